@@ -224,6 +224,7 @@ impl Audit {
             Record::NodeUp(record) => self.node_up(record.node),
             Record::LinkDown(record) => self.link(record.nodes, false),
             Record::LinkUp(record) => self.link(record.nodes, true),
+            Record::Update(record) => self.updated(record),
             Record::Regret(record) => self.regret(record),
             Record::Responses(record) => self.responses(record),
             Record::Usage(record) => self.usage(record),

@@ -8,7 +8,7 @@ use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::policies;
-use crate::reader::{Cycle, Detail, Evaluation, Header, Outcome, Record, RequestFact, Verdict, Wish};
+use crate::reader::{Cycle, Detail, Evaluation, Header, Outcome, Record, RequestFact, Update, Verdict, Wish};
 
 /// Agents remember what happened since this version of the format. The texts of older traces declared nothing, and what they
 /// called `age` was nobody's fact.
@@ -32,6 +32,8 @@ pub struct Pasts {
     remembers: Vec<Remembers>,
     /// The instances whose policy looks back.
     of: FxHashMap<InstanceId, Past>,
+    /// The applications of instances; nothing where no policy looks back.
+    applications: FxHashMap<InstanceId, u32>,
 }
 
 /// What one agent remembers.
@@ -58,7 +60,7 @@ impl Pasts {
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
         let is_told = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
         let remembers = remembers.map(|remembers| if is_told { remembers } else { Remembers::default() });
-        Pasts { remembers: remembers.collect(), of: FxHashMap::default() }
+        Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
     /// What the next evaluation of an instance is shown.
@@ -74,19 +76,45 @@ impl Pasts {
     /// Takes note of a record.
     pub fn read(&mut self, record: &Record) {
         match record {
-            Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.policy),
+            Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
             Record::Evaluation(evaluation) => self.evaluated(evaluation),
             Record::Cycle(cycle) => self.judged(cycle),
+            Record::Update(update) => self.updated(update),
             Record::NodeDown(down) => {
                 for instance in &down.instances {
-                    self.of.remove(instance);
+                    self.go(instance);
                 }
             }
             _ => {}
         }
     }
 
-    fn appear(&mut self, instance: &InstanceId, policy: u32) {
+    fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32) {
+        if self.remembers.iter().all(Remembers::is_nothing) {
+            return;
+        }
+        self.applications.insert(instance.clone(), application);
+        self.begin(instance, policy);
+    }
+
+    fn go(&mut self, instance: &InstanceId) {
+        self.of.remove(instance);
+        self.applications.remove(instance);
+    }
+
+    /// The agents of an application get another policy, and remember nothing of the time before.
+    fn updated(&mut self, update: &Update) {
+        let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
+        let concerned: Vec<InstanceId> =
+            self.applications.iter().filter(is_of_it).map(|(instance, _)| instance.clone()).collect();
+        for instance in concerned {
+            self.of.remove(&instance);
+            self.begin(&instance, update.policy);
+        }
+    }
+
+    /// An agent begins to follow a policy.
+    fn begin(&mut self, instance: &InstanceId, policy: u32) {
         let remembers = self.remembers[policy as usize];
         if remembers.is_nothing() {
             return;
@@ -119,8 +147,10 @@ impl Pasts {
                 Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
                     self.accepted(instance, wish, new.as_ref());
                 }
-                Outcome::Deploy { policy: Some(policy), verdict: Verdict::Accepted(Some(new)), .. } => {
-                    self.appear(new, *policy);
+                Outcome::Deploy {
+                    application, policy: Some(policy), verdict: Verdict::Accepted(Some(new)), ..
+                } => {
+                    self.appear(new, *application, *policy);
                 }
                 Outcome::Nop(_) | Outcome::Judged { .. } | Outcome::Deploy { .. } => {}
             }
@@ -129,6 +159,10 @@ impl Pasts {
 
     fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
         use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Undeploy};
+        let application = self.applications.get(instance).copied();
+        if let (Some(new), Some(application)) = (new, application) {
+            self.applications.insert(new.clone(), application);
+        }
         let Some(past) = self.of.get_mut(instance) else { return };
         let policy = past.policy;
         // A plan may also move an instance whose agent has not evaluated: then there is no evaluation that it could be counted from.
@@ -138,13 +172,11 @@ impl Pasts {
         match (wish.operation, new) {
             (Migrate, None) => past.next.age = past.next.age.map(|_| 0),
             (Migrate, Some(new)) => {
-                self.of.remove(instance);
-                self.appear(new, policy);
+                self.go(instance);
+                self.begin(new, policy);
             }
-            (Replicate, Some(new)) => self.appear(new, policy),
-            (Undeploy, _) => {
-                self.of.remove(instance);
-            }
+            (Replicate, Some(new)) => self.begin(new, policy),
+            (Undeploy, _) => self.go(instance),
             (Replicate, None) | (Adapt, _) => {}
         }
     }

@@ -8,6 +8,7 @@ mod places;
 mod record;
 mod regret;
 mod summed;
+mod update;
 
 use std::error::Error;
 use std::fmt;
@@ -30,6 +31,7 @@ pub use record::{
 };
 pub use regret::{Regret, Search, Worth};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
+pub use update::Update;
 
 /// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;

@@ -235,6 +235,15 @@ impl World {
         self.settle(place, to);
     }
 
+    /// The agents of an application follow another policy, and remember nothing of the time before.
+    pub(crate) fn update(&mut self, application: u32, policy: u32) {
+        for agent in self.agents.iter_mut().filter(|agent| agent.application == application) {
+            agent.policy = policy;
+            agent.remembered.clear();
+            agent.decided_at = None;
+        }
+    }
+
     /// An instance runs in another flavour, and holds this much from now on.
     pub(crate) fn adapt(&mut self, place: AgentPlace, flavour: u32, held: Hardware) {
         let agent = self.agent_mut(place);

@@ -59,7 +59,7 @@ function demandWords(run, application, requests, free) {
 
 function instanceDetails(history, instance, moment, pick) {
   const { run } = history;
-  const [id, application, policy] = run.replay.instances[instance];
+  const [id, application] = run.replay.instances[instance];
   const app = run.applications[application];
   const state = history.at(moment);
   const node = state.node[instance];
@@ -69,7 +69,7 @@ function instanceDetails(history, instance, moment, pick) {
     h("h3", {}, h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `Instance ${id}`),
     h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, ${history.flavourName(state, instance) ? `running as ${history.flavourName(state, instance)}, ` : ""}`, node < 0 ? (judgements.length ? "gone" : "not there yet")
       : ["on ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, run.nodes.ids[node])]),
-    decision ? decisionDetails(run, app, run.policies[policy], decision, history.moments[moment]) : h("p", { class: "hint" }, noDecision(run)),
+    decision ? decisionDetails(run, app, run.policies[decision[7]], decision, history.moments[moment]) : h("p", { class: "hint" }, noDecision(run)),
     judgements.length ? judgementList(history, judgements, "What became of it", instance) : null,
   ];
 }

@@ -172,6 +172,10 @@ impl<'a> Looking<'a> {
                 self.origins.insert(deployed.instance, (deployed.application, deployed.policy));
             }
             Record::Evaluation(evaluation) => self.evaluation(evaluation, recalled),
+            Record::Update(update) => {
+                let concerned = self.origins.values_mut().filter(|(application, _)| *application == update.application);
+                concerned.for_each(|(_, policy)| *policy = update.policy);
+            }
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     self.outcome(cycle.time, outcome);

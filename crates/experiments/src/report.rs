@@ -36,7 +36,7 @@ use crate::reproduce::Claim;
 
 use replay::Explain;
 
-pub(crate) use placement::Reach;
+pub(crate) use placement::{Reach, resolve};
 
 pub use drawings::Drawing;
 pub use measured::{measured_tables, measured_text};

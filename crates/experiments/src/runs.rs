@@ -10,8 +10,8 @@ use std::thread;
 
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
 use mario_simulator::{
-    Detail, Effort, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation, SimulationError, Tally,
-    TraceRecorder,
+    Detail, Effort, Existing, Keep, KeepError, PastError, RunDirectory, RunOptions, Simulation, SimulationError, Tally,
+    TraceRecorder, verify,
 };
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
@@ -24,6 +24,8 @@ pub enum RunError {
     Scenario(ScenarioError),
     /// It cannot be run.
     Simulation(SimulationError),
+    /// It goes on from a recorded past, and does not lead to that.
+    Past(PastError),
     /// A metric of it cannot be computed.
     Metric(MetricError),
 }
@@ -82,7 +84,9 @@ pub fn split_list(text: &str) -> Vec<String> {
 pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<Resolved, RunError> {
     let mut document = document.clone();
     document.set_seed(seed);
-    document.resolve(files).map_err(RunError::Scenario)
+    let resolved = document.resolve(files).map_err(RunError::Scenario)?;
+    verify(&resolved.scenario).map_err(RunError::Past)?;
+    Ok(resolved)
 }
 
 /// Runs a scenario and keeps nothing but its figures, and how often policies were asked and gave no answer.
@@ -168,6 +172,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Scenario(error) => error.fmt(formatter),
             RunError::Simulation(error) => error.fmt(formatter),
+            RunError::Past(error) => error.fmt(formatter),
             RunError::Metric(error) => error.fmt(formatter),
         }
     }
@@ -178,6 +183,7 @@ impl Error for RunError {
         match self {
             RunError::Scenario(error) => error.source(),
             RunError::Simulation(error) => error.source(),
+            RunError::Past(error) => error.source(),
             RunError::Metric(error) => error.source(),
         }
     }

@@ -14,7 +14,7 @@ use crate::settings::{ManagementStrategy, Settings};
 use crate::tree::{Node, Table, Value};
 
 /// What a choice of policy begins with that names a baseline.
-const BASELINE: &str = "baseline:";
+pub(crate) const BASELINE: &str = "baseline:";
 
 /// A scenario as it is written, with what it includes and what overrides it.
 #[derive(Clone, Debug)]
@@ -23,12 +23,12 @@ pub struct Document {
     pub(crate) tree: Table,
     /// The beginning of the text.
     whole: Place,
-    layer: u32,
+    pub(crate) layer: u32,
     /// The first layer that is no text but an override.
     pub(crate) first_override: Option<u32>,
     /// Whether some text is no TOML.
     is_broken: bool,
-    mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
 
@@ -118,7 +118,13 @@ impl Document {
     /// one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage everything:
     /// a policy that ships to compare others with, or a strategy of management. A policy for all applications means that agents
     /// manage.
+    ///
+    /// In a scenario that goes on from a recorded moment, it is the policy from then on, and what was recorded stays as it is.
     pub fn set_policy(&mut self, choice: &str) {
+        if let Some(time) = self.recorded_until() {
+            self.update_policy(choice, time);
+            return;
+        }
         if let Some(name) = choice.strip_prefix(BASELINE) {
             self.set_baseline(choice, name);
             return;
@@ -285,7 +291,7 @@ impl Document {
         ScenarioError { name: self.name.clone(), mistakes }
     }
 
-    fn node(&self, value: Value, place: &Place) -> Node {
+    pub(crate) fn node(&self, value: Value, place: &Place) -> Node {
         Node { place: place.clone(), key_place: Some(place.clone()), layer: self.layer, value }
     }
 
@@ -301,6 +307,11 @@ impl Document {
         let node = self.node(value, &Place { text: Arc::new(text), span });
         self.tree.remove(key);
         self.tree.entries.push((key.to_owned(), node));
+    }
+
+    /// The text of the file or preset itself.
+    pub(crate) fn text(&self) -> &Arc<Text> {
+        &self.whole.text
     }
 
     /// The value at a path such as `mobility.users`, if it is written.

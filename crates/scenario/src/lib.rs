@@ -41,6 +41,7 @@ mod ranges;
 mod read;
 mod schema;
 mod tree;
+mod updating;
 
 mod attachments;
 mod cost;
@@ -76,7 +77,8 @@ pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
 pub use scenario::{
     AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Measures,
-    Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario, Search, UserPlan, Workload,
+    Memory, Metric, Network, Numbering, Observation, Occupancy, Past, Routing, Scenario, Search, Update, UserPlan,
+    Workload,
 };
 pub use schema::{schema, schema_text};
 pub use settings::Settings;

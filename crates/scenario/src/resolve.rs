@@ -3,6 +3,7 @@
 //! All that is wrong is gathered, and told at once.
 
 mod applications;
+mod carried;
 mod churn;
 mod cost;
 mod drawn;
@@ -11,6 +12,7 @@ mod infrastructure;
 mod models;
 mod node_table;
 mod recorded;
+mod updates;
 mod users;
 
 use std::fmt::Display;
@@ -24,14 +26,15 @@ use crate::layers::Files;
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
 use crate::policies::asks_for;
 use crate::settings::{
-    ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
-    OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
+    ArbitrationStrategy, CarriedFiles, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy,
+    ObservationStrategy, OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
 };
 use crate::topology::Topology;
 use crate::{
     AgentTiming, Arbitration, Fidelity, Management, Measures, Memory, Metric, Network, Numbering, Observation,
     Occupancy, Routing, Scenario, Search,
 };
+use carried::Noted;
 
 /// A scenario, and what it was made of.
 #[derive(Clone, Debug)]
@@ -46,13 +49,24 @@ pub struct Resolved {
     pub deploy_places: Vec<Place>,
     /// What it is expected to cost.
     pub cost: Cost,
+    /// The texts of all files that were read, by the path that is written in the scenario.
+    pub files: CarriedFiles,
+    /// Files that are not among them: they are no text or longer than 8 MiB, or their path means two files.
+    pub left_out: Vec<String>,
 }
 
 impl Document {
     /// The scenario, ready to be run; or all that is wrong with it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
         let (settings, notes) = self.settings_and_notes()?;
-        let resolving = Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes };
+        let resolving = Resolving {
+            document: self,
+            settings: &settings,
+            files,
+            noted: Noted::default(),
+            mistakes: Vec::new(),
+            notes,
+        };
         resolving.resolved().map_err(|mistakes| self.error(mistakes))
     }
 }
@@ -62,6 +76,7 @@ struct Resolving<'a> {
     document: &'a Document,
     settings: &'a Settings,
     files: &'a mut dyn Files,
+    noted: Noted,
     mistakes: Vec<Mistake>,
     notes: Vec<String>,
 }
@@ -75,7 +90,10 @@ impl Resolving<'_> {
         let infrastructure = self.infrastructure();
         let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
         let (applications, mut policies) = self.applications(&topology);
-        let (deploys, deploy_places) = self.deploys(&topology, &applications, &mut policies).into_iter().unzip();
+        let (deploys, deploy_places): (Vec<_>, _) =
+            self.deploys(&topology, &applications, &mut policies).into_iter().unzip();
+        let updates = self.updates(&applications, &deploys, &mut policies);
+        let past = self.past();
         let (acceptances, acceptance_of) = self.acceptances(&topology);
         self.check_reachability(&topology, &applications);
         let attachments = self.attachments(&topology, &applications);
@@ -103,6 +121,8 @@ impl Resolving<'_> {
             acceptances,
             acceptance_of,
             deploys,
+            updates,
+            past,
             attachments,
             users,
             step: self.step(),
@@ -117,11 +137,7 @@ impl Resolving<'_> {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
                 ObservationStrategy::RouteEntries => Observation::RouteEntries,
             },
-            routing: match (settings.routing.strategy, settings.routing.metric) {
-                (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
-                (RoutingStrategy::Nearest, RoutingMetric::Latency) => Routing::Nearest(Metric::Latency),
-                (RoutingStrategy::LeastUsed, _) => Routing::LeastUsed,
-            },
+            routing: routing(settings),
             management,
             arbitration: match (management, settings.arbitration.strategy) {
                 (Management::Central(_), _) => Arbitration::Central,
@@ -141,7 +157,8 @@ impl Resolving<'_> {
             redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
         self.note_unasked(&scenario);
-        Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost })
+        let Noted { texts: files, left_out } = self.noted;
+        Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
     /// Node owners are to know when nobody asks their policies.
@@ -227,6 +244,15 @@ fn management(settings: &Settings) -> Management {
         ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
         ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
         ManagementStrategy::CentralExact => Management::Central(Search::Exact),
+    }
+}
+
+/// Which instance a client request goes to.
+fn routing(settings: &Settings) -> Routing {
+    match (settings.routing.strategy, settings.routing.metric) {
+        (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
+        (RoutingStrategy::Nearest, RoutingMetric::Latency) => Routing::Nearest(Metric::Latency),
+        (RoutingStrategy::LeastUsed, _) => Routing::LeastUsed,
     }
 }
 

@@ -29,6 +29,10 @@ pub struct Scenario {
     pub acceptance_of: Vec<Option<u32>>,
     /// What operators deploy, in the order of time.
     pub deploys: Vec<Deploy>,
+    /// The policies that agents get in the course of the run, in the order of time.
+    pub updates: Vec<Update>,
+    /// The recorded past that the run goes on from, if it has one.
+    pub past: Option<Past>,
     /// Where the users are.
     pub attachments: Attachments,
     /// What each user of `attachments` does.
@@ -118,6 +122,28 @@ pub struct Deploy {
     pub node: NodeIndex,
     /// The policy of its agent, and of that agent's replicas.
     pub policy: PolicyIndex,
+}
+
+/// Agents of an application get another policy, and begin with an empty memory under it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Update {
+    /// When, before all else that happens then.
+    pub time: Time,
+    /// Whose agents.
+    pub application: ApplicationIndex,
+    /// Which policy.
+    pub policy: PolicyIndex,
+}
+
+/// The recorded past of a run: until `time` it is to take the course that was recorded.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Past {
+    /// The moment up to which it was recorded.
+    pub time: Time,
+    /// How many records of a full trace come before it, if that is known.
+    pub records: Option<u64>,
+    /// The CRC-32 of these records, if that is known.
+    pub checksum: Option<u32>,
 }
 
 /// What a user does.

@@ -11,6 +11,7 @@ mod measures;
 mod mobility;
 mod number;
 mod range;
+mod start;
 mod strategies;
 mod topology;
 mod workload;
@@ -27,6 +28,7 @@ pub use mobility::{
 };
 pub(crate) use number::shown;
 pub use number::{Amount, Limit, Period, Positive, Size, Time};
+pub use start::{CarriedFiles, StartSettings, UpdateSettings};
 pub use strategies::{
     ArbitrationSettings, ArbitrationStrategy, ManagementSettings, ManagementStrategy, MemorySettings, MemoryStrategy,
     NumberingSettings, NumberingStrategy, ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings,
@@ -46,7 +48,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The keys that hold lists of tables. They grow from layer to layer, where everything else is replaced.
-pub(crate) const LISTS: [&str; 7] = ["application", "nodes", "node", "user", "deploy", "churn", "failures"];
+pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "deploy", "update", "churn", "failures"];
 
 /// What a scenario file says, with all defaults filled in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +111,9 @@ pub struct Settings {
     /// What operators deploy. An application that is not named here starts as one instance on its home.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<DeploySettings>,
+    /// Policies that agents get in the course of the run, in place of the one before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub update: Vec<UpdateSettings>,
     /// What goes wrong, event by event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub churn: Vec<ChurnSettings>,
@@ -129,6 +134,12 @@ pub struct Settings {
     /// The carbon intensity of electricity.
     #[serde(skip_serializing_if = "CarbonSettings::is_empty")]
     pub carbon: CarbonSettings,
+    /// The moment of a recorded run that this one goes on from. `mario snapshot` writes it.
+    #[serde(skip_serializing_if = "StartSettings::is_none")]
+    pub start: StartSettings,
+    /// Texts of files that other keys name, by the path that is written there. They are read from here, and not from the disk.
+    #[serde(skip_serializing_if = "CarriedFiles::is_empty")]
+    pub files: CarriedFiles,
     /// How much the run may cost.
     #[serde(skip_serializing_if = "LimitSettings::are_default")]
     pub limits: LimitSettings,
@@ -225,6 +236,7 @@ impl Default for Settings {
             memory: MemorySettings::default(),
             numbering: NumberingSettings::default(),
             deploy: Vec::new(),
+            update: Vec::new(),
             churn: Vec::new(),
             failures: Vec::new(),
             redeploy: RedeploySettings::default(),
@@ -232,6 +244,8 @@ impl Default for Settings {
             energy: EnergySettings::default(),
             price: PriceSettings::default(),
             carbon: CarbonSettings::default(),
+            start: StartSettings::default(),
+            files: CarriedFiles::new(),
             limits: LimitSettings::default(),
         }
     }

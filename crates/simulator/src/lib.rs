@@ -51,8 +51,8 @@ pub use figures::{
 };
 pub use optimum::{TooLarge, Value};
 pub use output::{
-    Checkpoint, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables, TraceRecorder,
-    write_whole,
+    Checkpoint, Existing, Keep, KeepError, PastError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
+    TraceRecorder, hold_against, verify, write_whole,
 };
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, Served};

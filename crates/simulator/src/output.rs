@@ -5,6 +5,7 @@
 mod checkpoint;
 mod digest;
 mod directory;
+mod past;
 mod sealed;
 mod tables;
 mod trace;
@@ -12,6 +13,7 @@ mod whole;
 
 pub use checkpoint::{Checkpoint, ResumeError};
 pub use directory::{Existing, Keep, KeepError, RunDirectory, Summary};
+pub use past::{PastError, hold_against, verify};
 pub use tables::{TableOutputs, Tables};
 pub use trace::TraceRecorder;
 pub use whole::write_whole;

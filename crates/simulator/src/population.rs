@@ -44,6 +44,7 @@ mod evaluate;
 mod layers;
 mod saved;
 mod strategies;
+mod update;
 
 pub use acceptance::{AcceptanceContext, AcceptanceCounts};
 pub use agent::{Agent, Neighbour, RequestFact};

@@ -2,7 +2,7 @@
 
 use mario_domain::Time;
 use mario_policy::Decision;
-use mario_scenario::{ApplicationIndex, NodeIndex, Search, UserIndex};
+use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex};
 pub use mario_trace::{Cause, Sent};
 
 use crate::optimum::Value;
@@ -60,6 +60,9 @@ pub trait Recorder {
 
     /// A node announced that it will go: it takes nothing new.
     fn node_leaving(&mut self, time: Time, node: NodeIndex) {}
+
+    /// The agents of an application follow another policy from now on.
+    fn updated(&mut self, time: Time, application: ApplicationIndex, policy: PolicyIndex) {}
 
     /// A link went or came back.
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {}
@@ -197,6 +200,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.node_leaving(time, node);
     }
 
+    fn updated(&mut self, time: Time, application: ApplicationIndex, policy: PolicyIndex) {
+        self.0.updated(time, application, policy);
+        self.1.updated(time, application, policy);
+    }
+
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
         self.0.link(time, one, other, is_up);
         self.1.link(time, one, other, is_up);
@@ -302,6 +310,12 @@ impl<R: Recorder> Recorder for Option<R> {
     fn node_leaving(&mut self, time: Time, node: NodeIndex) {
         if let Some(recorder) = self {
             recorder.node_leaving(time, node);
+        }
+    }
+
+    fn updated(&mut self, time: Time, application: ApplicationIndex, policy: PolicyIndex) {
+        if let Some(recorder) = self {
+            recorder.updated(time, application, policy);
         }
     }
 

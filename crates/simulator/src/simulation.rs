@@ -10,6 +10,7 @@
 //! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
+//! | `updates` | agents that get another policy |
 //!
 //! Between two events everything can be saved, and restored elsewhere: `checkpoint`.
 
@@ -24,6 +25,7 @@ mod planning;
 mod reasons;
 mod setup;
 mod traffic;
+mod updates;
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -191,6 +193,8 @@ enum Event {
     Disturbance(u32),
     /// An operator deploys an application again.
     Redeploy(ApplicationIndex),
+    /// Agents of an application get another policy.
+    Update(u32),
 }
 
 /// An instance as a server: one client request at a time, first come first served.
@@ -282,6 +286,7 @@ impl Simulation<'_> {
                 Event::Start => self.start_agents(),
                 Event::Disturbance(position) => self.disturb(position, recorder),
                 Event::Redeploy(application) => self.redeploy(application),
+                Event::Update(position) => self.update(position, recorder),
             }
             if is_heavy || events == EVENTS_MAX {
                 events = 0;

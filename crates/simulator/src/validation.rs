@@ -28,6 +28,7 @@ pub(crate) struct Limits {
     pub(crate) acceptances: usize,
     pub(crate) steps: usize,
     pub(crate) disturbances: usize,
+    pub(crate) updates: usize,
     pub(crate) agents: usize,
     pub(crate) paths: usize,
     pub(crate) messages: usize,
@@ -54,6 +55,7 @@ impl Limits {
             acceptances: scenario.acceptances.len(),
             steps: scenario.attachments.step_count(),
             disturbances: scenario.disturbances.len(),
+            updates: scenario.updates.len(),
             periods: scenario.users.iter().map(|user| period(&user.workload)).collect(),
             ..Limits::default()
         }

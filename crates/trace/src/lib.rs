@@ -30,6 +30,7 @@ mod clients;
 mod cycle;
 mod evaluation;
 mod summing;
+mod update;
 
 mod histogram;
 pub mod json;

@@ -6,7 +6,7 @@ use mario_domain::InstanceId;
 
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
-use crate::reader::{Cause, Handover, NodeDown};
+use crate::reader::{Cause, Handover, NodeDown, Update};
 use crate::world::Standing;
 
 impl Audit {
@@ -109,6 +109,17 @@ impl Audit {
         }
         let state = self.world.node_mut(node);
         (state.is_leaving, state.has_given_notice) = (true, true);
+    }
+
+    /// The agents of an application follow another policy from now on.
+    pub(super) fn updated(&mut self, record: &Update) {
+        const FIRST_FORMAT: u64 = 3;
+        self.counts.context_changes += 1;
+        if self.header.mario_trace < FIRST_FORMAT {
+            let expected = format!("no update in a trace of format {}", self.header.mario_trace);
+            self.find(FindingKind::Header, "the record", expected, "one");
+        }
+        self.world.update(record.application, record.policy);
     }
 
     pub(super) fn node_up(&mut self, node: u32) {

@@ -100,6 +100,7 @@ impl Detail {
             | Record::Client(_) => self != Detail::Summary,
             Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Clients(_) => self == Detail::Summary,
             Record::Deployed(_)
+            | Record::Update(_)
             | Record::Regret(_)
             | Record::Responses(_)
             | Record::Usage(_)

@@ -15,6 +15,7 @@ use super::record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Rule, Seen, Solution, Target, Verdict, Wish,
 };
+use super::update::Update;
 
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
@@ -110,6 +111,7 @@ enum Kind {
     NodeUp,
     LinkDown,
     LinkUp,
+    Update,
     Regret,
     Responses,
     Usage,
@@ -127,7 +129,7 @@ enum Kind {
 from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
-    "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
+    "link-up" => LinkUp, "update" => Update, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
     "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone,
     "latency" => Latency, "traffic" => Traffic, "live" => Live, "end" => End);
 
@@ -151,6 +153,11 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
                 policy: elements.next("policy")?,
             };
             elements.end(Record::Deployed(record))
+        }
+        Kind::Update => {
+            elements.what = "an update";
+            let (application, policy) = (elements.next("application")?, elements.next("policy")?);
+            elements.end(Record::Update(Update { time, application, policy }))
         }
         Kind::Handover => {
             elements.what = "a handover";

@@ -5,6 +5,7 @@ use super::measured::{Latency, Traffic};
 use super::places::Places;
 use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
+use super::update::Update;
 use std::fmt;
 
 use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity};
@@ -32,6 +33,8 @@ pub enum Record {
     LinkDown(LinkEvent),
     /// A link came back.
     LinkUp(LinkEvent),
+    /// The agents of an application got another policy.
+    Update(Update),
     /// The placement was compared with the best.
     Regret(Regret),
     /// What clients saw.
@@ -414,6 +417,7 @@ impl Record {
             | Record::NodeUp(NodeEvent { time, .. })
             | Record::LinkDown(LinkEvent { time, .. })
             | Record::LinkUp(LinkEvent { time, .. })
+            | Record::Update(Update { time, .. })
             | Record::Regret(Regret { time, .. })
             | Record::Responses(Responses { time, .. })
             | Record::Usage(Usage { time, .. })
@@ -454,6 +458,7 @@ impl Record {
             Record::LinkDown(record) | Record::LinkUp(record) => {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }
+            Record::Update(record) => places.application(record.application).policy(record.policy).fault,
             Record::Responses(record) => places.application(record.application).fault,
             Record::Latency(record) => places.application(record.application).fault,
             Record::Client(record) => places.user(record.user).fault,

@@ -144,6 +144,7 @@ impl Reading {
             | Record::Gone(_)
             | Record::Regret(_)
             | Record::Live(_)
+            | Record::Update(_)
             | Record::NodeLeaving(_)
             | Record::LinkDown(_)
             | Record::LinkUp(_) => {}

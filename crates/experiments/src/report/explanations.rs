@@ -34,6 +34,8 @@ pub(crate) struct Case {
     pub(crate) free: Capacity,
     /// The place of the flavour that its instance ran in.
     pub(crate) flavour: u32,
+    /// The place of the policy that it followed.
+    pub(crate) policy: u32,
     pub(crate) seen: Seen,
     /// What it remembered of what happened.
     pub(crate) recalled: Recalled,
@@ -91,13 +93,13 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             return explained;
         }
         let placed = placement.get(case.instance);
-        let explainer = explainers.entry(placed.policy).or_insert_with(|| {
-            let policy = &header.policies[placed.policy as usize];
+        let explainer = explainers.entry(case.policy).or_insert_with(|| {
+            let policy = &header.policies[case.policy as usize];
             let (name, text) = policy.files.first()?;
             Explainer::load_within(&engine, name, text, Some(resolver(policy)), Settings::default(), allowance).ok()
         });
         let situation = Situation {
-            policy: placed.policy,
+            policy: case.policy,
             application: placed.application,
             instance: &placed.id,
             node: case.node,

@@ -14,7 +14,7 @@ use mario_prolog::{Allowance, Engine};
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
-use super::placement::{Placement, Reach, resolve};
+use super::placement::{Placed, Placement, Reach, resolve};
 use super::policies::PolicyText;
 use super::regret::RegretSums;
 use super::replay::{Event, Explain, Recording};
@@ -112,8 +112,8 @@ impl Fold {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
                     let unreached = self.reach.unreached(&self.header, evaluation.node);
-                    let flavour = self.placement.get(instance).flavour;
-                    self.recording.evaluation((instance, flavour), &evaluation, &recalled, unreached);
+                    let Placed { flavour, policy, .. } = *self.placement.get(instance);
+                    self.recording.evaluation((instance, flavour, policy), &evaluation, &recalled, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),
@@ -122,6 +122,7 @@ impl Fold {
             Record::NodeLeaving(leaving) => self.recording.push(time, Event::NodeLeaving { node: leaving.node }),
             Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
             Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
+            Record::Update(update) => self.placement.update(update.application, update.policy),
             Record::Responses(responses) => self.response(&responses),
             Record::Counts(counted) => self.counted(&counted),
             Record::Regret(regret) => self.regret.add(&regret),

@@ -40,6 +40,12 @@ impl Placement {
         self.instances[place as usize].node.map(|_| place)
     }
 
+    /// The agents of an application that are there follow another policy from now on.
+    pub(crate) fn update(&mut self, application: u32, policy: u32) {
+        let is_concerned = |placed: &&mut Placed| placed.application == application && placed.node.is_some();
+        self.instances.iter_mut().filter(is_concerned).for_each(|placed| placed.policy = policy);
+    }
+
     pub(crate) fn get(&self, place: u32) -> &Placed {
         &self.instances[place as usize]
     }

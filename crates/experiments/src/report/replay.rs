@@ -75,6 +75,8 @@ struct Decision {
     seen: Value,
     /// The place of what it knew among all that was known; decisions from the same facts have the same.
     case: u32,
+    /// The place of the policy that decided.
+    policy: u32,
 }
 
 impl Decision {
@@ -130,7 +132,7 @@ impl Recording {
     /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
     pub(crate) fn evaluation(
         &mut self,
-        (instance, flavour): (u32, u32),
+        (instance, flavour, policy): (u32, u32, u32),
         record: &Evaluation,
         recalled: &Recalled,
         unreached: Vec<u32>,
@@ -143,8 +145,8 @@ impl Recording {
             (Some(seen), _) => seen.clone(),
             (None, Some(last)) => {
                 let case = &self.cases[last.case as usize];
-                let is_there = (case.node, case.free, case.flavour, &case.unreached)
-                    == (record.node, record.free, flavour, &unreached);
+                let is_there = (case.node, case.free, case.flavour, case.policy, &case.unreached)
+                    == (record.node, record.free, flavour, policy, &unreached);
                 if is_there && case.recalled == *recalled {
                     last.repeat(record.time);
                     return;
@@ -157,7 +159,7 @@ impl Recording {
         let compact = compact(&seen);
         let (node, free) = (record.node, record.free);
         let recalled = recalled.clone();
-        let case = self.case(&compact, Case { instance, node, free, flavour, seen, recalled, unreached });
+        let case = self.case(&compact, Case { instance, node, free, flavour, policy, seen, recalled, unreached });
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
             && last.case == case
@@ -165,7 +167,8 @@ impl Recording {
             last.repeat(record.time);
             return;
         }
-        of_instance.push(Decision { first: record.time, last: record.time, count: 1, node, free, seen: compact, case });
+        let (first, last) = (record.time, record.time);
+        of_instance.push(Decision { first, last, count: 1, node, free, seen: compact, case, policy });
         self.decision_count += 1;
         if self.decision_count > DECISIONS_MAX {
             self.decisions.clear();
@@ -176,8 +179,8 @@ impl Recording {
 
     /// The place of a case.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
-        let Case { instance, node, free, flavour, recalled, unreached, .. } = &case;
-        let key = format!("{instance} {node} {free} {flavour} {unreached:?} {seen}{}", told_apart(recalled));
+        let Case { instance, node, free, flavour, policy, recalled, unreached, .. } = &case;
+        let key = format!("{instance} {node} {free} {flavour} {policy} {unreached:?} {seen}{}", told_apart(recalled));
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
         if place == next {
@@ -203,7 +206,7 @@ impl Recording {
         };
         let instances = placement.instances.iter();
         Some(Replay {
-            instances: instances.map(|one| (one.id.clone(), one.application, one.policy)).collect(),
+            instances: instances.map(|one| (one.id.clone(), one.application)).collect(),
             moments: self.moments,
             events: self.events.into_iter().map(|(moment, event)| Line(moment, event)).collect(),
             decisions: self.decisions,
@@ -235,8 +238,8 @@ fn told_apart(recalled: &Recalled) -> String {
 /// A recording as the page holds it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Replay {
-    /// Id, application and policy.
-    instances: Vec<(InstanceId, u32, u32)>,
+    /// Id and application.
+    instances: Vec<(InstanceId, u32)>,
     moments: Vec<Compact>,
     events: Vec<Line>,
     decisions: BTreeMap<u32, Vec<Decision>>,
@@ -306,8 +309,8 @@ impl Serialize for Decision {
             Capacity::Unbounded => -1,
             Capacity::Bounded(units) => units.as_units() as i64,
         };
-        let Decision { first, last, count, node, seen, case, .. } = self;
-        (Compact(*first), Compact(*last), count, node, free, seen, case).serialize(serializer)
+        let Decision { first, last, count, node, seen, case, policy, .. } = self;
+        (Compact(*first), Compact(*last), count, node, free, seen, case, policy).serialize(serializer)
     }
 }
 

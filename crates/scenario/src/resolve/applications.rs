@@ -20,7 +20,7 @@ const NEVER_MOVE: &str = "never-move";
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) texts: Vec<PolicyText>,
-    by_key: BTreeMap<(String, Option<u32>), Option<PolicyIndex>>,
+    pub(super) by_key: BTreeMap<(String, Option<u32>), Option<PolicyIndex>>,
 }
 
 impl Resolving<'_> {
@@ -253,7 +253,8 @@ impl Resolving<'_> {
             _ => NEVER_MOVE,
         };
         let name = if policies::is_path(written) {
-            self.document.path(at, written).display().to_string()
+            let origin = if self.may_be_carried(&self.document.place(at)) { "carried:" } else { "" };
+            format!("{origin}{}", self.document.path(at, written).display())
         } else {
             written.to_owned()
         };
@@ -282,7 +283,7 @@ impl Resolving<'_> {
             return shipped;
         }
         let path = self.document.path(at, written);
-        match policies::load(role, &path, &place, self.files) {
+        match policies::load(role, &path, &place, &mut self.files_of(&place)) {
             Ok(text) => Some(text),
             Err(mistakes) => {
                 self.mistakes.extend(mistakes);

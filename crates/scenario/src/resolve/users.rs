@@ -272,7 +272,8 @@ impl<'a> Resolving<'a> {
 
     pub(super) fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
         let path = self.document.path(at, file);
-        match crate::layers::read_text(self.files, &path) {
+        let place = self.document.place(at);
+        match crate::layers::read_text(&mut self.files_of(&place), &path) {
             Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
             Err(error) => {
                 let mistake = self.mistake(format!("cannot read `{}`: {error}", path.display()), at);

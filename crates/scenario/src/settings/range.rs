@@ -78,6 +78,8 @@ ranges! {
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
     /// What a decision may cost, in inferences.
     Inferences: "integer", 1 to 10_000_000_000_u64, "a decision of that size takes minutes";
+    /// How many records of a trace there are.
+    RecordCount: "integer", 0 to 1_000_000_000_000_u64, "no trace has more";
     /// The distance from the cloud.
     TierNumber: "integer", 0 to 65_535, "tiers are counted in 16 bits";
 }

@@ -9,6 +9,7 @@
 //! | `PARTIAL` | there until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | what a run that is not complete can be gone on with, see [`Checkpoint`](super::Checkpoint) |
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -109,6 +110,12 @@ struct RunFile<'a> {
     trace: &'static str,
     messages: bool,
     scenario: &'a Settings,
+    /// The texts of files that the scenario names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    files: &'a BTreeMap<String, String>,
+    /// Files that it names and whose texts are not among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: &'a Vec<String>,
 }
 
 /// What is in `summary.json`, and what a run is summed up by elsewhere.
@@ -187,6 +194,8 @@ impl<'a> RunDirectory<'a> {
             trace: keep.detail.as_str(),
             messages: keep.messages,
             scenario: &resolved.settings,
+            files: &resolved.files,
+            left_out: &resolved.left_out,
         };
         let run = write_json(&path.join(RUN), &run)?;
         let [trace, operations, moves, handovers, messages] = keep.outputs();

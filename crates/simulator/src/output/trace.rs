@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use mario_domain::{FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
-use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
+use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario, UserIndex};
 use mario_trace::{
     ApplicationPlace, Counts, Cycle, Decided, Detail, Evaluation, NodePlace, PolicyPlace, RequestsSeen, TraceWriter,
     UserPlace, Worth,
@@ -158,6 +158,10 @@ impl<W: Write> Recorder for TraceRecorder<W> {
 
     fn node_leaving(&mut self, time: Time, index: NodeIndex) {
         self.0.node_leaving(time, node(index));
+    }
+
+    fn updated(&mut self, time: Time, index: ApplicationIndex, policy: PolicyIndex) {
+        self.0.updated(time, application(index), PolicyPlace(policy.0));
     }
 
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {

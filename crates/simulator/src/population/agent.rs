@@ -52,11 +52,13 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
     /// The flavour that its instance runs in.
     pub(crate) flavour: FlavourIndex,
+    /// Whether it looks back and has not evaluated since it was given its policy.
+    pub(crate) is_fresh: bool,
 }
 
 impl ExtraKnowledge {
     /// Whether there is nothing in it but a history.
-    fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.flavour == FlavourIndex::DEFAULT
     }
 }
@@ -238,6 +240,7 @@ impl Agent {
         let mut extra = self.extra.take().unwrap_or_default();
         let history = extra.history.get_or_insert_default();
         let is_new = history.evaluated(remembers, self.requests(), self.evaluations + 1);
+        extra.is_fresh = false;
         self.extra = Some(extra);
         if is_new {
             self.invalidate_proposals_of_the_past();
@@ -248,7 +251,9 @@ impl Agent {
     pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
         let done = Remembered { evaluation: self.evaluations, operation, target };
-        let Some(history) = self.extra.as_mut().and_then(|extra| extra.history.as_mut()) else { return };
+        // What was proposed under another policy is no part of what is remembered under this one.
+        let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
+        let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
         self.invalidate_proposals_of_the_past();
     }

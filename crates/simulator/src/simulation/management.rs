@@ -337,7 +337,7 @@ impl Simulation<'_> {
             && deploy.time <= now
         {
             self.deploys_begun += 1;
-            self.deployments.push(deploy.into());
+            self.deployments.push(self.up_to_date(deploy.into()));
         }
         let plan = self.plan();
         if self.population.pending_count() > 0 || !plan.deployments.is_empty() || !plan.orders.is_empty() {
@@ -472,6 +472,7 @@ impl Simulation<'_> {
             return;
         }
         let plan = &self.scenario.applications[application.position()];
-        self.deployments.push(Deployment { application, node: plan.home, policy: plan.policy });
+        let deployment = Deployment { application, node: plan.home, policy: plan.policy };
+        self.deployments.push(self.up_to_date(deployment));
     }
 }

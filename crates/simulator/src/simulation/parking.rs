@@ -13,8 +13,9 @@ impl Simulation<'_> {
     /// its own node, the room in its reach and its client requests; or if agents evaluate several times before they are judged
     /// once.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
-        let Scenario { disturbances, agents, management_period, .. } = self.scenario;
+        let Scenario { disturbances, updates, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()
+            && updates.is_empty()
             && self.planner.is_none()
             && self.draws.is_empty()
             && *management_period <= agents.period;

@@ -102,6 +102,10 @@ impl<'a> Simulation<'a> {
         for position in 0..self.population.agent_count() {
             recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
+        // Scheduled before all else, so that it happens before all else of its time.
+        for (position, update) in (0..).zip(&self.scenario.updates) {
+            self.queue.schedule(update.time, Event::Update(position));
+        }
         // The prototype's monitor.
         self.take_shared_number();
         self.step(0, recorder);

@@ -58,6 +58,7 @@ impl<'a> Rules<'a> {
             ("BatchIndex", "") => Rule::Below(limits.batches),
             ("Event", "Step") => Rule::Below(limits.steps + 1),
             ("Event", "Disturbance") => Rule::Below(limits.disturbances),
+            ("Event", "Update") => Rule::Below(limits.updates),
             ("Scenario", "acceptance_of") => Rule::Below(limits.acceptances),
             ("Answers", "spare") => Rule::Below(limits.applications),
             ("CellIndex", "") if site.holder == "of_user" => Rule::BelowOrNone(limits.cells),
@@ -81,7 +82,7 @@ fn rule_of_count(container: &str, field: &str) -> Rule {
         | ("Placement", _) => Rule::Any,
         ("Path", _) | ("", "") => Rule::Any,
         ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
-        ("Scenario" | "Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
+        ("Scenario" | "Commuters", "seed") | ("Past", "checksum") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
         (_, "capacity" | "free" | "hardware") => Rule::Any,
         (
             "Batch" | "Agent" | "LinksVersion" | "Remembered" | "History" | "Rotation" | "Paths" | "Crowd" | "Cycle"

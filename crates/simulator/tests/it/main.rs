@@ -15,4 +15,5 @@ mod population;
 mod prototype;
 mod random_worlds;
 mod reuse;
+mod updates;
 mod world;

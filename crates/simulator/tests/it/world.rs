@@ -72,6 +72,8 @@ pub fn scenario(topology: Topology) -> Scenario {
         numbering: Numbering::Counted,
         disturbances: Vec::new(),
         redeploy_delay: None,
+        updates: Vec::new(),
+        past: None,
         measures: mario_scenario::Measures::default(),
     }
 }

@@ -27,8 +27,9 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
         || topology.nodes().any(|(_, node)| node.capacity.has_further());
     let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
+    let has_updates = !scenario.updates.is_empty();
     Header {
-        version: if looks_back || has_kinds || has_flavours { Version::Third } else { Version::Second },
+        version: if looks_back || has_kinds || has_flavours || has_updates { Version::Third } else { Version::Second },
         scenario: &scenario.name,
         seed: scenario.seed,
         duration: scenario.duration,

@@ -1,0 +1,72 @@
+//! Files that a scenario carries, and those that it would have to carry to need no others.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Resolving;
+use crate::layers::Files;
+use crate::mistake::Place;
+use crate::settings::CarriedFiles;
+
+/// A longer text is not kept in memory for whoever may want it.
+const TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// What was read, by the paths that are written in the scenario.
+#[derive(Default)]
+pub(super) struct Noted {
+    pub(super) texts: CarriedFiles,
+    /// What cannot be carried: it is no text, too long, or a path that means two files.
+    pub(super) left_out: Vec<String>,
+}
+
+impl Noted {
+    fn note(&mut self, path: &str, content: &[u8]) {
+        let text = std::str::from_utf8(content).ok().filter(|text| text.len() <= TEXT_BYTES_MAX);
+        let is_other = self.texts.get(path).is_some_and(|known| Some(known.as_str()) != text);
+        match text {
+            Some(text) if !is_other => {
+                self.texts.insert(path.to_owned(), text.to_owned());
+            }
+            _ if self.left_out.iter().any(|known| known == path) => {}
+            _ => self.left_out.push(path.to_owned()),
+        }
+    }
+}
+
+/// The files that one key means: those that the scenario carries, if the key is written in it, and then those of the disk.
+pub(super) struct FilesOfKey<'a> {
+    carried: Option<&'a CarriedFiles>,
+    /// Where paths start that are written in the same text.
+    directory: PathBuf,
+    disk: &'a mut dyn Files,
+    noted: &'a mut Noted,
+}
+
+impl Files for FilesOfKey<'_> {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        let written = path.strip_prefix(&self.directory).unwrap_or(path).display().to_string();
+        let content = match self.carried.and_then(|carried| carried.get(&written)) {
+            Some(text) => text.clone().into_bytes(),
+            None => self.disk.read(path)?,
+        };
+        self.noted.note(&written, &content);
+        Ok(content)
+    }
+}
+
+impl Resolving<'_> {
+    /// Whether what is written here may be a file that the scenario carries. What the command line names is on the disk.
+    pub(super) fn may_be_carried(&self, place: &Place) -> bool {
+        !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
+    }
+
+    /// The files that a key at this place means.
+    pub(super) fn files_of(&mut self, place: &Place) -> FilesOfKey<'_> {
+        FilesOfKey {
+            carried: self.may_be_carried(place).then_some(&self.settings.files),
+            directory: place.text.directory.clone(),
+            disk: self.files,
+            noted: &mut self.noted,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Choices of policies for a scenario that goes on from a moment of a recorded run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::document::{BASELINE, Document};
+use crate::mistake::{Mistake, Place, Text};
+use crate::policies::baseline_names;
+use crate::settings::ManagementStrategy;
+use crate::tree::{Node, Table, Value};
+
+/// The list of policies that agents get in the course of a run.
+const UPDATE: &str = "update";
+
+impl Document {
+    /// The moment up to which the run was recorded, if it was.
+    pub(crate) fn recorded_until(&self) -> Option<Value> {
+        let time = self.written("start.time")?;
+        Some(time.value.clone())
+    }
+
+    /// Gives agents a policy from a moment on: `POLICY` all of them, `APPLICATION=POLICY` those of one application.
+    pub(crate) fn update_policy(&mut self, choice: &str, time: Value) {
+        let text = Arc::new(Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() });
+        let place = |start| Place { text: Arc::clone(&text), span: start..choice.len() };
+        let (application, policy, place) = match (choice.strip_prefix(BASELINE), choice.split_once('=')) {
+            (Some(name), _) if ManagementStrategy::WORDS.iter().any(|(word, _)| *word == name) => {
+                let message = format!("`{name}` is no policy of agents, and cannot take over in the middle of a run");
+                let mistake = Mistake::new(message).at(Some(place(BASELINE.len())));
+                let hint = "name a policy; `mario run` compares from the beginning with `baseline:` strategies";
+                self.mistakes.push(mistake.hint(hint));
+                return;
+            }
+            (Some(name), _) if !baseline_names().any(|known| known == name) => {
+                let mistake = Mistake::new(format!("there is no baseline `{name}`")).at(Some(place(BASELINE.len())));
+                self.mistakes.push(mistake.known(name, "known are", baseline_names()));
+                return;
+            }
+            (Some(name), _) => (None, name, place(BASELINE.len())),
+            (None, Some((application, policy))) => (Some(application), policy, place(application.len() + 1)),
+            (None, None) => (None, choice, place(0)),
+        };
+        self.layer += 1;
+        let mut entries = vec![("time", time)];
+        // What looks like a number may be the number of an application, and is one if there is such an application.
+        entries.extend(application.map(|id| ("application", self.written_id(id))));
+        entries.push(("policy", Value::String(policy.to_owned())));
+        let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), self.node(value, &place))).collect();
+        let update = self.node(Value::Table(Table { entries }), &place);
+        if let Some(Node { value: Value::List(updates), .. }) = self.tree.get_mut(UPDATE) {
+            updates.push(update);
+        } else {
+            let updates = self.node(Value::List(vec![update]), &place);
+            self.tree.remove(UPDATE);
+            self.tree.entries.push((UPDATE.to_owned(), updates));
+        }
+    }
+
+    /// An id as applications of the scenario have it: a number where one has this number.
+    fn written_id(&self, id: &str) -> Value {
+        let Some(Node { value: Value::List(applications), .. }) = self.tree.get("application") else {
+            return Value::String(id.to_owned());
+        };
+        let has_number = |node: &Node, number: i64| match &node.value {
+            Value::Table(table) => table.get("id").is_some_and(|id| id.value == Value::Integer(number)),
+            _ => false,
+        };
+        match id.parse::<i64>() {
+            Ok(number) if applications.iter().any(|node| has_number(node, number)) => Value::Integer(number),
+            _ => Value::String(id.to_owned()),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The past of a run that was recorded before: simulated again, and held against the record.
+//!
+//! A run is a pure function of its scenario, so a moment of it needs no state to be kept: whoever runs the scenario again comes to
+//! the same moment. [`hold_against`] compares each record on the way with a recorded trace. What is kept of it is a count and a
+//! checksum, which [`verify`] compares when the scenario is run from there, perhaps by another version of mario.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+use mario_domain::Time;
+use mario_scenario::{Past, Scenario};
+use mario_trace::Detail;
+
+use super::trace::TraceRecorder;
+use crate::simulation::{RunOptions, Simulation, SimulationError};
+
+/// Why a past is not the one that was recorded.
+#[derive(Debug)]
+pub enum PastError {
+    /// The scenario cannot be run.
+    Simulation(SimulationError),
+    /// The trace cannot be read.
+    Read(io::Error),
+    /// A line of the trace is not the one that the scenario leads to.
+    Differs {
+        /// Which line of the trace, from 1.
+        line: u64,
+        /// What the trace has there; `None` if it ends before.
+        recorded: Option<String>,
+        /// What the scenario leads to; `None` for nothing more before the moment.
+        simulated: Option<String>,
+    },
+    /// The count or the checksum of the records is not the one that was kept.
+    Changed {
+        /// How many records there were, if that is known.
+        recorded: Option<u64>,
+        /// How many there are.
+        simulated: u64,
+    },
+}
+
+/// Runs a scenario until `time` and compares all that happens before it with a recorded trace, whose first line is its header.
+/// Returns the count and the checksum of these records, as those of a full trace.
+pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl BufRead) -> Result<Past, PastError> {
+    let compared = Compared { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
+    let mut recorder = (
+        TraceRecorder::new(compared, scenario, detail),
+        TraceRecorder::new(Counted::default(), scenario, Detail::Full),
+    );
+    simulation.run_until(time, &mut recorder);
+    let (mut compared, mut counted) = recorder;
+    let compared = compared.out();
+    if let Some(found) = compared.found.take() {
+        return Err(found);
+    }
+    // What the record has beyond must be later: a record that was left out would be there.
+    if let Some(line) = compared.next_line().map_err(PastError::Read)?
+        && time_of(&line).is_some_and(|recorded| recorded < time.units())
+    {
+        return Err(PastError::Differs { line: compared.line, recorded: Some(line), simulated: None });
+    }
+    let counted = counted.out();
+    Ok(Past { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })
+}
+
+/// Sees that a scenario with a recorded past leads to that past.
+pub fn verify(scenario: &Scenario) -> Result<(), PastError> {
+    let Some(past) = &scenario.past else { return Ok(()) };
+    if past.records.is_none() && past.checksum.is_none() {
+        return Ok(());
+    }
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
+    let mut recorder = TraceRecorder::new(Counted::default(), scenario, Detail::Full);
+    simulation.run_until(past.time, &mut recorder);
+    let Counted { records, hasher, .. } = recorder.out();
+    let is_same = past.records.is_none_or(|recorded| recorded == *records)
+        && past.checksum.is_none_or(|recorded| recorded == hasher.clone().finalize());
+    if is_same { Ok(()) } else { Err(PastError::Changed { recorded: past.records, simulated: *records }) }
+}
+
+/// Counts the records of a trace, and sums them up. The header is none.
+#[derive(Default)]
+struct Counted {
+    hasher: crc32fast::Hasher,
+    records: u64,
+    has_header: bool,
+}
+
+impl Write for Counted {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // A writer of traces writes whole lines.
+        if self.has_header {
+            self.hasher.update(line);
+            self.records += 1;
+        }
+        self.has_header = true;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Compares what is written with the lines of a recorded trace.
+struct Compared<R> {
+    trace: R,
+    line: u64,
+    buffer: Vec<u8>,
+    pending: Vec<u8>,
+    found: Option<PastError>,
+}
+
+impl<R: BufRead> Compared<R> {
+    /// The next line of the trace that a run by itself would have; comparisons with the best placement are asked for apart.
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        loop {
+            self.buffer.clear();
+            if self.trace.read_until(b'\n', &mut self.buffer)? == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if !self.buffer.starts_with(b"[\"regret\"") {
+                return Ok(Some(String::from_utf8_lossy(self.buffer.trim_ascii_end()).into_owned()));
+            }
+        }
+    }
+
+    fn compare(&mut self, simulated: &[u8]) {
+        let is_header = self.line == 0;
+        let recorded = match self.next_line() {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                self.found = Some(PastError::Read(error));
+                return;
+            }
+        };
+        let simulated = String::from_utf8_lossy(simulated.trim_ascii_end()).into_owned();
+        let is_same = match &recorded {
+            Some(recorded) if is_header => without_names(recorded) == without_names(&simulated),
+            recorded => recorded.as_deref() == Some(&simulated),
+        };
+        if !is_same {
+            self.found = Some(PastError::Differs { line: self.line.max(1), recorded, simulated: Some(simulated) });
+        }
+    }
+}
+
+impl<R: BufRead> Write for Compared<R> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        while let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.pending.drain(..=end).collect();
+            if self.found.is_none() {
+                self.compare(&line);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A header without what a run does not depend on: the program, and what its policies are called.
+fn without_names(header: &str) -> Option<serde_json::Value> {
+    let mut header: serde_json::Value = serde_json::from_str(header).ok()?;
+    header.as_object_mut()?.remove("program");
+    for list in ["policies", "acceptances"] {
+        for policy in header.get_mut(list).and_then(serde_json::Value::as_array_mut).into_iter().flatten() {
+            policy.as_object_mut()?.remove("name");
+        }
+    }
+    Some(header)
+}
+
+fn time_of(record: &str) -> Option<f64> {
+    serde_json::from_str::<serde_json::Value>(record).ok()?.get(1)?.as_f64()
+}
+
+impl fmt::Display for PastError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |text: &Option<String>| text.as_deref().map_or_else(|| "nothing".to_owned(), shortened);
+        match self {
+            PastError::Simulation(error) => error.fmt(formatter),
+            PastError::Read(_) => formatter.write_str("cannot read the trace"),
+            PastError::Differs { line, recorded, simulated } => {
+                let (recorded, simulated) = (shown(recorded), shown(simulated));
+                write!(formatter, "line {line} of the trace is {recorded}, and the scenario leads to {simulated}")
+            }
+            PastError::Changed { recorded: Some(recorded), simulated } if recorded != simulated => {
+                write!(
+                    formatter,
+                    "the past of the scenario comes out otherwise: with {simulated} records and not {recorded}"
+                )
+            }
+            PastError::Changed { simulated, .. } => {
+                write!(
+                    formatter,
+                    "the past of the scenario comes out otherwise, though with {simulated} records as before"
+                )
+            }
+        }
+    }
+}
+
+/// The beginning of a long line.
+fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 160;
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
+    }
+}
+
+impl Error for PastError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            PastError::Simulation(error) => error.source(),
+            PastError::Read(error) => Some(error),
+            PastError::Differs { .. } | PastError::Changed { .. } => None,
+        }
+    }
+}

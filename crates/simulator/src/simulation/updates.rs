@@ -1,0 +1,28 @@
+//! Agents that get another policy in the course of a run.
+
+use mario_scenario::{ApplicationIndex, PolicyIndex, Update};
+
+use super::Simulation;
+use crate::population::Deployment;
+use crate::recorder::Recorder;
+
+impl Simulation<'_> {
+    /// The agents of an application get another policy. What they proposed before is still judged.
+    pub(super) fn update(&mut self, position: u32, recorder: &mut impl Recorder) {
+        let Update { application, policy, .. } = self.scenario.updates[position as usize];
+        self.population.set_policy(application, policy);
+        recorder.updated(self.queue.now(), application, policy);
+    }
+
+    /// What an operator deploys now: with the policy that the application was given last, if it was given one.
+    pub(super) fn up_to_date(&self, deployment: Deployment) -> Deployment {
+        let policy = self.last_update(deployment.application).unwrap_or(deployment.policy);
+        Deployment { policy, ..deployment }
+    }
+
+    fn last_update(&self, application: ApplicationIndex) -> Option<PolicyIndex> {
+        let now = self.queue.now();
+        let updates = self.scenario.updates.iter().take_while(|update| update.time <= now);
+        updates.filter(|update| update.application == application).last().map(|update| update.policy)
+    }
+}

@@ -1,0 +1,138 @@
+//! Agents that get another policy in the course of a run, and runs that go on from a recorded past.
+
+use std::io::BufReader;
+
+use mario_audit::{Options, audit};
+use mario_domain::Time;
+use mario_scenario::{Document, NoFiles, Past, Scenario, policy_names};
+use mario_simulator::{Detail, PastError, RunOptions, Simulation, TraceRecorder, hold_against, verify};
+
+use crate::random_worlds::world;
+
+const MOMENT: f64 = 3_050.0;
+
+/// The paper's world for a short while, with these keys, under a policy until the moment and perhaps another from then on.
+fn paper(keys: &[&str], seed: u64, policy: &str, from_then_on: Option<&str>) -> Scenario {
+    let mut document = Document::preset("paper").expect("a preset");
+    let keys: Vec<String> =
+        ["duration=6000", "topology.size=4"].iter().chain(keys).map(|key| (*key).to_owned()).collect();
+    document.set(&keys);
+    document.set_seed(seed);
+    document.set_policy(policy);
+    if let Some(policy) = from_then_on {
+        document.set(&[format!("start.time={MOMENT}")]);
+        document.set_policy(policy);
+    }
+    document.resolve(&mut NoFiles).expect("a scenario").scenario
+}
+
+fn trace(scenario: &Scenario, detail: Detail) -> Vec<u8> {
+    let mut recorder = TraceRecorder::new(Vec::new(), scenario, detail);
+    let effort = Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorder);
+    recorder.traffic(effort.hops);
+    recorder.finish(scenario.end()).expect("memory takes everything")
+}
+
+/// The records before the moment, and those from then on.
+fn parts(trace: &[u8]) -> (Vec<&str>, Vec<&str>) {
+    let text = std::str::from_utf8(trace).expect("text");
+    let time =
+        |line: &&str| line.split(',').nth(1).expect("a time").trim_end_matches(']').parse::<f64>().expect("a number");
+    text.lines().skip(1).partition(|line| time(line) < MOMENT)
+}
+
+fn is_clean(trace: &[u8]) {
+    let report = audit(BufReader::new(trace), Options::default(), &mut |_| {}).expect("a trace");
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
+}
+
+/// Messages one by one, and rates.
+const FIDELITIES: [&[&str]; 2] = [&[], &["network.fidelity=flow"]];
+
+#[test]
+fn the_same_policy_from_a_moment_on_leaves_the_same_bytes() {
+    for (number, policy) in policy_names().enumerate() {
+        for keys in FIDELITIES {
+            let seed = 1 + number as u64;
+            let recorded = paper(keys, seed, policy, None);
+            let replayed = paper(keys, seed, policy, Some(policy));
+            assert!(replayed.past.is_some() && replayed.updates.is_empty(), "{policy}");
+            for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
+                assert!(trace(&recorded, detail) == trace(&replayed, detail), "{policy} {keys:?} {detail:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_policy_changes_nothing_before_the_moment_and_is_audited_after_it() {
+    let policies: Vec<&str> = policy_names().collect();
+    let mut differing = 0;
+    for (number, policy) in policies.iter().enumerate() {
+        let other = policies[(number + 1) % policies.len()];
+        for keys in FIDELITIES {
+            let recorded = trace(&paper(keys, 7, policy, None), Detail::Full);
+            let replayed = trace(&paper(keys, 7, policy, Some(other)), Detail::Full);
+            is_clean(&replayed);
+            let ((before, after), (same, future)) = (parts(&recorded), parts(&replayed));
+            assert_eq!(before, same, "{policy}, then {other}");
+            assert!(future[0].starts_with("[\"update\",3050,0,"), "{}", future[0]);
+            differing += usize::from(after != future[6..]);
+        }
+    }
+    assert!(differing > policies.len(), "policies differ: {differing}");
+}
+
+#[test]
+fn agents_begin_under_a_new_policy_with_an_empty_memory() {
+    let looks_back = "popularity-with-cool-down";
+    for policy in ["workload-and-latency-aware-with-memory", "sustained-demand", looks_back] {
+        for other in ["workload-and-latency-aware-with-memory", "sustained-demand", looks_back, "workload-aware"] {
+            for seed in 1..4 {
+                is_clean(&trace(&paper(&["workload.period=10"], seed, policy, Some(other)), Detail::Full));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_past_is_the_one_that_was_recorded() {
+    for seed in 0..40 {
+        let scenario = world(seed);
+        let recorded = trace(&scenario, Detail::Full);
+        let moment = Time::ZERO + scenario.duration * 0.6;
+        let past = hold_against(&scenario, moment, Detail::Full, recorded.as_slice()).expect("the same");
+        let operations = trace(&scenario, Detail::Operations);
+        let again = hold_against(&scenario, moment, Detail::Operations, operations.as_slice()).expect("the same");
+        assert_eq!(past, again, "the checksum does not depend on what was kept");
+        let continued = Scenario { past: Some(past.clone()), ..scenario.clone() };
+        verify(&continued).expect("the same");
+        assert!(trace(&continued, Detail::Full) == recorded, "world {seed}");
+        let other = Past { checksum: past.checksum.map(|checksum| checksum ^ 1), ..past };
+        let error = verify(&Scenario { past: Some(other), ..scenario }).expect_err("another past");
+        assert!(matches!(error, PastError::Changed { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_past_that_differs_is_told_with_its_line() {
+    let scenario = paper(&[], 1, "latency-aware", None);
+    let text = String::from_utf8(trace(&scenario, Detail::Full)).expect("text");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let held = |lines: &[&str]| {
+        let text = lines.join("\n") + "\n";
+        hold_against(&scenario, Time::at(MOMENT), Detail::Full, text.as_bytes()).expect_err("another past").to_string()
+    };
+    let moved = lines[20].replacen(",1", ",2", 1);
+    assert_ne!(moved, lines[20]);
+    let original = std::mem::replace(&mut lines[20], &moved);
+    assert!(held(&lines).starts_with("line 21 of the trace is "), "{}", held(&lines));
+    lines[20] = original;
+    let left_out = lines.remove(30);
+    assert!(held(&lines).contains(&left_out[..20.min(left_out.len())]), "{}", held(&lines));
+    lines.insert(30, left_out);
+    assert!(held(&lines[..40]).contains("nothing"), "{}", held(&lines[..40]));
+    let header = lines[0].replacen("\"seed\":1", "\"seed\":2", 1);
+    lines[0] = &header;
+    assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
+}

@@ -1,0 +1,22 @@
+//! Policies that change in the course of a run.
+
+use std::io::Write;
+
+use mario_domain::Time;
+
+use crate::json::natural;
+use crate::place::{ApplicationPlace, PolicyPlace};
+use crate::writer::TraceWriter;
+
+impl<W: Write> TraceWriter<W> {
+    /// The agents of an application follow another policy from now on, with an empty memory.
+    pub fn updated(&mut self, time: Time, application: ApplicationPlace, policy: PolicyPlace) {
+        self.begin("update", time);
+        for place in [application.0, policy.0] {
+            self.line.push(b',');
+            natural(&mut self.line, u64::from(place));
+        }
+        self.line.push(b']');
+        self.end_line();
+    }
+}
