@@ -14,10 +14,12 @@ mod merge;
 pub(crate) mod node;
 mod policy;
 mod prolog;
+mod replay;
 mod report;
 mod reproduce;
 mod run;
 mod scenario;
+mod snapshot;
 mod sweep;
 mod trace;
 mod view;
@@ -67,6 +69,9 @@ pub enum Command {
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Go on from a moment of a recorded run under another policy.
+    #[command(long_about = replay::LONG_ABOUT)]
+    Replay(replay::Arguments),
     /// Show runs as one page for a browser.
     #[command(long_about = report::LONG_ABOUT)]
     Report(report::Arguments),
@@ -78,6 +83,9 @@ pub enum Command {
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
+    /// Write a moment of a run, or of live nodes, as a scenario to go on from.
+    #[command(long_about = snapshot::LONG_ABOUT)]
+    Snapshot(snapshot::Arguments),
     /// Run a scenario with every combination of values of some keys.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(sweep::Arguments),
@@ -104,10 +112,12 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Node(arguments) => node::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Replay(arguments) => replay::run(&arguments, console),
         Command::Report(arguments) => report::run(&arguments, console),
         Command::Reproduce(arguments) => reproduce::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
+        Command::Snapshot(arguments) => snapshot::run(&arguments, console),
         Command::Sweep(arguments) => sweep::run(&arguments, console),
         Command::Trace(arguments) => trace::run(&arguments, console),
         Command::View(arguments) => view::run(&arguments, console),

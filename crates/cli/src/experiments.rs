@@ -18,6 +18,7 @@ use mario_simulator::write_whole;
 use crate::commands::not_runnable;
 use crate::console::many;
 use crate::interruptions::interruptions;
+use crate::moments::differs;
 use crate::scenarios::{Disk, failure, open};
 use crate::{Console, Failure};
 
@@ -40,6 +41,7 @@ pub(crate) fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),
         RunError::Simulation(error) => not_runnable(error),
+        RunError::Past(error) => differs(Path::new("the scenario"), error),
         RunError::Metric(error) => metric_failure(error),
     }
 }

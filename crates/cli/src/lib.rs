@@ -25,6 +25,7 @@ mod gzip;
 mod input;
 mod interruptions;
 mod live;
+mod moments;
 mod problems;
 mod replacing;
 mod result_directory;

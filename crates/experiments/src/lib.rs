@@ -31,4 +31,8 @@ pub mod report;
 
 pub mod decision;
 
+pub mod moment;
+
+pub mod moving;
+
 pub mod scale;

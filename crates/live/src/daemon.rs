@@ -15,6 +15,7 @@ mod copies;
 mod core;
 mod documents;
 mod events;
+mod hosted;
 mod metrics;
 mod routing;
 

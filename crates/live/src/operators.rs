@@ -52,7 +52,7 @@ const LOG_BYTES_MAX: usize = 64 << 10;
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
 /// What can be asked: method, path with names in braces, and the role that it takes.
-pub const ROUTES: [(Method, &str, Option<Role>); 17] = [
+pub const ROUTES: [(Method, &str, Option<Role>); 18] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
     (Method::GET, "/v1/status", Some(Role::Look)),
@@ -60,6 +60,7 @@ pub const ROUTES: [(Method, &str, Option<Role>); 17] = [
     (Method::GET, "/v1/instances/{instance}", Some(Role::Look)),
     (Method::GET, "/v1/instances/{instance}/log", Some(Role::Look)),
     (Method::GET, "/v1/instances/{instance}/explanation", Some(Role::Look)),
+    (Method::GET, "/v1/applications", Some(Role::Look)),
     (Method::GET, "/v1/links", Some(Role::Look)),
     (Method::GET, "/v1/routes", Some(Role::Look)),
     (Method::GET, "/v1/journal", Some(Role::Look)),
@@ -213,6 +214,7 @@ impl Desk {
             ("GET", "/v1/status") => Question::Status,
             ("GET", "/v1/instances") => Question::Instances,
             ("GET", "/v1/instances/{instance}") => Question::Instance(instance()?),
+            ("GET", "/v1/applications") => Question::Applications,
             ("GET", "/v1/links") => Question::Links,
             ("GET", "/v1/routes") => Question::Routes,
             ("GET", "/v1/journal") => Question::Journal,

@@ -154,6 +154,11 @@ fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map(|kib| kib << 10);
+    has_room(nodes, available)
+}
+
+/// Whether so many nodes fit into the memory that is available, in bytes, if that is known.
+fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
     match available {
         Some(available) if available < needed => {
@@ -445,5 +450,20 @@ impl Colony {
             .ok_or_else(|| Fault::new(format!("the daemon of node {} does not run", self.plan.nodes[node].id)))?;
         let identity = Identity::load_bundle(&self.directory.operator())?;
         Client::new(&identity, &address.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_room_is_told_how_much_is_missing() {
+        assert!(has_room(85, Some(85 * NODE_BYTES)).is_ok());
+        assert!(has_room(85, None).is_ok(), "where nobody knows, it is tried");
+        let fault = has_room(85, Some(1_000_000_000)).expect_err("too little");
+        assert!(fault.to_string().contains("there is no room for 85 nodes"), "{fault}");
+        assert!(fault.line().contains("it takes about 2139 MB, and 1000 MB are free"), "{}", fault.line());
+        assert_eq!(fault.help(), Some("take fewer with `--nodes`"));
     }
 }

@@ -1,5 +1,9 @@
 //! `mario compare`.
 
+mod kept;
+
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
@@ -15,11 +19,16 @@ use crate::{Console, Failure, Outcome};
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
   mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10
   mario compare paper --policy old.pl --policy new.pl --set measures.applications=true
-  mario compare paper --policy old.pl --policy new.pl --metric jain='python3 jain.py' --out comparison --keep-runs 1")]
+  mario compare paper --policy old.pl --policy new.pl --metric jain='python3 jain.py' --out comparison --keep-runs 1
+  mario compare runs/live-1 runs/live-2",
+  mut_arg("policies", |policies| policies.required(false)))]
 pub struct Arguments {
     /// Which runs.
     #[command(flatten)]
     pub study: StudyArguments,
+    /// Further directories of runs, if the first is one: their figures are shown side by side
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
     /// How to print the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -45,10 +54,23 @@ probabilities are corrected by Holm's method for all the tests that were made, s
 A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` gives it keys of the scenario of its own, \
 e.g. workload-and-latency-aware-with-memory@memory.cycles=10, and `@KEY=VALUE` leaves the scenario its policies.
 
+Directories of runs in place of a scenario, simulated or live, are shown side by side: each is one run, and nothing is tested.
+
 With --out, all runs are kept in runs.csv and runs.jsonl, and the result in comparison.json and comparison.csv. Another call \
 with the same directory makes only the runs that are missing.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    if kept::is_run(&arguments.study.scenario) {
+        return kept::run(arguments, console);
+    }
+    if let Some(more) = arguments.runs.first() {
+        let title = format!("`{}` is one too many: one scenario is compared under several policies", more.display());
+        return Err(Failure::input(Diagnostic::error(title).hint("name directories of runs alone, or one scenario")));
+    }
+    if arguments.study.policies.is_empty() {
+        let diagnostic = Diagnostic::error("there is nothing to compare: `--policy` is missing");
+        return Err(Failure::input(diagnostic.hint("name at least two policies, or the directories of runs")));
+    }
     if arguments.study.policies.len() < 2 {
         let diagnostic = Diagnostic::error("one policy has nothing to be compared with: `--policy` is there once");
         return Err(Failure::input(diagnostic.hint("name at least two, each with `--policy`")));

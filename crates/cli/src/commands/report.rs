@@ -1,5 +1,7 @@
 //! `mario report`.
 
+mod moving;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
@@ -29,6 +31,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario report runs/paper-1 runs/paper-2 --out comparison.html
   mario report comparison --out comparison.html
   mario report runs/paper-1 --svg figures
+  mario report runs/live-1 --moving run.svg
   mario report runs --published
   mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
@@ -42,6 +45,9 @@ pub struct Arguments {
     /// Also write every figure as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
+    /// Also write a moving picture of the run: an SVG that any browser plays, in which instances go from node to node
+    #[arg(long, value_name = "FILE")]
+    pub moving: Option<PathBuf>,
     /// Show what was published about the same policies beside: in the paper, or what its prototype's stored runs come to
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
     pub published: Option<Source>,
@@ -86,9 +92,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         [] => vec![path.clone()],
         runs => runs.to_vec(),
     });
+    let expanded: Vec<PathBuf> = expanded.collect();
+    if let Some(path) = &arguments.moving {
+        moving::write(&expanded, path, console)?;
+    }
     let explain = if arguments.no_explanations { Explain::No } else { Explain::Within(arguments.budget) };
     let read_one = |path: &Path| read_run(path, explain, console);
-    let mut report = read_with(read_one, &expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    let mut report = read_with(read_one, &expanded, arguments.title.as_deref(), console)?;
     let measured =
         report.runs.iter().enumerate().flat_map(|(place, run)| run.tables(&format!("measured-{}", place + 1)));
     report.tables = measured.collect();

@@ -15,14 +15,15 @@ use mario_diagnostics::Diagnostic;
 use mario_experiments::report::measured_text;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
-    Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError,
+    Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError, verify,
 };
 
 use course::Finished;
-use every::Every;
+pub(super) use every::Every;
 
 use crate::bug::quietly;
 use crate::interruptions::interruptions;
+use crate::moments::differs;
 use crate::result_directory::ResultDirectory;
 use crate::scenarios::{ScenarioArguments, located};
 use crate::{Console, Failure, Outcome};
@@ -177,6 +178,11 @@ fn tell(
     Ok(Outcome::Done)
 }
 
+/// Runs a scenario to its end and keeps it. Returns the directory.
+pub(super) fn keep(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<PathBuf, Failure> {
+    simulate(arguments, resolved, console).map(|(_, directory)| directory)
+}
+
 fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<(Finished, PathBuf), Failure> {
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
@@ -191,6 +197,7 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
     let keep = Keep { detail, messages: arguments.messages };
     // What cannot be run must not leave a directory, or replace one: so this comes first.
     let simulation = start(resolved, options)?;
+    verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let interrupted = interruptions()?;
     let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), &scenario.name)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };

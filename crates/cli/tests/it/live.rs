@@ -1,5 +1,7 @@
 //! `mario live`: a colony of daemons, made, used and ended by one command.
 
+mod page;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -47,7 +49,46 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     assert_eq!(summary["applications"].as_array().map(Vec::len), Some(6));
     assert!(stdout(&output).starts_with("client requests"), "{}", stdout(&output));
     assert_eq!(processes_below(&out), Vec::<String>::new());
+    the_run_is_taken_like_any_other(&out);
     fs::remove_dir_all(out).expect("it was there");
+}
+
+/// What was kept is audited, shown, compared, and gone on from.
+fn the_run_is_taken_like_any_other(out: &Path) {
+    let run = out.display().to_string();
+    let beside = |name: &str| out.join(name).display().to_string();
+    let succeed = |arguments: &[&str]| {
+        let output = mario().args(arguments).output().expect("it runs");
+        assert!(output.status.success(), "{arguments:?}\n{}", stderr(&output));
+        stdout(&output)
+    };
+    succeed(&["audit", &run]);
+    succeed(&["report", &run, "--out", &beside("report.html"), "--moving", &beside("run.svg")]);
+    let picture = fs::read_to_string(out.join("run.svg")).expect("a picture");
+    assert!(picture.starts_with("<svg") && picture.contains("animateTransform"), "{picture}");
+    let compared = succeed(&["compare", &run, &run, "--format", "json"]);
+    let compared: Value = serde_json::from_str(&compared).expect("JSON");
+    let summary = summary(out);
+    for (title, key) in [("client requests", "requests"), ("migrate", "migrate"), ("replicate", "replicate")] {
+        assert_eq!(compared["runs"][1]["figures"][title].as_f64(), summary[key].as_f64(), "{title}");
+    }
+    let scenario = succeed(&["snapshot", &run, "--at", "9000"]);
+    assert!(scenario.contains("# Not in this scenario:") && scenario.contains("[[deploy]]"), "{scenario}");
+    let told = succeed(&["replay", &run, "--until", "9000", "--policy", "never-move", "--out", &beside("replayed")]);
+    assert!(told.contains("recorded"), "{told}");
+}
+
+#[test]
+fn a_port_that_is_in_use_is_told_and_nothing_runs() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    let out = directory("port");
+    let output = mario().args(["live", "--nodes", "5", "--port", &port, "--out"]).arg(&out).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains(&format!("cannot listen on port {port}")) && told.contains("--port"), "{told}");
+    assert_eq!(processes_below(&out), Vec::<String>::new());
+    assert!(!out.exists(), "nothing is left");
 }
 
 #[test]
@@ -61,6 +102,14 @@ fn faults_are_survived_and_counted() {
     assert_eq!(printed, summary);
     assert!(summary["kills"].as_u64() > Some(0) && summary["cuts"].as_u64() > Some(0), "{summary}");
     assert!(summary["answered"].as_u64() > Some(1_000), "{summary}");
+    // What failed is counted, and each of it has a fault as its reason: nothing else may fail.
+    let failures = summary["failures"].as_object().expect("reasons");
+    let counted: u64 = failures.values().filter_map(Value::as_u64).sum();
+    assert_eq!(Some(counted), summary["failed"].as_u64());
+    let explained = ["node-killed", "cut-off", "rerouting"];
+    assert!(failures.keys().all(|reason| explained.contains(&reason.as_str())), "{summary}");
+    let audited = mario().arg("audit").arg(&out).output().expect("it runs");
+    assert!(audited.status.success(), "{}{}", stdout(&audited), stderr(&audited));
     assert_eq!(processes_below(&out), Vec::<String>::new());
     fs::remove_dir_all(out).expect("it was there");
 }

@@ -32,6 +32,7 @@ mod report;
 mod resume;
 mod scenario;
 mod simulate;
+mod snapshot;
 mod streams;
 mod texts;
 mod transcripts;

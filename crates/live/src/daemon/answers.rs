@@ -28,6 +28,8 @@ pub(crate) enum Question {
     Status,
     Instances,
     Instance(InstanceId),
+    /// The applications of the instances, with their policies.
+    Applications,
     Links,
     Routes,
     Journal,
@@ -165,6 +167,7 @@ impl Core {
             Question::Status => Ok(self.status()),
             Question::Instances => Ok(self.instances()),
             Question::Instance(instance) => self.instance(&instance).ok_or_else(|| not_here(&instance)),
+            Question::Applications => Ok(self.applications()),
             Question::Links => Ok(json!({ "links": self.links.status() })),
             Question::Routes => Ok(self.routes()),
             Question::Journal => Ok(self.journal_status()),

@@ -2,6 +2,7 @@
 
 mod judged;
 mod kept;
+mod moment;
 mod page;
 mod text;
 
@@ -28,9 +29,10 @@ use crate::{Console, Failure, Outcome};
   mario policy explain --policy policy.pl --facts facts.pl --html why.html
   mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl
   mario policy explain --run runs/paper-1 --instance 3 --time 2300
+  mario policy explain --snapshot here.toml --instance 3 --policy latency-aware
   mario policy explain --acceptance accept-what-fits --facts manager.pl --request 'request(deploy, none, video, none, n42)'",
-  mut_arg("policy", |policy| policy.required(false).required_unless_present_any(["run", "acceptance"])),
-  mut_arg("facts", |facts| facts.required(false).required_unless_present_any(["batch", "run"])))]
+  mut_arg("policy", |policy| policy.required(false).required_unless_present_any(["run", "acceptance", "snapshot"])),
+  mut_arg("facts", |facts| facts.required(false).required_unless_present_any(["batch", "run", "snapshot"])))]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -42,6 +44,10 @@ pub struct Arguments {
     /// With --run: explain the last decision until this time; without it, the last one of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub time: Option<f64>,
+    /// Explain the next decision of an instance from the moment of this snapshot on; with --policy, what that policy decides
+    #[arg(long, value_name = "SCENARIO", requires = "instance",
+        conflicts_with_all = ["run", "facts", "batch", "services", "acceptance", "html"])]
+    pub snapshot: Option<PathBuf>,
     /// Explain what a manager with this acceptance policy says to a request
     #[arg(long, value_name = "POLICY", requires = "request", conflicts_with_all = ["policy", "batch", "services", "instance", "html"])]
     pub acceptance: Option<PathBuf>,
@@ -64,7 +70,7 @@ it, with the goal where it failed and the values it had there. Where one is foun
 would make the clause fire; every such change has been verified by deciding again.
 
 With --run, a decision of a run that was kept is explained: what the agent of the instance knew then is taken from the trace, \
-and what the managers said to it follows.
+and what the managers said to it follows. With --snapshot, it is the next decision from the moment on that `mario snapshot` wrote down.
 
 With --acceptance, the verdict of a node's manager is explained: the facts are what the manager sees, as in the tests of an \
 acceptance policy. A request that is inhibited is shown with the clause that rejected it or the goals where the clauses that \
@@ -76,6 +82,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let engine = Engine::new();
     if let Some(directory) = &arguments.run {
         return kept::run(arguments, directory, console);
+    }
+    if let Some(snapshot) = &arguments.snapshot {
+        return moment::run(arguments, snapshot, console);
     }
     if let (Some(policy), Some(facts)) = (&arguments.acceptance, &arguments.inputs.facts) {
         return judged::run(arguments, &engine, policy, facts, console);

@@ -16,6 +16,11 @@ pub enum Every {
     Never,
 }
 
+impl Every {
+    /// Unless a user says otherwise.
+    pub const DEFAULT: Every = Every::Elapsed(Duration::from_secs(60));
+}
+
 impl FromStr for Every {
     type Err = String;
 

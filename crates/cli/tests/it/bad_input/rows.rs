@@ -50,6 +50,7 @@ const ROWS: &[Row] = &[
             (&[], "SCENARIO"),
             (&["paper"], "--policy"),
             (&["paper", "--policy", "latency-aware"], "--policy"),
+            (&["paper", "more", "--policy", "latency-aware"], "more"),
             (&["paper", "--policy", "latency-aware", "--policy", "latency-aware"], "latency-aware"),
             (&["paper", "--policy", "latency-aware", "--policy", "latency-awre"], "latency-awre"),
             (&["papr", "--policy", "latency-aware", "--policy", "workload-aware"], "papr"),

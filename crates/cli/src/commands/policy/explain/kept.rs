@@ -20,9 +20,19 @@ pub(super) fn run(arguments: &Arguments, directory: &Path, console: &Console) ->
     let reader = TraceReader::new(input).map_err(|error| refuse(&path, &error))?;
     let decision = explain_decision(reader, instance, arguments.time)
         .map_err(|error| failure(&error, instance, &path, arguments.time))?;
+    show(arguments, &decision, instance, console)
+}
+
+/// Shows an explanation.
+pub(super) fn show(
+    arguments: &Arguments,
+    decision: &DecisionOfRun,
+    instance: &str,
+    console: &Console,
+) -> Result<Outcome, Failure> {
     console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
-        Format::Text => write_text(stdout, &decision, instance, console.colours_data()),
-        Format::Json => writeln!(stdout, "{}", as_json(&decision)),
+        Format::Text => write_text(stdout, decision, instance, console.colours_data()),
+        Format::Json => writeln!(stdout, "{}", as_json(decision)),
     })?;
     Ok(Outcome::Done)
 }
@@ -60,7 +70,7 @@ fn as_json(decision: &DecisionOfRun) -> serde_json::Value {
     json!({ "time": time, "node": node, "policy": policy, "explained": explained, "verdict": verdict })
 }
 
-fn failure(error: &DecisionError, instance: &str, path: &Path, until: Option<f64>) -> Failure {
+pub(super) fn failure(error: &DecisionError, instance: &str, path: &Path, until: Option<f64>) -> Failure {
     let title = format!("cannot explain a decision of instance `{instance}` in `{}`", path.display());
     let diagnostic = |hint: String| Failure::input(Diagnostic::error(title.clone()).caused_by(error).hint(hint));
     match error {

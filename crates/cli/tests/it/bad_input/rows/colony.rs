@@ -126,6 +126,34 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "snapshot",
+        refuses: &[
+            (&[], "TRACE|DIR"),
+            (&["run"], "--at"),
+            (&["--at", "10"], "TRACE|DIR"),
+            (&["no-such-run", "--at", "10"], "no-such-run"),
+            (&["run", "--at", "soon"], "soon"),
+            (&["run", "--at", "10", "--node", "127.0.0.1:1"], "--node"),
+            (&["--node", "127.0.0.1:1"], "--as"),
+            (&["--as", "ada.pem"], "--node"),
+        ],
+        path: Some(&["PATH", "--at", "10"]),
+        accepts: &[],
+    },
+    Row {
+        command: "replay",
+        refuses: &[
+            (&[], "TRACE|DIR"),
+            (&["run", "--until", "10"], "--policy"),
+            (&["run", "--policy", "latency-aware"], "--until"),
+            (&["run", "--until", "soon", "--policy", "latency-aware"], "soon"),
+            (&["no-such-run", "--until", "10", "--policy", "latency-aware"], "no-such-run"),
+            (&["run", "--until", "10", "--policy", "latency-aware", "--force"], "--out"),
+        ],
+        path: Some(&["PATH", "--until", "10", "--policy", "latency-aware"]),
+        accepts: &[],
+    },
+    Row {
         command: "trace join",
         refuses: &[
             (&[], "DIR"),

@@ -1,0 +1,173 @@
+//! `mario replay`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mario_audit::reader::{Outcome as Judged, Record, TraceReader, Verdict};
+use mario_domain::AgentOperation;
+
+use super::run::{self, SummaryFormat, TraceDetail};
+use super::snapshot;
+use crate::moments::{of_run, unwritten};
+use crate::scenarios::{Disk, failure};
+use crate::traces::{cannot_read, open, refuse, trace_path};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario replay`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario replay runs/paper-1 --until 20000 --policy latency-aware
+  mario replay runs/live-1 --until 15000 --policy mine.pl --out what-if")]
+pub struct Arguments {
+    /// A trace, or the directory of a run
+    #[arg(value_name = "TRACE|DIR")]
+    pub run: PathBuf,
+    /// The moment up to which the run stays as it was recorded
+    #[arg(long, value_name = "TIME")]
+    pub until: f64,
+    /// The policy of all applications from then on, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    #[arg(long = "policy", value_name = "POLICY|APP=POLICY", required = true,
+        value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub policies: Vec<String>,
+    /// Where to keep the run; without it, in the first directory `runs/NAME-1`, `runs/NAME-2`, … that is not there yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace the run that is in the directory
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
+pub(super) const LONG_ABOUT: &str = "Go on from a moment of a recorded run under another policy.
+
+It is `mario snapshot` and `mario run` in one, and tells what happened from the moment on: in the run that was recorded, and in this one. \
+A simulated run that was kept in a directory is taken up exactly where it was; what is known of a live one makes a world that begins there.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let snapshot = of_run(&arguments.run, arguments.until, console)?;
+    if !snapshot.is_exact {
+        snapshot::tell(&snapshot, console);
+    }
+    let mut document = snapshot.document(&unwritten());
+    let (of_one, of_all): (Vec<_>, Vec<_>) = arguments.policies.iter().partition(|policy| policy.contains('='));
+    for policy in of_all.into_iter().chain(of_one) {
+        document.set_policy(policy);
+    }
+    let resolved = document.resolve(&mut Disk).map_err(|error| failure(&error))?;
+    let kept = run::Arguments {
+        scenario: None,
+        resume: None,
+        checkpoint_every: run::Every::DEFAULT,
+        out: arguments.out.clone(),
+        force: arguments.force,
+        trace: TraceDetail::Full,
+        messages: false,
+        threads: 1,
+        no_reuse: false,
+        regret: false,
+        format: SummaryFormat::Text,
+    };
+    let directory = run::keep(&kept, &resolved, console)?;
+    let recorded = Since::read(&trace_path(&arguments.run), arguments.until, console)?;
+    let from = if snapshot.is_exact { arguments.until } else { 0.0 };
+    let replayed = Since::read(&trace_path(&directory), from, console)?;
+    let text = table(arguments.until, &recorded, &replayed);
+    console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+    console.inform(format!("kept in {}", directory.display()));
+    Ok(Outcome::Done)
+}
+
+/// What happened in a run from a moment on.
+#[derive(Default)]
+struct Since {
+    evaluations: u64,
+    undeploy: u64,
+    migrate: u64,
+    replicate: u64,
+    adapt: u64,
+    inhibited: u64,
+    served: u64,
+    lost: u64,
+    response_sum: f64,
+    until: f64,
+    /// A trace that records no client requests, as those of live nodes.
+    has_responses: bool,
+}
+
+impl Since {
+    fn read(path: &Path, from: f64, console: &Console) -> Result<Since, Failure> {
+        let input = open(path, "reading", console).map_err(|error| cannot_read(path, &error))?;
+        let mut reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
+        let mut since = Since { has_responses: reader.header().live.is_none(), ..Since::default() };
+        while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
+            since.until = record.time();
+            if record.time() >= from {
+                since.count(&record);
+            }
+        }
+        since.until -= from;
+        Ok(since)
+    }
+
+    fn count(&mut self, record: &Record) {
+        match record {
+            Record::Evaluation(_) => self.evaluations += 1,
+            Record::Cycle(cycle) => {
+                for outcome in &cycle.outcomes {
+                    match outcome {
+                        Judged::Judged { wish, verdict: Verdict::Accepted(_), .. } => match wish.operation {
+                            AgentOperation::Undeploy => self.undeploy += 1,
+                            AgentOperation::Migrate => self.migrate += 1,
+                            AgentOperation::Replicate => self.replicate += 1,
+                            AgentOperation::Adapt => self.adapt += 1,
+                        },
+                        Judged::Judged { .. } => self.inhibited += 1,
+                        Judged::Nop(_) | Judged::Deploy { .. } => {}
+                    }
+                }
+            }
+            Record::Responses(responses) => {
+                self.served += responses.served;
+                self.lost += responses.lost;
+                self.response_sum += responses.sum;
+            }
+            _ => {}
+        }
+    }
+
+    fn response(&self) -> String {
+        match self.served {
+            0 => "n/a".to_owned(),
+            served => format!("{:.2}", self.response_sum / served as f64),
+        }
+    }
+}
+
+fn table(until: f64, recorded: &Since, replayed: &Since) -> String {
+    let mut text = format!("from time {until} on\n");
+    let mut row = |title: &str, recorded: String, replayed: String| {
+        let _ = writeln!(text, "{title:<22} {recorded:>12} {replayed:>12}");
+    };
+    row("", "recorded".to_owned(), "replayed".to_owned());
+    row("time", format!("{:.0}", recorded.until), format!("{:.0}", replayed.until));
+    let counts = [
+        ("evaluations", recorded.evaluations, replayed.evaluations),
+        ("undeploy", recorded.undeploy, replayed.undeploy),
+        ("migrate", recorded.migrate, replayed.migrate),
+        ("replicate", recorded.replicate, replayed.replicate),
+        ("adapt", recorded.adapt, replayed.adapt),
+        ("inhibited", recorded.inhibited, replayed.inhibited),
+    ];
+    for (title, recorded, replayed) in counts {
+        row(title, recorded.to_string(), replayed.to_string());
+    }
+    let known = |since: &Since, value: String| if since.has_responses { value } else { "n/a".to_owned() };
+    row(
+        "client requests served",
+        known(recorded, recorded.served.to_string()),
+        known(replayed, replayed.served.to_string()),
+    );
+    row("client requests lost", known(recorded, recorded.lost.to_string()), known(replayed, replayed.lost.to_string()));
+    row("mean response, ms", known(recorded, recorded.response()), known(replayed, replayed.response()));
+    text
+}

@@ -1,0 +1,33 @@
+//! `mario report --moving`.
+
+use std::path::{Path, PathBuf};
+
+use mario_audit::reader::TraceReader;
+use mario_diagnostics::Diagnostic;
+use mario_experiments::moving::{MARK, MovingError, moving_picture};
+
+use crate::replacing::{contains, refuse_to_replace};
+use crate::traces::{cannot_read, open, refuse, trace_path};
+use crate::{Console, Failure};
+
+/// Writes a moving picture of a run.
+pub(super) fn write(runs: &[PathBuf], path: &Path, console: &Console) -> Result<(), Failure> {
+    let [run] = runs else {
+        let diagnostic = Diagnostic::error(format!("a moving picture shows one run, and {} are named", runs.len()));
+        return Err(Failure::input(diagnostic.hint("name one run with --moving")));
+    };
+    refuse_to_replace(path, |opening| contains(opening, MARK), "a moving picture", "--moving")?;
+    let trace = trace_path(run);
+    let input = open(&trace, "reading", console).map_err(|error| cannot_read(&trace, &error))?;
+    let reader = TraceReader::new(input).map_err(|error| refuse(&trace, &error))?;
+    let picture = moving_picture(reader).map_err(|error| match &error {
+        MovingError::Read(error) => refuse(&trace, error),
+        MovingError::Instances(_) => {
+            let diagnostic = Diagnostic::error(format!("there is no moving picture of `{}`", trace.display()));
+            Failure::input(diagnostic.caused_by(&error).hint("take a smaller run, with a trace of more than counts"))
+        }
+    })?;
+    super::write(path, picture.as_bytes())?;
+    console.inform(format!("{} ({:.0} kB)", path.display(), picture.len() as f64 / 1e3));
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! `mario snapshot`.
+
+mod nodes;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use mario_simulator::write_whole;
+
+use crate::moments::{Snapshot, of_run};
+use crate::replacing::refuse_to_replace;
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario snapshot`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario snapshot runs/paper-1 --at 20000 --out here.toml
+  mario snapshot --node 127.0.0.1:7441 127.0.0.1:7451 --as ada.pem --out now.toml")]
+pub struct Arguments {
+    /// A trace, or the directory of a run
+    #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
+    pub run: Option<PathBuf>,
+    /// The moment of the run
+    #[arg(long, value_name = "TIME", requires = "run")]
+    pub at: Option<f64>,
+    /// The addresses of live nodes for operators, e.g. 127.0.0.1:7441: the snapshot is of what they have now
+    #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]
+    pub node: Vec<String>,
+    /// The certificate of the operator who asks, with the role `look`; its key is beside it
+    #[arg(long = "as", value_name = "FILE", requires = "node")]
+    pub operator: Option<PathBuf>,
+    /// Where the scenario goes; standard output unless given
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+pub(super) const LONG_ABOUT: &str = "Write a moment of a run as a scenario, to go on from there.
+
+`mario run`, `mario compare` and `mario policy explain --snapshot` take the scenario: what would another policy have done from here?
+
+Of a simulated run that was kept in a directory, the moment is exact. The scenario has everything in it that the run depended on, and \
+runs through the recorded past first; --policy holds from the moment on. The past is simulated again and compared with the trace, record by \
+record. Without another policy, the future is the recorded one, byte by byte.
+
+Of live nodes, and of a trace by itself, the scenario has what is known: nodes, links, applications, policies, where instances are, \
+and the client requests that their agents saw last. What it does not have is told at its beginning.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    if let Some(path) = &arguments.out {
+        let is_ours = |opening: &[u8]| opening.starts_with(Snapshot::MARK.as_bytes());
+        refuse_to_replace(path, is_ours, "a snapshot", "--out")?;
+    }
+    let snapshot = match (&arguments.run, arguments.at, &arguments.operator) {
+        (Some(run), Some(at), _) => of_run(run, at, console)?,
+        (_, _, Some(operator)) => nodes::ask(&arguments.node, operator, console)?,
+        _ => unreachable!("the arguments ask for one of the two"),
+    };
+    let text = snapshot.file();
+    match &arguments.out {
+        None => console.write_data(|stdout| stdout.write_all(text.as_bytes()))?,
+        Some(path) => {
+            write_whole(path, |file| file.write_all(text.as_bytes()))
+                .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
+            tell(&snapshot, console);
+            console.inform(format!("go on from there: mario run {} --policy POLICY", path.display()));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Says what a snapshot is, and what it does not have.
+pub(super) fn tell(snapshot: &Snapshot, console: &Console) {
+    for line in &snapshot.about {
+        console.inform(line);
+    }
+}

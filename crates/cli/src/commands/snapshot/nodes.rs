@@ -1,0 +1,201 @@
+//! What live nodes have now.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use mario_diagnostics::Diagnostic;
+use mario_domain::{Application, Capacity, Fact};
+use mario_experiments::moment::{Moment, MomentApplication, MomentNode};
+use mario_live::Fault;
+use mario_live::identity::{Identity, node_id};
+use mario_live::operators::{Client, Method};
+use mario_policy::PolicyText;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::console::many;
+use crate::live::{failure, runtime};
+use crate::moments::{Snapshot, told};
+use crate::{Console, Failure};
+
+/// How long a node may take for its answers.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a node hosts, as it answers `/v1/applications`.
+struct Hosted {
+    application: Application,
+    facts: Vec<Fact>,
+    policy: PolicyText,
+}
+
+impl Hosted {
+    fn read(told: &Value) -> Result<Hosted, serde_json::Error> {
+        Ok(Hosted {
+            application: serde_json::from_value(told["application"].clone())?,
+            facts: serde_json::from_value(told["facts"].clone())?,
+            policy: serde_json::from_value(told["policy"].clone())?,
+        })
+    }
+}
+
+/// What one node told.
+struct Told {
+    status: Value,
+    instances: Value,
+    links: Value,
+    applications: Vec<Hosted>,
+    facts: Vec<Fact>,
+}
+
+/// Takes a snapshot of what these nodes have.
+pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> Result<Snapshot, Failure> {
+    let identity = Identity::load_bundle(operator).map_err(|fault| failure(&fault))?;
+    let runtime = runtime(1)?;
+    let mut nodes = Vec::new();
+    let mut silent = Vec::new();
+    for address in addresses {
+        let late = || Fault::new(format!("the node at {address} does not answer"));
+        let asked = runtime.block_on(async { timeout(PATIENCE, ask_one(&identity, address)).await });
+        match asked.unwrap_or_else(|_| Err(late())) {
+            Ok(told) => nodes.push(told),
+            Err(fault) => silent.push((address, fault)),
+        }
+    }
+    if nodes.is_empty() {
+        let diagnostics = silent.iter().flat_map(|(_, fault)| failure(fault).diagnostics().to_vec());
+        return Err(Failure::Input(diagnostics.collect()));
+    }
+    let mut moment = gather(&nodes)?;
+    for (address, fault) in silent {
+        moment.left_out.push(format!("the node at {address}: {}", fault.line()));
+    }
+    let what = format!("{} of a live colony, as they are now", many(nodes.len(), "node"));
+    let snapshot = told(&moment, &what).map_err(|error| {
+        let diagnostic = Diagnostic::error("what the nodes have makes no scenario").caused_by(&error);
+        Failure::input(diagnostic.hint("deploy something, or name more nodes with --node"))
+    })?;
+    console.detail(&what);
+    Ok(snapshot)
+}
+
+async fn ask_one(identity: &Identity, address: &str) -> Result<Told, Fault> {
+    let client = Client::new(identity, address)?;
+    let get = async |path: &str| client.ask(Method::GET, path, &[], Vec::new()).await?.json();
+    let hosted = get("/v1/applications").await?;
+    let unknown = |error| Fault::new(format!("the node at {address} answers what is not understood")).caused_by(error);
+    Ok(Told {
+        status: get("/v1/status").await?,
+        instances: get("/v1/instances").await?,
+        links: get("/v1/links").await?,
+        applications: hosted["applications"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(Hosted::read)
+            .collect::<Result<_, _>>()
+            .map_err(unknown)?,
+        facts: serde_json::from_value(hosted["facts"].clone()).map_err(unknown)?,
+    })
+}
+
+/// Puts together what nodes told.
+fn gather(told: &[Told]) -> Result<Moment, Failure> {
+    let mut moment = Moment { name: "colony-now".to_owned(), ..Moment::default() };
+    let mut places = BTreeMap::new();
+    for node in told {
+        let id = text(&node.status["node"]);
+        places.insert(id.clone(), moment.nodes.len());
+        let capacity: Capacity = serde_json::from_value(node.status["capacity"].clone()).unwrap_or(Capacity::Unbounded);
+        let facts = node.facts.clone();
+        let id = node_id(&id).map_err(|fault| failure(&fault))?;
+        moment.nodes.push(MomentNode { id, capacity, tier: 0, facts });
+        let period = node.status["evaluation_ms"].as_f64().unwrap_or(1_000.0);
+        moment.evaluation_period = moment.evaluation_period.max(period);
+    }
+    let mut beyond = BTreeMap::new();
+    let mut transferring = 0;
+    for (place, node) in told.iter().enumerate() {
+        take_links(&mut moment, &places, &mut beyond, place, &node.links);
+        take_applications(&mut moment, &node.applications);
+        for instance in node.instances["instances"].as_array().into_iter().flatten() {
+            transferring += usize::from(instance["is_transferring"] == true || instance["state"] == "in-custody");
+            take_instance(&mut moment, &places, place, instance);
+        }
+    }
+    moment.left_out = vec![
+        "users: the client requests that agents saw last come from the node before the last hop, and nobody moves"
+            .to_owned(),
+        "what agents remember, and client requests that are on their way".to_owned(),
+        "acceptance policies of nodes, pins, and replication budgets".to_owned(),
+    ];
+    if transferring > 0 {
+        moment.left_out.push(format!("{transferring} transfers under way: these instances are where they were"));
+    }
+    if !beyond.is_empty() {
+        let names: Vec<String> = beyond.into_keys().collect();
+        moment.left_out.push(format!("nodes that were not asked: {}", names.join(", ")));
+    }
+    Ok(moment)
+}
+
+fn take_links(
+    moment: &mut Moment,
+    places: &BTreeMap<String, usize>,
+    beyond: &mut BTreeMap<String, ()>,
+    place: usize,
+    links: &Value,
+) {
+    for link in links["links"].as_array().into_iter().flatten() {
+        let neighbour = text(&link["neighbour"]);
+        let Some(other) = places.get(&neighbour) else {
+            beyond.insert(neighbour, ());
+            continue;
+        };
+        let latency = link["round_trip_ms"].as_f64().map(|round_trip| round_trip / 2.0);
+        let known = moment.links.entry((place.min(*other), place.max(*other))).or_default();
+        *known = known.or(latency);
+    }
+}
+
+fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
+    for Hosted { application, facts, policy } in hosted {
+        if moment.applications.iter().any(|known| known.id == application.id) {
+            continue;
+        }
+        moment.applications.push(MomentApplication {
+            id: application.id.clone(),
+            kind: String::new(),
+            hardware: application.hardware,
+            max_rate: application.max_rate,
+            max_latency: application.max_latency,
+            flavours: application.flavours.clone(),
+            facts: facts.clone(),
+            policy: policy.clone(),
+        });
+    }
+}
+
+/// An instance that a node owns, and the client requests that its agent saw last. Those through nodes that were not asked count for its own.
+fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
+    let id = text(&instance["application"]);
+    let Some(application) = moment.applications.iter().position(|known| known.id.to_string() == id) else { return };
+    if instance["state"] != "owned" {
+        return;
+    }
+    moment.instances.push((application, place));
+    for request in instance["facts"]["requests"].as_array().into_iter().flatten() {
+        let from = places.get(&text(&request["neighbour"])).copied().unwrap_or(place);
+        let rate = request["rate"].as_f64().unwrap_or(0.0);
+        match moment.demand.iter_mut().find(|(of, at, _)| (*of, *at) == (application, from)) {
+            Some((_, _, sum)) => *sum += rate,
+            None if rate > 0.0 => moment.demand.push((application, from, rate)),
+            None => {}
+        }
+    }
+}
+
+/// A name or a number, as text.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,172 @@
+//! Moments of recorded runs, as scenarios to go on from.
+
+use std::path::{Path, PathBuf};
+
+use mario_audit::reader::{Detail as RecordedDetail, Header, TraceReader};
+use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
+use mario_experiments::moment::{Moment, MomentError};
+use mario_scenario::{Document, NoFiles};
+use mario_simulator::{Detail, PastError, hold_against};
+use serde_json::{Value, json};
+
+use crate::commands::not_runnable;
+use crate::scenarios::failure;
+use crate::traces::{cannot_read, open, refuse, trace_path};
+use crate::{Console, Failure, read_text};
+
+/// What a run keeps of its scenario.
+const RUN: &str = "run.json";
+
+/// A scenario that begins at a moment, and what it does not have of it.
+pub(crate) struct Snapshot {
+    /// The scenario, as the text of a scenario file. It needs no other file.
+    pub(crate) text: String,
+    /// What the text says about itself, in lines.
+    pub(crate) about: Vec<String>,
+    /// Whether the run goes on from the moment as it did when it was recorded.
+    pub(crate) is_exact: bool,
+}
+
+impl Snapshot {
+    /// What such a file begins with.
+    pub(crate) const MARK: &str = "# A moment to go on from, as `mario snapshot` wrote it.";
+
+    /// The file, with what is to be known about it at its beginning.
+    pub(crate) fn file(&self) -> String {
+        let about: String = self.about.iter().map(|line| format!("# {line}\n")).collect();
+        format!("{}\n{about}\n{}", Snapshot::MARK, self.text)
+    }
+
+    /// The scenario; `name` stands for it in messages.
+    pub(crate) fn document(&self, name: &Path) -> Document {
+        Document::file(name, self.text.as_str(), &mut NoFiles)
+    }
+}
+
+/// The moment `at` of a run that was kept: exactly, if the directory says what was run, and else as far as the trace tells.
+pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
+    let path = trace_path(typed);
+    let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
+    let reader = TraceReader::new(input).map_err(|error| refuse(&path, &error))?;
+    let header = std::sync::Arc::clone(reader.header());
+    check_time(&path, &header, at)?;
+    let beside = path.parent().map(|directory| directory.join(RUN)).filter(|run| run.is_file());
+    match beside {
+        Some(run) if header.live.is_none() => exact(&path, &run, &header, at, console),
+        _ => {
+            let moment = Moment::of_trace(reader, at).map_err(|error| no_moment(&path, at, &error))?;
+            let why =
+                if header.live.is_some() { "it is of live nodes" } else { "there is no run.json beside its trace" };
+            told(&moment, &format!("time {at} of {}: the run cannot be simulated again, since {why}", path.display()))
+                .map_err(|error| no_moment(&path, at, &error))
+        }
+    }
+}
+
+fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
+    if at <= 0.0 || header.live.is_none() && at >= header.duration {
+        let title = format!("time {at} is no moment of `{}`", path.display());
+        let hint = if header.live.is_some() {
+            "name a time after 0".to_owned()
+        } else {
+            format!("name a time after 0 and before {}", header.duration)
+        };
+        return Err(Failure::input(Diagnostic::error(title).hint(hint)));
+    }
+    Ok(())
+}
+
+/// A moment of a run that is simulated again up to it, and compared on the way.
+fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
+    let (mut scenario, left_out) = read_kept(run)?;
+    if let Some(first) = left_out.first() {
+        let title = format!("cannot take a snapshot of `{}`: the run did not keep `{first}`", path.display());
+        let hint = "files that are no text, longer than 8 MiB, or named in two directories are not kept; carry them in `[files]` of the scenario";
+        return Err(Failure::input(Diagnostic::error(title).hint(hint)));
+    }
+    let text = as_toml(&scenario, run)?;
+    let resolved = Document::file(run, text, &mut NoFiles).resolve(&mut NoFiles).map_err(|error| failure(&error))?;
+    let detail = match header.detail {
+        RecordedDetail::Full => Detail::Full,
+        RecordedDetail::Operations => Detail::Operations,
+        RecordedDetail::Summary => Detail::Summary,
+    };
+    let input = open(path, "comparing", console).map_err(|error| cannot_read(path, &error))?;
+    let past = hold_against(&resolved.scenario, Time::at(at), detail, input).map_err(|error| differs(path, &error))?;
+    let checksum = format!("{:08x}", past.checksum.unwrap_or_default());
+    scenario["start"] = json!({ "time": at, "seed": header.seed, "records": past.records, "checksum": checksum });
+    let text = as_toml(&scenario, run)?;
+    let about = vec![
+        format!("Time {at} of {}.", path.display()),
+        "Until then a run of this is the recorded one. From then on, --policy may give agents another policy;"
+            .to_owned(),
+        "without it the run goes on as it was recorded, byte by byte.".to_owned(),
+    ];
+    Ok(Snapshot { text, about, is_exact: true })
+}
+
+/// The scenario that a run kept, with the files that it names; and the files that were not kept.
+fn read_kept(run: &Path) -> Result<(Value, Vec<String>), Failure> {
+    let source = read_text(run)?;
+    let wrong = |what: &str| {
+        let diagnostic = Diagnostic::error(format!("`{}` is not what `mario run` writes: {what}", run.display()));
+        Failure::input(diagnostic.hint("name the directory of a run that is as it was left"))
+    };
+    let mut kept: Value = serde_json::from_str(&source.text).map_err(|error| wrong(&error.to_string()))?;
+    let mut scenario = kept["scenario"].take();
+    if !scenario.is_object() {
+        return Err(wrong("it has no `scenario`"));
+    }
+    if kept["files"].is_object() {
+        scenario["files"] = kept["files"].take();
+    }
+    let left_out = kept["left_out"].as_array().into_iter().flatten();
+    Ok((scenario, left_out.filter_map(Value::as_str).map(str::to_owned).collect()))
+}
+
+fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
+    toml::to_string(scenario).map_err(|error| {
+        let title = format!("the scenario of `{}` cannot be written as TOML", about.display());
+        Failure::input(Diagnostic::error(title).caused_by(&error).hint("a seed must be below 2^63"))
+    })
+}
+
+/// A moment of which only some things are known.
+pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
+    let scenario = moment.scenario()?;
+    let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
+    let mut about = vec![format!("{what}."), "Not in this scenario:".to_owned()];
+    about.extend(moment.left_out.iter().map(|left_out| format!("- {left_out}")));
+    Ok(Snapshot { text, about, is_exact: false })
+}
+
+fn no_moment(path: &Path, at: f64, error: &MomentError) -> Failure {
+    let title = format!("time {at} of `{}` makes no scenario", path.display());
+    let hint = match error {
+        MomentError::Read(error) => return refuse(path, error),
+        MomentError::OnlyCounts => "make the run again without `--trace summary`",
+        MomentError::Empty => "name a moment at which something is deployed",
+        MomentError::Outside { .. } => "name an earlier time",
+        MomentError::Topology(_) | MomentError::Export(_) => "name another node or fact",
+    };
+    Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
+}
+
+/// A past that is not the recorded one.
+pub(crate) fn differs(path: &Path, error: &PastError) -> Failure {
+    match error {
+        PastError::Simulation(error) => not_runnable(error),
+        PastError::Read(error) => cannot_read(path, error),
+        PastError::Differs { .. } | PastError::Changed { .. } => {
+            let title = format!("`{}` does not lead to what was recorded", path.display());
+            let hint = "use the version of mario that recorded it, and leave what came before the moment as it was";
+            Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
+        }
+    }
+}
+
+/// Where a scenario that was never written to a file stands in messages.
+pub(crate) fn unwritten() -> PathBuf {
+    PathBuf::from("snapshot.toml")
+}

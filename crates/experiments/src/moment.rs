@@ -1,0 +1,216 @@
+//! A colony at a moment, as a scenario: for runs that nobody can simulate again, such as those of live nodes.
+//!
+//! What is known of the moment is where instances are, what their agents saw last, and what nodes, applications and policies there
+//! are. From that [`Moment::scenario`] makes a world that begins there: instances are deployed, and the client requests that agents
+//! saw come from users who stay. What cannot be carried over is in [`Moment::left_out`], in words.
+
+mod of_trace;
+
+use std::collections::BTreeMap;
+
+use mario_domain::{ApplicationId, Capacity, Duration, Fact, Flavour, Hardware, NodeId, Quantity};
+use mario_policy::PolicyText;
+use mario_scenario::topology::{ExportError, write_graphml};
+use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
+use serde_json::{Map, Value, json};
+
+/// The latency of links of which nothing is known, in milliseconds.
+const LATENCY_UNKNOWN: f64 = 1.0;
+
+/// For how many evaluations a scenario goes on, unless more is known.
+const EVALUATIONS: f64 = 60.0;
+
+/// A colony at a moment.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Moment {
+    /// What the colony is called.
+    pub name: String,
+    /// The time between two evaluations of an agent, in milliseconds.
+    pub evaluation_period: f64,
+    /// The nodes.
+    pub nodes: Vec<MomentNode>,
+    /// The links between nodes, by their places with the lesser first, and the latency where it is known.
+    pub links: BTreeMap<(usize, usize), Option<f64>>,
+    /// The applications.
+    pub applications: Vec<MomentApplication>,
+    /// The instances: the places of their applications and nodes.
+    pub instances: Vec<(usize, usize)>,
+    /// Client requests in one evaluation period: the places of application and node, and how many.
+    pub demand: Vec<(usize, usize, f64)>,
+    /// What of the moment is not in the scenario, in words.
+    pub left_out: Vec<String>,
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MomentNode {
+    /// Which node.
+    pub id: NodeId,
+    /// Its hardware.
+    pub capacity: Capacity,
+    /// How far it is from the top.
+    pub tier: u16,
+    /// What else is known about it.
+    pub facts: Vec<Fact>,
+}
+
+/// An application.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MomentApplication {
+    /// Which application.
+    pub id: ApplicationId,
+    /// The group that it belongs to in figures.
+    pub kind: String,
+    /// What one instance needs.
+    pub hardware: Hardware,
+    /// The client requests that one instance handles in one evaluation period.
+    pub max_rate: Quantity,
+    /// The latency that a client request tolerates.
+    pub max_latency: Quantity,
+    /// The ways to run it.
+    pub flavours: Vec<Flavour>,
+    /// What else is known about it.
+    pub facts: Vec<Fact>,
+    /// The policy of its agents.
+    pub policy: PolicyText,
+}
+
+/// Why a moment makes no scenario.
+#[derive(Debug)]
+pub enum MomentError {
+    /// The trace cannot be read.
+    Read(mario_audit::reader::ReadError),
+    /// The trace has no placement: only counts.
+    OnlyCounts,
+    /// Nothing is deployed at the moment.
+    Empty,
+    /// The moment is not in the trace.
+    Outside {
+        /// When the trace ends.
+        end: f64,
+    },
+    /// The nodes make no infrastructure.
+    Topology(TopologyError),
+    /// The infrastructure cannot be written down.
+    Export(ExportError),
+}
+
+impl Moment {
+    /// The scenario that begins at the moment, as the content of a scenario file. It names no file but those that it carries.
+    pub fn scenario(&self) -> Result<Value, MomentError> {
+        if self.instances.is_empty() {
+            return Err(MomentError::Empty);
+        }
+        let mut files = Map::new();
+        files.insert("topology.graphml".to_owned(), json!(self.topology()?));
+        let mut applications = Vec::new();
+        for (place, application) in self.applications.iter().enumerate().filter(|(place, _)| self.has_instance(*place))
+        {
+            applications.push(self.application(place, application, &mut files));
+        }
+        let deploys: Vec<Value> = self.instances.iter().map(|(application, node)| {
+            json!({ "application": self.applications[*application].id, "node": self.nodes[*node].id })
+        }).collect();
+        let users: Vec<Value> = self
+            .demand
+            .iter()
+            .filter(|(application, ..)| self.has_instance(*application))
+            .zip(1..)
+            .map(|((application, node, rate), number)| {
+                json!({
+                    "id": number,
+                    "application": self.applications[*application].id,
+                    "node": self.nodes[*node].id,
+                    "period": (self.evaluation_period / rate).max(0.001),
+                })
+            })
+            .collect();
+        let period = self.evaluation_period;
+        let mut scenario = json!({
+            "name": self.name,
+            "duration": EVALUATIONS * period,
+            "topology": { "kind": "file", "file": "topology.graphml", "access_points": "all" },
+            "application": applications,
+            "deploy": deploys,
+            "agents": { "start": 0, "period": period },
+            "managers": { "period": period / 2.0 },
+            "workload": { "kind": "periodic", "period": period, "phase": "spread" },
+            "mobility": { "kind": "static", "users": users.len(), "step": 10.0 * period },
+            "user": users,
+        });
+        scenario["files"] = Value::Object(files);
+        Ok(scenario)
+    }
+
+    fn has_instance(&self, application: usize) -> bool {
+        self.instances.iter().any(|(of, _)| *of == application)
+    }
+
+    fn application(&self, place: usize, application: &MomentApplication, files: &mut Map<String, Value>) -> Value {
+        let directory = format!("policies/{}", place + 1);
+        for (name, text) in &application.policy.files {
+            files.insert(format!("{directory}/{name}"), json!(text));
+        }
+        let main = application.policy.files.first().map_or("policy.pl", |(name, _)| name);
+        let mut value = json!({
+            "id": application.id,
+            "kind": if application.kind.is_empty() { "all" } else { &application.kind },
+            "hardware": application.hardware,
+            "max_rate": application.max_rate,
+            "max_latency": application.max_latency,
+            "policy": format!("{directory}/{main}"),
+            "memory": application.policy.memory,
+        });
+        if !application.facts.is_empty() {
+            let facts = application.facts.iter().map(|fact| (fact.key.to_string(), json!(fact.value)));
+            value["facts"] = Value::Object(facts.collect());
+        }
+        if !application.flavours.is_empty() {
+            value["flavour"] = application
+                .flavours
+                .iter()
+                .map(|flavour| {
+                    json!({
+                        "id": flavour.id, "hardware": flavour.hardware, "max_rate": flavour.max_rate,
+                        "max_latency": flavour.max_latency, "quality": flavour.quality,
+                    })
+                })
+                .collect();
+        }
+        value
+    }
+
+    /// Nodes and links as `GraphML`.
+    fn topology(&self) -> Result<String, MomentError> {
+        let mut builder = TopologyBuilder::with_capacity(self.nodes.len(), self.links.len());
+        for node in &self.nodes {
+            let MomentNode { id, capacity, tier, facts } = node.clone();
+            let described = NodeDescription { id, capacity, tier, position: None, is_access_point: true, facts };
+            builder.node(described).map_err(MomentError::Topology)?;
+        }
+        let known: Vec<f64> = self.links.values().flatten().copied().collect();
+        let typical = if known.is_empty() { LATENCY_UNKNOWN } else { known.iter().sum::<f64>() / known.len() as f64 };
+        for ((one, other), latency) in &self.links {
+            let latency = Duration::of(latency.unwrap_or(typical));
+            let ends = (NodeIndex::at(*one), NodeIndex::at(*other));
+            builder.link(ends.0, ends.1, latency, None).map_err(MomentError::Topology)?;
+        }
+        let topology = builder.build().map_err(MomentError::Topology)?;
+        write_graphml(&topology).map_err(MomentError::Export)
+    }
+}
+
+impl std::fmt::Display for MomentError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MomentError::Read(error) => error.fmt(formatter),
+            MomentError::OnlyCounts => formatter.write_str("the trace has only counts, and no placement"),
+            MomentError::Empty => formatter.write_str("no instance is there at that moment"),
+            MomentError::Outside { end } => write!(formatter, "the trace ends at time {end}"),
+            MomentError::Topology(error) => error.fmt(formatter),
+            MomentError::Export(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for MomentError {}

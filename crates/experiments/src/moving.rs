@@ -1,0 +1,332 @@
+//! A moving picture of a run: an SVG whose animations any browser plays, without a script.
+//!
+//! Nodes stand in rows by tier. Each instance is a square in the colour of its application, which appears, goes from node to node
+//! and disappears as the trace says. The whole run takes [`SECONDS`], over and over.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::io::BufRead;
+
+use mario_audit::reader::{Cycle, Header, Outcome, ReadError, Record, TraceReader, Verdict, Wish};
+use mario_domain::{AgentOperation, InstanceId};
+
+use crate::report::resolve;
+
+/// What is in the title of every such picture, near its beginning.
+pub const MARK: &str = "instances go from node to node";
+/// How long the picture takes, in seconds.
+const SECONDS: f64 = 24.0;
+/// The part of it that a move takes.
+const MOVE: f64 = 0.012;
+/// More instances would make a large file, and nobody could follow them.
+const INSTANCES_MAX: usize = 1_000;
+
+const WIDTH: f64 = 760.0;
+const ROW: f64 = 84.0;
+const TOP: f64 = 44.0;
+const SQUARE: f64 = 9.0;
+const GAP: f64 = 2.0;
+const COLOURS: [&str; 8] = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BB7733", "#777777"];
+
+/// Why there is no picture.
+#[derive(Debug)]
+pub enum MovingError {
+    /// The trace cannot be read.
+    Read(ReadError),
+    /// The trace has no instances, only counts, or more than can be followed.
+    Instances(usize),
+}
+
+/// Draws a trace.
+pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, MovingError> {
+    let header = std::sync::Arc::clone(reader.header());
+    let mut course = Course::default();
+    let mut end = 0.0;
+    while let Some(record) = reader.next_record().map_err(MovingError::Read)? {
+        end = record.time();
+        course.read(&record);
+    }
+    match course.stays.len() {
+        count if count == 0 || count > INSTANCES_MAX => Err(MovingError::Instances(count)),
+        _ => Ok(draw(&header, &course, end)),
+    }
+}
+
+/// Where instances were, and when.
+#[derive(Default)]
+struct Course {
+    places: BTreeMap<InstanceId, usize>,
+    /// For each instance its application and its stays: from when on it was on a node, or on none.
+    stays: Vec<(u32, Vec<(f64, Option<u32>)>)>,
+}
+
+impl Course {
+    fn read(&mut self, record: &Record) {
+        match record {
+            Record::Deployed(deployed) => {
+                self.appear(deployed.time, &deployed.instance, deployed.application, deployed.node);
+            }
+            Record::Cycle(cycle) => self.cycle(cycle),
+            Record::NodeDown(down) => down.instances.iter().for_each(|instance| self.go(down.time, instance)),
+            _ => {}
+        }
+    }
+
+    fn cycle(&mut self, cycle: &Cycle) {
+        for outcome in &cycle.outcomes {
+            match outcome {
+                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
+                    self.accepted(cycle.time, instance, wish, new.as_ref());
+                }
+                Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(new)), .. } => {
+                    self.appear(cycle.time, new, *application, *node);
+                }
+                Outcome::Nop(_) | Outcome::Judged { .. } | Outcome::Deploy { .. } => {}
+            }
+        }
+    }
+
+    fn accepted(&mut self, time: f64, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
+        let Some(place) = self.places.get(instance).copied() else { return };
+        let (application, stays) = &mut self.stays[place];
+        let (application, Some((_, Some(node)))) = (*application, stays.last().copied()) else { return };
+        match (wish.operation, resolve(&wish.target, node)) {
+            (AgentOperation::Undeploy, _) => self.go(time, instance),
+            (AgentOperation::Migrate, Some(to)) => {
+                stays.push((time, Some(to)));
+                if let Some(new) = new {
+                    self.places.insert(new.clone(), place);
+                }
+            }
+            (AgentOperation::Replicate, Some(to)) => {
+                if let Some(new) = new {
+                    self.appear(time, new, application, to);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn appear(&mut self, time: f64, instance: &InstanceId, application: u32, node: u32) {
+        self.places.insert(instance.clone(), self.stays.len());
+        self.stays.push((application, vec![(time, Some(node))]));
+    }
+
+    fn go(&mut self, time: f64, instance: &InstanceId) {
+        if let Some(place) = self.places.remove(instance) {
+            self.stays[place].1.push((time, None));
+        }
+    }
+}
+
+/// Where nodes are drawn.
+struct Layout {
+    /// The middle of each node.
+    middles: Vec<(f64, f64)>,
+    /// How wide each is.
+    widths: Vec<f64>,
+    height: f64,
+}
+
+impl Layout {
+    fn new(header: &Header) -> Layout {
+        let tiers = tiers(header);
+        let rows: BTreeSet<u32> = tiers.iter().copied().collect();
+        let mut middles = vec![(0.0, 0.0); header.nodes.len()];
+        let mut widths = vec![0.0; header.nodes.len()];
+        for (row, tier) in rows.iter().enumerate() {
+            let mut nodes: Vec<usize> = (0..header.nodes.len()).filter(|node| tiers[*node] == *tier).collect();
+            // Below what they are linked to, so that few links cross.
+            let above = |node: usize| above(header, &tiers, &middles, node);
+            nodes.sort_by(|one, other| above(*one).total_cmp(&above(*other)));
+            let room = WIDTH / nodes.len() as f64;
+            for (place, node) in nodes.into_iter().enumerate() {
+                middles[node] = (room * (place as f64 + 0.5), TOP + ROW * (row as f64 + 0.5));
+                widths[node] = (room - 6.0).min(150.0);
+            }
+        }
+        Layout { middles, widths, height: TOP + ROW * rows.len() as f64 + 8.0 }
+    }
+
+    /// The corner of the square in a slot of a node.
+    fn slot(&self, node: usize, slot: usize) -> (f64, f64) {
+        let columns = (((self.widths[node] - 2.0 * GAP) / (SQUARE + GAP)) as usize).max(1);
+        let (x, y) = self.middles[node];
+        let left = x - self.widths[node] / 2.0 + 1.5 * GAP;
+        let (column, row) = (slot % columns, slot / columns);
+        (left + column as f64 * (SQUARE + GAP), y - 14.0 + row as f64 * (SQUARE + GAP))
+    }
+}
+
+/// How far down each node stands. Live nodes have no tiers, so that is how far they are from the middle of the colony.
+fn tiers(header: &Header) -> Vec<u32> {
+    if header.live.is_none() {
+        return header.nodes.iter().map(|node| node.tier).collect();
+    }
+    let all = (0..header.nodes.len()).map(|node| distances(header, node));
+    all.min_by_key(|distances| distances.iter().copied().max()).unwrap_or_default()
+}
+
+/// How many links away all nodes are; those out of reach count as nearest.
+fn distances(header: &Header, from: usize) -> Vec<u32> {
+    let mut distances = vec![None; header.nodes.len()];
+    distances[from] = Some(0);
+    let mut next = VecDeque::from([from]);
+    while let Some(node) = next.pop_front() {
+        for neighbour in header.nodes[node].neighbours.iter().map(|neighbour| *neighbour as usize) {
+            if distances[neighbour].is_none() {
+                distances[neighbour] = distances[node].map(|distance: u32| distance + 1);
+                next.push_back(neighbour);
+            }
+        }
+    }
+    distances.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// How far to the right the nodes above a node are, on average.
+fn above(header: &Header, tiers: &[u32], middles: &[(f64, f64)], node: usize) -> f64 {
+    let is_above = |other: &&u32| tiers[**other as usize] < tiers[node];
+    let above: Vec<f64> =
+        header.nodes[node].neighbours.iter().filter(is_above).map(|other| middles[*other as usize].0).collect();
+    if above.is_empty() { 0.0 } else { above.iter().sum::<f64>() / above.len() as f64 }
+}
+
+fn draw(header: &Header, course: &Course, end: f64) -> String {
+    let layout = Layout::new(header);
+    let height = layout.height;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+         font-family=\"system-ui, sans-serif\" font-size=\"11\" role=\"img\">\n<title>A run of {}: {MARK}</title>\n\
+         <style>.n{{fill:#f4f5f7;stroke:#9aa3ad}}.l{{stroke:#c3c9d0;stroke-width:1.5}}text{{fill:#333}}\
+         @media(prefers-color-scheme:dark){{.n{{fill:#22272e;stroke:#6b7480}}.l{{stroke:#4a525c}}text{{fill:#ddd}}}}</style>\n",
+        escaped(&header.scenario),
+    );
+    for (node, described) in header.nodes.iter().enumerate() {
+        for neighbour in described.neighbours.iter().map(|neighbour| *neighbour as usize).filter(|other| *other > node)
+        {
+            let ((x, y), (to_x, to_y)) = (layout.middles[node], layout.middles[neighbour]);
+            let _ = writeln!(svg, "<line class=\"l\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{to_x:.1}\" y2=\"{to_y:.1}\"/>");
+        }
+    }
+    for node in 0..header.nodes.len() {
+        let ((x, y), width) = (layout.middles[node], layout.widths[node]);
+        let (left, top) = (x - width / 2.0, y - 18.0);
+        let _ = writeln!(
+            svg,
+            "<rect class=\"n\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"36\" rx=\"4\"/>"
+        );
+    }
+    legend(&mut svg, header, end);
+    squares(&mut svg, &layout, course, end);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// The applications, and how far the run is.
+fn legend(svg: &mut String, header: &Header, end: f64) {
+    for (place, application) in header.applications.iter().take(COLOURS.len()).enumerate() {
+        let x = 8.0 + 78.0 * place as f64;
+        let (colour, name) = (COLOURS[place % COLOURS.len()], escaped(&application.id.to_string()));
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{x}\" y=\"8\" width=\"{SQUARE}\" height=\"{SQUARE}\" rx=\"2\" fill=\"{colour}\"/><text x=\"{}\" y=\"17\">{name}</text>",
+            x + 14.0
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<rect x=\"8\" y=\"26\" height=\"3\" width=\"0\" fill=\"#9aa3ad\"><animate attributeName=\"width\" from=\"0\" to=\"{}\" dur=\"{SECONDS}s\" \
+         repeatCount=\"indefinite\"/></rect><text x=\"{}\" y=\"17\" text-anchor=\"end\">{:.0} s</text>",
+        WIDTH - 16.0,
+        WIDTH - 8.0,
+        end / 1_000.0,
+    );
+}
+
+/// The instances, each with its animation.
+fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
+    let mut moments: Vec<(f64, usize, usize)> = Vec::new();
+    for (instance, (_, stays)) in course.stays.iter().enumerate() {
+        moments.extend(stays.iter().enumerate().map(|(stay, (time, _))| (*time, instance, stay)));
+    }
+    moments.sort_by(|one, other| one.0.total_cmp(&other.0).then((one.1, one.2).cmp(&(other.1, other.2))));
+    let mut taken: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); layout.middles.len()];
+    let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); course.stays.len()];
+    let mut slots: Vec<Option<(usize, usize)>> = vec![None; course.stays.len()];
+    for (time, instance, stay) in moments {
+        if let Some((node, slot)) = slots[instance].take() {
+            taken[node].remove(&slot);
+        }
+        let at = (time / end.max(1.0)).clamp(0.0, 1.0);
+        let last = frames[instance].last().map(|frame| frame.corner);
+        let corner = course.stays[instance].1[stay].1.map(|node| {
+            let node = node as usize;
+            let slot = (0..).find(|slot| !taken[node].contains(slot)).unwrap_or(0);
+            taken[node].insert(slot);
+            slots[instance] = Some((node, slot));
+            layout.slot(node, slot)
+        });
+        let place = corner.or(last).unwrap_or_default();
+        frames[instance].push(Frame { at, corner: place, is_there: corner.is_some() });
+    }
+    for ((application, _), frames) in course.stays.iter().zip(frames) {
+        let colour = COLOURS[*application as usize % COLOURS.len()];
+        let _ = write!(svg, "<rect width=\"{SQUARE}\" height=\"{SQUARE}\" rx=\"2\" fill=\"{colour}\" opacity=\"0\">");
+        animate(svg, &frames);
+        svg.push_str("</rect>\n");
+    }
+}
+
+/// Where an instance is from a part of the run on.
+#[derive(Clone, Copy)]
+struct Frame {
+    at: f64,
+    corner: (f64, f64),
+    is_there: bool,
+}
+
+/// Stays, and short ways between them.
+fn animate(svg: &mut String, frames: &[Frame]) {
+    let (mut times, mut corners, mut opacities) = (Vec::new(), Vec::new(), Vec::new());
+    let mut put = |at: f64, corner: (f64, f64), is_there: bool| {
+        let at = at.clamp(times.last().copied().unwrap_or(0.0), 1.0);
+        times.push(at);
+        corners.push(format!("{:.1} {:.1}", corner.0, corner.1));
+        opacities.push(if is_there { "1" } else { "0" });
+    };
+    let mut before = Frame { at: 0.0, corner: frames[0].corner, is_there: false };
+    put(0.0, before.corner, frames[0].at <= 0.0);
+    for frame in frames {
+        put(frame.at, before.corner, before.is_there || frame.at <= 0.0);
+        put(frame.at + MOVE, frame.corner, frame.is_there);
+        before = *frame;
+    }
+    put(1.0, before.corner, before.is_there);
+    let times: Vec<String> = times.iter().map(|at| format!("{at:.4}")).collect();
+    let (times, dur) = (times.join(";"), format!("dur=\"{SECONDS}s\" repeatCount=\"indefinite\""));
+    let _ = write!(
+        svg,
+        "<animateTransform attributeName=\"transform\" type=\"translate\" {dur} keyTimes=\"{times}\" values=\"{}\"/>\
+         <animate attributeName=\"opacity\" {dur} keyTimes=\"{times}\" values=\"{}\"/>",
+        corners.join(";"),
+        opacities.join(";"),
+    );
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+impl std::fmt::Display for MovingError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MovingError::Read(error) => error.fmt(formatter),
+            MovingError::Instances(0) => formatter.write_str("the trace tells of no single instance"),
+            MovingError::Instances(count) => {
+                write!(formatter, "there were {count} instances, and {INSTANCES_MAX} is the most that can be followed")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MovingError {}
