@@ -48,10 +48,21 @@ impl NodeArguments {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<Reply, Failure> {
-        let identity = Identity::load_bundle(&self.operator).map_err(|fault| failure(&fault))?;
-        let client = Client::new(&identity, &self.node).map_err(|fault| failure(&fault))?;
-        let runtime = runtime(1)?;
-        runtime.block_on(client.ask(method, path, headers, body)).map_err(|fault| failure(&fault))
+        self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
+    }
+
+    /// Asks the node; what went wrong is left to the caller.
+    pub(crate) fn try_ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Reply, Fault> {
+        let client = Client::new(&Identity::load_bundle(&self.operator)?, &self.node)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Fault::new("cannot start a thread").caused_by(error))?;
+        runtime.block_on(client.ask(method, path, headers, body))
     }
 
     /// Asks the node and shows the answer.

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 /// replicate. Its owner signs it; the shell checks the signature before a node hears of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Descriptor {
+    /// Its version, from 1: an update has a higher one than what it replaces.
+    pub version: u64,
     /// What is run: `service/4`.
     pub application: Application,
     /// The policy of its agents.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Capacity, FlavourId, InstanceId, NodeId, Request, Target, Verdict};
+use mario_domain::{AgentOperation, Capacity, FlavourId, Inhibition, InstanceId, NodeId, Request, Target, Verdict};
 use mario_policy::AcceptanceFailure;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,15 @@ pub enum Command {
     },
     /// The end of an instance.
     Undeploy(InstanceId),
+    /// An instance gets another description of its application, with a higher version. Its agent keeps its memory.
+    Update {
+        /// The instance.
+        instance: InstanceId,
+        /// What to run from now on.
+        descriptor: Arc<Descriptor>,
+    },
+    /// An instance that was updated here runs what it ran before.
+    Rollback(InstanceId),
     /// An instance is to stay until it is unpinned: its agent can neither end nor move it.
     Pin(InstanceId),
     /// The agent of an instance decides again.
@@ -131,6 +140,8 @@ pub enum Effect {
         instance: InstanceId,
         /// What to run.
         descriptor: Arc<Descriptor>,
+        /// The flavour to run it in; `None` for an application without flavours.
+        flavour: Option<FlavourId>,
     },
     /// Adopt a copy that survived a restart of the node, or start it; one that is being stopped starts once it has stopped. Tell
     /// when it is healthy, or that it did not start.
@@ -141,15 +152,20 @@ pub enum Effect {
         instance: InstanceId,
         /// What to run.
         descriptor: Arc<Descriptor>,
+        /// The flavour to run it in; `None` for an application without flavours.
+        flavour: Option<FlavourId>,
     },
-    /// Run a copy in a flavour, and tell when it does. What a smaller flavour frees counts as used until then.
+    /// Run a copy in another flavour, or by another description, and tell when it no longer runs as before. What it needs less
+    /// counts as used until then. A copy that runs like that already is left alone, and told at once.
     Adapt {
         /// The copy.
         workload: WorkloadId,
         /// The instance.
         instance: InstanceId,
-        /// The flavour.
-        flavour: FlavourId,
+        /// What to run.
+        descriptor: Arc<Descriptor>,
+        /// The flavour to run it in; `None` for an application without flavours.
+        flavour: Option<FlavourId>,
     },
     /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran.
     Drain(WorkloadId),
@@ -246,6 +262,17 @@ pub enum Report {
         from: NodeId,
         /// By which transfer.
         transfer: TransferId,
+    },
+    /// An operator gave an instance another description of its application, or was refused.
+    Updated {
+        /// The instance.
+        instance: InstanceId,
+        /// The version that it ran before and runs still if that was refused; `None` if it is not here.
+        from: Option<u64>,
+        /// The version that it was to run.
+        to: Option<u64>,
+        /// Why not.
+        refused: Option<Inhibition>,
     },
     /// An instance that an operator ended has ended.
     Undeployed(InstanceId),

@@ -1,15 +1,21 @@
 //! What a node must not forget: the records of its journal, and what they add up to.
 
+mod entries;
+mod kept;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_domain::{ApplicationId, FlavourIndex, Hardware, InstanceId, NodeId};
+use mario_domain::{FlavourIndex, Hardware, InstanceId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
-use crate::ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
-use crate::input::Effect;
-use crate::message::Luggage;
+use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
+
+pub use entries::{Custody, Draining, Grant, OwnCause, Owned, PeerRecord};
+pub use kept::{
+    KeptBoot, KeptConcern, KeptDeploy, KeptDraining, KeptLedger, KeptPeer, KeptPrevious, KeptShrinking, KeptTaken,
+};
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
 ///
@@ -59,6 +65,15 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
+    /// An operator gave an instance another description of its application.
+    Updated {
+        /// The instance.
+        instance: InstanceId,
+        /// What is run from now on.
+        descriptor: Arc<Descriptor>,
+        /// The flavour that it runs in.
+        flavour: FlavourIndex,
+    },
     /// An instance runs in another flavour.
     Adapted {
         /// The instance.
@@ -104,125 +119,6 @@ pub enum Record {
     },
 }
 
-/// An instance that is this node's, as far as it is written down.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Owned {
-    /// The instance.
-    pub instance: InstanceId,
-    /// How often it has changed hands.
-    pub epoch: Epoch,
-    /// Its copy.
-    pub workload: WorkloadId,
-    /// What is run.
-    pub descriptor: Arc<Descriptor>,
-    /// The flavour that it runs in.
-    pub flavour: FlavourIndex,
-    /// What its agent knew when this was written.
-    pub luggage: Arc<Luggage>,
-    /// How many replications are left to it; `None` for without end.
-    pub replications_left: Option<u32>,
-    /// Whether an operator pinned it.
-    pub is_pinned: bool,
-}
-
-/// How an instance became a node's.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum OwnCause {
-    /// An operator deployed it.
-    Deployed {
-        /// The operator's key.
-        key: DeployKey,
-    },
-    /// A neighbour handed it over.
-    Taken {
-        /// By which transfer.
-        transfer: TransferId,
-        /// Who.
-        from: NodeId,
-        /// What the source told of its journal.
-        told: u64,
-    },
-    /// An agent on this node replicated onto it.
-    Replicated {
-        /// That agent's instance.
-        parent: InstanceId,
-        /// How many replications are left to it.
-        replications_left: Option<u32>,
-    },
-    /// It was in custody, and the target will never take it.
-    NotTaken {
-        /// Which transfer.
-        transfer: TransferId,
-    },
-    /// It is the copy of an instance in custody, under a fresh id: an operator declared the target lost.
-    Adopted {
-        /// Which transfer.
-        transfer: TransferId,
-    },
-}
-
-/// An instance that was handed over, and may or may not be the target's already.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Custody {
-    /// The instance as it was.
-    pub owned: Owned,
-    /// By which transfer.
-    pub transfer: TransferId,
-    /// The token of the target's promise.
-    pub token: Token,
-    /// The target.
-    pub target: NodeId,
-    /// The target's journal.
-    pub receiver: JournalId,
-    /// Whether the copy here runs.
-    pub is_running: bool,
-    /// Whether an operator ended it meanwhile.
-    pub is_ended: bool,
-}
-
-/// A new instance that was offered to a target.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Grant {
-    /// By which transfer.
-    pub transfer: TransferId,
-    /// The token of the target's promise.
-    pub token: Token,
-    /// The target.
-    pub target: NodeId,
-    /// The target's journal.
-    pub receiver: JournalId,
-    /// The new instance.
-    pub instance: InstanceId,
-    /// Its application.
-    pub application: ApplicationId,
-    /// The instance whose agent replicates.
-    pub parent: InstanceId,
-    /// How many replications are left to the parent, and how many go with the new instance.
-    pub replications_left: Option<[u32; 2]>,
-}
-
-/// A copy that is to stop and counts as hardware until it has.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Draining {
-    /// The instance that it was a copy of.
-    pub instance: InstanceId,
-    /// The application.
-    pub application: ApplicationId,
-    /// What it uses.
-    pub needed: Hardware,
-}
-
-/// A neighbour as it last introduced itself.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct PeerRecord {
-    /// Its journal.
-    pub journal: JournalId,
-    /// The most records that it was seen to have.
-    pub sequence: u64,
-    /// The highest number of a record that it told; see [`Hello::told`](crate::Hello::told).
-    pub told: u64,
-}
-
 /// How many of the operators' keys are kept, the newest.
 const KEYS_MAX: usize = 1024;
 
@@ -235,6 +131,8 @@ pub struct Ledger {
     pub(crate) sequence: u64,
     pub(crate) boot: Option<(NodeId, JournalId, u32)>,
     pub(crate) owned: BTreeMap<InstanceId, Owned>,
+    /// What instances that were updated here ran before.
+    pub(crate) previous: BTreeMap<InstanceId, Arc<Descriptor>>,
     pub(crate) custody: BTreeMap<InstanceId, Custody>,
     pub(crate) grants: BTreeMap<TransferId, Grant>,
     /// Transfers that were taken and not forgotten yet, with their sources.
@@ -260,6 +158,7 @@ impl Ledger {
             Record::Custody(custody) => {
                 self.concerning.insert(custody.target.clone(), self.sequence);
                 self.owned.remove(&custody.owned.instance);
+                self.previous.remove(&custody.owned.instance);
                 self.custody.insert(custody.owned.instance.clone(), custody.clone());
             }
             Record::CustodyEnded { instance } => {
@@ -298,10 +197,12 @@ impl Ledger {
                 }
             }
             Record::Undeployed { instance } => {
+                self.previous.remove(instance);
                 if let Some(owned) = self.owned.remove(instance) {
                     self.drain(&owned);
                 }
             }
+            Record::Updated { instance, descriptor, flavour } => self.update(instance, descriptor, *flavour),
             Record::Adapted { instance, flavour } => self.adapt(instance, *flavour),
             Record::Shrunk { workload } => {
                 self.shrinking.remove(workload);
@@ -382,10 +283,26 @@ impl Ledger {
     }
 
     fn adapt(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
+        self.change(instance, |owned| owned.flavour = flavour);
+    }
+
+    fn update(&mut self, instance: &InstanceId, descriptor: &Arc<Descriptor>, flavour: FlavourIndex) {
+        let Some(owned) = self.owned.get(instance) else { return };
+        self.previous.insert(instance.clone(), Arc::clone(&owned.descriptor));
+        self.change(instance, |owned| {
+            owned.flavour = flavour;
+            let left = |most: u32| owned.replications_left.map_or(most, |left| left.min(most));
+            owned.replications_left = descriptor.replications_max.map(left);
+            owned.descriptor = Arc::clone(descriptor);
+        });
+    }
+
+    /// Changes what an instance needs. What its copy uses beyond that counts until it has been restarted.
+    fn change(&mut self, instance: &InstanceId, change: impl FnOnce(&mut Owned)) {
         let Some(owned) = self.owned.get_mut(instance) else { return };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         let used = owned.needed().saturating_add(surplus);
-        owned.flavour = flavour;
+        change(owned);
         let surplus = used.saturating_sub(owned.needed());
         if surplus != Hardware::NONE {
             self.shrinking.insert(owned.workload, surplus);
@@ -413,6 +330,11 @@ impl Ledger {
         owned.chain(custody).chain(draining).chain(shrinking).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
+    /// Whose journal it is; `None` before the first record.
+    pub fn node(&self) -> Option<&NodeId> {
+        self.boot.as_ref().map(|(node, ..)| node)
+    }
+
     /// How many records it adds up.
     pub fn sequence(&self) -> u64 {
         self.sequence
@@ -433,9 +355,24 @@ impl Ledger {
         self.grants.values()
     }
 
+    /// The instance that an operator's key deployed, while the key is kept.
+    pub fn deployed_by(&self, key: DeployKey) -> Option<&InstanceId> {
+        self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
+    }
+
+    /// What an instance ran before it was updated here.
+    pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
+        self.previous.get(instance)
+    }
+
     /// The copies that are to stop, in the order of their ids.
     pub fn draining(&self) -> impl Iterator<Item = (&WorkloadId, &Draining)> {
         self.draining.iter()
+    }
+
+    /// The copies that are to use less, and what they use beyond that until they do, in the order of their ids.
+    pub fn shrinking(&self) -> impl Iterator<Item = (&WorkloadId, &Hardware)> {
+        self.shrinking.iter()
     }
 
     /// The neighbours as they last introduced themselves, in the order of their ids.
@@ -463,30 +400,5 @@ impl Ledger {
         let owned = self.owned.values().map(|owned| owned.workload);
         let custody = self.custody.values().map(|custody| custody.owned.workload);
         owned.chain(custody).chain(self.draining.keys().copied())
-    }
-}
-
-impl Owned {
-    /// The effect that starts its copy.
-    pub(crate) fn start(&self) -> Effect {
-        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
-        Effect::Start { workload: self.workload, instance, descriptor }
-    }
-
-    /// The effect that adopts its copy if that runs, or starts it.
-    pub(crate) fn resume(&self) -> Effect {
-        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
-        Effect::Resume { workload: self.workload, instance, descriptor }
-    }
-
-    /// The effect that has its copy run in its flavour; `None` if that is the default of an application without flavours.
-    pub(crate) fn adapt(&self) -> Option<Effect> {
-        let flavour = self.descriptor.application.flavour(self.flavour)?.id.clone();
-        Some(Effect::Adapt { workload: self.workload, instance: self.instance.clone(), flavour })
-    }
-
-    /// What its copy uses, once it runs in its flavour.
-    pub fn needed(&self) -> Hardware {
-        self.descriptor.application.needed_in(self.flavour)
     }
 }

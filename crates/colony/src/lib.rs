@@ -47,7 +47,10 @@ pub mod routing;
 pub use descriptor::{Copies, Descriptor};
 pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
 pub use input::{Command, Effect, Failure, FirstSolution, Input, Observation, Proposal, Report, RequestFact, Seen};
-pub use journal::{Custody, Draining, Grant, Ledger, OwnCause, Owned, PeerRecord, Record};
+pub use journal::{
+    Custody, Draining, Grant, KeptBoot, KeptConcern, KeptDeploy, KeptDraining, KeptLedger, KeptPeer, KeptPrevious,
+    KeptShrinking, KeptTaken, Ledger, OwnCause, Owned, PeerRecord, Record,
+};
 pub use manager::{Availability, Manager, Miscount, Reservation};
 pub use mario_policy::PolicyText;
 pub use message::{Hello, Luggage, Message, Prepare, TransferKind};

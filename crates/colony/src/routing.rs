@@ -10,7 +10,7 @@
 //! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
 //! | its quantised latency changes | [`RouterInput::LinkCost`] |
 //! | the session ends | [`RouterInput::LinkDown`] |
-//! | a copy of an instance that is owned or in custody is healthy | [`RouterInput::Hosted`] |
+//! | a copy of an instance that is owned or in custody is healthy | [`RouterInput::Hosted`], and then [`RouterInput::Named`] |
 //! | a record `Undeployed` is on disk, and the copy drains | [`RouterInput::Leaving`] |
 //! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
@@ -34,6 +34,7 @@ mod ask;
 mod config;
 mod forward;
 mod message;
+mod names;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,7 @@ use tell::Outbox;
 pub use config::{RouterConfig, RouterLimits, RouterTiming};
 pub use forward::{Forwarding, HOPS_MAX, Hops, Routes, Trail, forward};
 pub use message::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+pub use names::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 
 /// Something that happens to a router.
 #[derive(Clone, PartialEq, Debug)]
@@ -87,6 +89,13 @@ pub enum RouterInput {
         /// How often the instance has changed hands.
         epoch: Epoch,
     },
+    /// An application that is hosted here has names under which clients reach it.
+    Named {
+        /// The application.
+        application: ApplicationId,
+        /// Its names.
+        names: Arc<Names>,
+    },
     /// An instance here is about to end: it still takes requests, and neighbours are to find others.
     Leaving {
         /// The application.
@@ -117,7 +126,7 @@ pub enum RouterEffect {
         /// The message.
         message: RoutingMessage,
     },
-    /// The next hops of an application are others than before: [`Router::routes`] has them.
+    /// The next hops of an application are others than before, or its names: [`Router::routes`] and [`Router::names`] have them.
     Changed(ApplicationId),
 }
 
@@ -132,6 +141,8 @@ pub struct Router {
     next_tick: Time,
     ticks: u64,
     routes: Arc<Routes>,
+    /// How many applications have names.
+    named: usize,
     refused: u64,
 }
 
@@ -180,6 +191,7 @@ impl Router {
             next_tick,
             ticks: 0,
             routes: Arc::default(),
+            named: 0,
             refused: 0,
         }
     }
@@ -193,6 +205,7 @@ impl Router {
             RouterInput::LinkDown { neighbour } => step.drop_link(&neighbour),
             RouterInput::Received { from, message } => step.receive(&from, message),
             RouterInput::Hosted { application, instance, epoch } => step.hosted(&application, instance, epoch),
+            RouterInput::Named { application, names } => step.named(&application, names),
             RouterInput::Leaving { application, instance } => step.leaving(&application, instance),
             RouterInput::Unhosted { application, instance, moved_to } => {
                 step.unhosted(&application, &instance, moved_to);
@@ -374,6 +387,7 @@ impl Step<'_> {
             Next::Here | Next::By(_) => {
                 (entry.search, entry.held_until, entry.moved) = (None, None, None);
                 self.tell_at_once(application, has_changed);
+                self.tell_names(application);
                 self.look_for_others(application);
             }
         }

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mario_colony::routing::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 use mario_colony::{Copies, Descriptor};
-use mario_domain::{Application, Fact, FactValue, Hardware, Id, OwnerId, Quantity};
+use mario_domain::{Application, ApplicationId, Fact, FactValue, Flavour, FlavourId, Hardware, Id, OwnerId, Quantity};
 use mario_policy::PolicyText;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use schemars::JsonSchema;
@@ -32,6 +33,9 @@ pub const MAGIC: &[u8] = b"mario-application/1\n";
 pub struct ApplicationFile {
     /// Its id: that of its certificate.
     pub id: String,
+    /// Its version, from 1: an update has a higher one than what it replaces.
+    #[serde(default = "first_version")]
+    pub version: u64,
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
@@ -58,11 +62,30 @@ pub struct ApplicationFile {
     /// Path prefixes under which it is reached; its certificate must list them.
     #[serde(default)]
     pub prefixes: Vec<String>,
+    /// The versions of itself that it can run in, the first by default: each with its own needs.
+    #[serde(default, rename = "flavour", skip_serializing_if = "Vec::is_empty")]
+    pub flavours: Vec<FlavourFile>,
     /// Further facts about it, for policies: `fact/3`.
     #[serde(default)]
     pub facts: BTreeMap<String, PlainValue>,
     /// How it is run.
     pub run: RunFile,
+}
+
+/// A flavour of an application. The first has the numbers of the application.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlavourFile {
+    /// Its name: workloads find it as `MARIO_FLAVOUR`.
+    pub id: String,
+    /// The units of hardware that one instance needs.
+    pub hardware: u64,
+    /// The client requests that one instance handles in one evaluation period.
+    pub max_rate: f64,
+    /// The latency that a client request tolerates, in milliseconds.
+    pub max_latency: f64,
+    /// How good the answers are, in whatever unit its owner likes.
+    pub quality: f64,
 }
 
 /// A value of a fact.
@@ -112,6 +135,10 @@ pub struct RunFile {
     pub settings: BTreeMap<String, String>,
 }
 
+fn first_version() -> u64 {
+    1
+}
+
 fn default_start_ms() -> u64 {
     20_000
 }
@@ -135,10 +162,10 @@ pub struct Opened {
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
     pub run: Arc<Run>,
-    /// Host names under which it is reached.
-    pub hosts: Vec<String>,
-    /// Path prefixes under which it is reached.
-    pub prefixes: Vec<String>,
+    /// A number of how copies are run, and of what they are told: where it differs, a copy is another one.
+    pub shape: u32,
+    /// The names under which it is reached, with the certificate that proves them.
+    pub names: Arc<Names>,
     /// Environment variables of every copy.
     pub environment: BTreeMap<String, String>,
     /// Environment variables whose values come from the node's own store.
@@ -159,6 +186,11 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
     // What no node would take is not signed.
     open(&document, identity.authority(), UnixTime::now())?;
     Ok(document)
+}
+
+/// Checks a document of the own colony, as it is now.
+pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, Fault> {
+    open(document, identity.authority(), UnixTime::now())
 }
 
 /// Checks the signature of a document and what it claims, and returns what it says.
@@ -187,15 +219,15 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
         let claim = format!("it describes `{}`, and its certificate is that of {}", signed.file.id, certified.uri());
         return Err(wrong(&claim).hint("sign it with the key of the application"));
     }
-    check_claims(&signed.file, &certified)?;
-    opened(signed, document)
+    check_claims(&signed.file, &certified, &certificate)?;
+    opened(signed, document, certificate.as_ref())
 }
 
 /// Reads a document that was checked before, and is kept in this node's own journal.
 pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     let wrong = || Fault::new("cannot use the description of the application in the journal");
-    let [text, ..] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
-    opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document)
+    let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
+    opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
 }
 
 /// Three parts with their lengths before them, and nothing behind.
@@ -208,7 +240,43 @@ fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(parts)
 }
 
-fn check_claims(file: &ApplicationFile, certified: &Certified) -> Result<(), Fault> {
+/// Checks names of an application that a neighbour tells: its certificate now, and that it lists them.
+pub(crate) fn check_names(
+    application: &ApplicationId,
+    names: &Names,
+    authority: &CertificateDer<'_>,
+    at: UnixTime,
+) -> Result<(), Fault> {
+    let wrong = || Fault::new(format!("cannot believe the names of application `{application}`"));
+    let certificate = CertificateDer::from(&*names.certificate);
+    crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth())
+        .map_err(|fault| wrong().caused_by(fault))?;
+    let certified = Certified::read(&certificate)?;
+    if certified.subject != Subject::Application(application.clone()) {
+        return Err(wrong().caused_by(format!("the certificate is that of {}", certified.uri())));
+    }
+    let unlisted = names.hosts.iter().find(|host| !certified.hosts.contains(host));
+    match unlisted.or_else(|| names.prefixes.iter().find(|prefix| !certified.prefixes.contains(prefix))) {
+        Some(name) => Err(wrong().caused_by(format!("its certificate does not list {}", name.escape_debug()))),
+        None => Ok(()),
+    }
+}
+
+fn check_claims(file: &ApplicationFile, certified: &Certified, certificate: &CertificateDer<'_>) -> Result<(), Fault> {
+    for (what, names) in [("hosts", &file.hosts), ("prefixes", &file.prefixes)] {
+        if names.len() > NAMES_MAX {
+            return Err(Fault::new(format!("application `{}` has {} {what}", file.id, names.len()))
+                .hint(format!("name at most {NAMES_MAX}")));
+        }
+    }
+    if certificate.len() > CERTIFICATE_BYTES_MAX {
+        let bytes = certificate.len();
+        return Err(Fault::new(format!("the certificate of application `{}` has {bytes} bytes", file.id))
+            .hint(format!("make one with fewer names: at most {CERTIFICATE_BYTES_MAX} bytes travel between nodes")));
+    }
+    if file.version == 0 {
+        return Err(Fault::new("`version` of the application is 0").hint("versions begin with 1"));
+    }
     let claims = |what: &str, name: &str| {
         Fault::new(format!("application `{}` cannot have the {what} {name}", file.id))
             .caused_by("its certificate does not list it")
@@ -228,7 +296,7 @@ fn check_claims(file: &ApplicationFile, certified: &Certified) -> Result<(), Fau
     Ok(())
 }
 
-fn opened(signed: Signed, document: &[u8]) -> Result<Opened, Fault> {
+fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened, Fault> {
     let Signed { file, policy } = signed;
     let id = application_id(&file.id)?;
     let quantity = |name: &str, value: f64| {
@@ -243,15 +311,29 @@ fn opened(signed: Signed, document: &[u8]) -> Result<Opened, Fault> {
     };
     let owner = file.owner.as_deref().map(OwnerId::name).transpose();
     let owner = owner.map_err(|error| Fault::new("`owner` of the application is not a name").caused_by(error))?;
+    let flavour = |one: &FlavourFile| {
+        let wrong = |error| Fault::new(format!("a flavour cannot be called {:?}", one.id)).caused_by(error);
+        Ok(Flavour {
+            id: FlavourId::name(&one.id).map_err(wrong)?,
+            hardware: Hardware::units(one.hardware),
+            max_rate: quantity("max_rate", one.max_rate)?,
+            max_latency: quantity("max_latency", one.max_latency)?,
+            quality: quantity("quality", one.quality)?,
+        })
+    };
     let application = Application {
         id: id.clone(),
         owner,
         hardware: Hardware::units(file.hardware),
         max_rate: quantity("max_rate", file.max_rate)?,
         max_latency: quantity("max_latency", file.max_latency)?,
-        flavours: Vec::new(),
+        flavours: file.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
     };
+    if let Some(cause) = application.flavour_fault() {
+        return Err(Fault::new(format!("the flavours of application `{}` cannot be used", file.id)).caused_by(cause));
+    }
     let descriptor = Descriptor {
+        version: file.version,
         application,
         policy,
         facts: facts(id.id(), &file.facts)?,
@@ -259,11 +341,25 @@ fn opened(signed: Signed, document: &[u8]) -> Result<Opened, Fault> {
         copies: if file.exclusive { Copies::Exclusive } else { Copies::MayOverlap },
         document: document.into(),
     };
-    let hosts = file.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+    let names = Names {
+        version: file.version,
+        hosts: file.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+        prefixes: file.prefixes,
+        certificate: certificate.into(),
+    };
     let (environment, from_store) = (file.run.environment.clone(), file.run.from_store.clone());
     check_environment(environment.keys().chain(&from_store))?;
+    let shape = shape(document);
     let run = Arc::new(run(file.run)?);
-    Ok(Opened { descriptor: Arc::new(descriptor), run, hosts, prefixes: file.prefixes, environment, from_store })
+    Ok(Opened { descriptor: Arc::new(descriptor), run, shape, names: Arc::new(names), environment, from_store })
+}
+
+/// A number of the part of a document that copies are run by. It is that of the text as it was signed, so that no version of this program
+/// sees it differently.
+fn shape(document: &[u8]) -> u32 {
+    let text = document.strip_prefix(MAGIC).and_then(parts).map(|[text, ..]| text).unwrap_or_default();
+    let signed: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
+    crc32fast::hash(signed["file"]["run"].to_string().as_bytes())
 }
 
 /// Facts about something, as files write them.

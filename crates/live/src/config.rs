@@ -29,6 +29,9 @@ use places::Places;
 /// The drivers that a node may have.
 const DRIVERS: [&str; 2] = ["process", "sample"];
 
+/// The certificates for clients that a node may have.
+pub const CERTIFICATES_MAX: usize = 256;
+
 /// The neighbours that a node may have.
 pub const NEIGHBOURS_MAX: usize = 256;
 
@@ -56,6 +59,9 @@ pub struct NodeFile {
     pub listen: ListenFile,
     /// Its certificate, its key, and the certificate of the colony's authority.
     pub identity: IdentityFile,
+    /// Certificates for clients. With one or more, the ingress speaks TLS alone; who asks for a host that none is for gets the first.
+    #[serde(default)]
+    pub tls: Vec<TlsFile>,
     /// The nodes that it talks to.
     #[serde(default)]
     pub neighbours: Vec<NeighbourFile>,
@@ -68,6 +74,24 @@ pub struct NodeFile {
     /// The node's part of the trace of its colony.
     #[serde(default)]
     pub trace: TraceFile,
+    /// What the node must not forget.
+    #[serde(default)]
+    pub journal: JournalFile,
+}
+
+/// The journal of a node, in the data directory.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct JournalFile {
+    /// After how many records they are replaced by what they add up to.
+    #[schemars(range(min = 16, max = 1_000_000_000))]
+    pub shorten_after: u64,
+}
+
+impl Default for JournalFile {
+    fn default() -> JournalFile {
+        JournalFile { shorten_after: 8_192 }
+    }
 }
 
 /// The node's part of the trace of its colony, in `trace` in the data directory.
@@ -106,6 +130,16 @@ pub struct IdentityFile {
     /// The certificate of the node.
     pub certificate: PathBuf,
     /// Its private key.
+    pub key: PathBuf,
+}
+
+/// A certificate for clients, from an authority that they trust; from the directory of `node.toml`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFile {
+    /// The certificate in PEM, with those that lead to its authority behind it.
+    pub certificate: PathBuf,
+    /// Its private key in PEM, which nobody else may read.
     pub key: PathBuf,
 }
 
@@ -221,6 +255,8 @@ pub struct NodeConfig {
     pub operators: SocketAddr,
     /// The files of its identity.
     pub identity: IdentityFile,
+    /// The certificates for clients.
+    pub tls: Vec<TlsFile>,
     /// Its neighbours, in the order in which its agents see them.
     pub neighbours: Vec<Neighbour>,
     /// When things happen by themselves.
@@ -229,6 +265,8 @@ pub struct NodeConfig {
     pub workloads: WorkloadsFile,
     /// The node's part of the trace of its colony.
     pub trace: TraceFile,
+    /// What the node must not forget.
+    pub journal: JournalFile,
 }
 
 /// A node that this one talks to.
@@ -299,10 +337,16 @@ impl NodeConfig {
             ingress,
             operators,
             identity,
+            tls: file
+                .tls
+                .iter()
+                .map(|TlsFile { certificate, key }| TlsFile { certificate: beside(certificate), key: beside(key) })
+                .collect(),
             neighbours,
             timing: file.timing,
             workloads,
             trace: file.trace,
+            journal: file.journal,
         })
     }
 
@@ -378,6 +422,7 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
         (["timing", "resend_ms_max"], resend_ms_max as f64, 10.0, 3_600_000.0),
         (["timing", "silence_ms"], silence_ms as f64, 300.0, 60_000.0),
         (["timing", "latency_quantum_ms"], quantum, 0.001, 1_000.0),
+        (["journal", "shorten_after"], file.journal.shorten_after as f64, 16.0, 1_000_000_000.0),
         (["workloads", "log_bytes_max"], file.workloads.log_bytes_max as f64, 4_096.0, 1_073_741_824.0),
     ];
     for (path, value, min, max) in ranges {
@@ -385,6 +430,11 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
             let message = format!("`{}` is {value}", path[1]);
             mistakes.push(places.mistake(&path, message).hint(format!("write a number from {min} to {max}")));
         }
+    }
+    if file.tls.len() > CERTIFICATES_MAX {
+        let message = format!("{} certificates for clients are too many", file.tls.len());
+        let hint = format!("name at most {CERTIFICATES_MAX}");
+        mistakes.push(places.mistake(&["tls"], message).hint(hint));
     }
     let bytes_max = file.trace.bytes_max;
     if bytes_max != 0 && !(TRACE_BYTES_LEAST..=1 << 40).contains(&bytes_max) {

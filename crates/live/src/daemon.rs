@@ -5,8 +5,9 @@
 //! | `core` | the thread that owns the node and its journal |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `documents` | checks descriptions of applications |
-//! | `board`, `routing` | where client requests go |
+//! | `board`, `routing`, `names` | where client requests go |
 //! | `answers` | what operators ask, and what they are told |
+//! | `shorten` | a long journal is replaced by what it adds up to |
 //! | `events`, `metrics` | what happens, for logs, operators and monitoring |
 
 mod answers;
@@ -17,7 +18,9 @@ mod documents;
 mod events;
 mod hosted;
 mod metrics;
+mod names;
 mod routing;
+mod shorten;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -50,6 +53,7 @@ pub(crate) use events::{Events, Told, workload_text};
 use board::Board;
 use core::{Core, Parts};
 use documents::Documents;
+use names::NameBook;
 
 /// Events that wait for the core. When they are full, who has more waits.
 const INBOX: usize = 1_024;
@@ -128,7 +132,7 @@ pub async fn run(
     let drivers = drivers(&config, context, equipment);
     let copies = Copies::new(drivers, core_sender.clone(), events.clone(), runtime.clone());
     let links = Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone());
-    let board = Board::new(&config.node, &checked.identity.certified().colony, copies.clone(), links.clone());
+    let board = Board::new(&config.node, copies.clone(), links.clone());
     let published = board.clone();
     copies.set_on_change(Box::new(move || published.publish()));
     let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::Settings::default());
@@ -143,6 +147,7 @@ pub async fn run(
         copies: copies.clone(),
         board,
         documents: Documents::new(Arc::clone(&checked.identity)),
+        names: NameBook::new(&checked.identity.certified().colony),
         events: events.clone(),
         recorder,
         start,
@@ -158,7 +163,7 @@ pub async fn run(
     let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
     links.run(links_listener, &forward, &mut tasks)?;
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
-    let ingress = Ingress::new(forwarder.clone(), None);
+    let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
     let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
     let desk = operators::Desk::new(core_sender.clone(), events.clone(), copies, forwarder, engine);
     operators::spawn(desk, &checked.identity, operators_listener, &mut tasks)?;

@@ -16,8 +16,8 @@ use webpki::EndEntityCert;
 use crate::fault::Fault;
 
 pub use authority::{Authority, Issued, write_private, write_public};
-pub(crate) use tls::verify;
 pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, Expected, HTTP_PROTOCOL, Identity, peer};
+pub(crate) use tls::{check_private, verify};
 
 /// The longest name of a colony, a node, an operator or an application.
 pub const NAME_LENGTH_MAX: usize = 64;

@@ -1,6 +1,8 @@
 //! The journal of a node on disk: what [`mario_colony::Ledger`] adds up to survives every crash.
 //!
-//! Records are kept by number, each with a checksum, in a file of [redb]. [`Journal::append`] returns when they are on disk.
+//! Records are kept by number, each with a checksum, in a file of [redb]. [`Journal::append`] returns when they are on disk. Now and then
+//! the ledger itself is written down, and records that it adds up are removed: [`Journal::shorten`]. Both are one transaction each, so that
+//! a crash leaves what was before or what was to be.
 
 use std::error::Error;
 use std::fs;
@@ -8,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use mario_colony::{Ledger, Record};
 use mario_domain::NodeId;
-use mario_wire::{decode_record, encode_record};
+use mario_wire::{decode_ledger, decode_record, encode_ledger, encode_record};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::fault::Fault;
@@ -19,15 +21,26 @@ pub trait Journal: Send {
     /// records are to be given again.
     fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
 
-    /// How many records are on disk.
+    /// How many records were ever written down.
     fn count(&self) -> u64;
+
+    /// How many records there are beyond what was last kept as a ledger.
+    fn grown(&self) -> u64;
+
+    /// Keeps what all records add up to, and removes all but the newest. After an error everything is as before.
+    fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault>;
 }
 
 const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
 const SETTINGS: TableDefinition<'static, &str, u64> = TableDefinition::new("settings");
+/// The newest ledger, by the number of records that it adds up.
+const LEDGERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("ledgers");
+
+/// Records that are kept although a ledger adds them up: for a trace that has not told them yet.
+const KEPT_RECORDS: u64 = 1_024;
 
 /// How the tables are laid out. A file with a higher number is from a newer version.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 /// Pages that are kept in memory. The journal is read once.
 const CACHE_BYTES: usize = 1 << 20;
@@ -38,6 +51,8 @@ pub struct DiskJournal {
     /// `None` between a failed write and the next.
     database: Option<Database>,
     count: u64,
+    /// How many records the ledger on disk adds up.
+    shortened: u64,
     crash: crash::Plan,
 }
 
@@ -49,12 +64,13 @@ impl DiskJournal {
         let path = directory.join("journal.redb");
         let failed = |fault: Fault| Fault::new(attempted()).caused_by(fault);
         let database = open_database(&path).map_err(failed)?;
-        let ledger = read(&database, node).map_err(failed)?;
-        let count = ledger.1;
-        Ok((DiskJournal { path, database: Some(database), count, crash: crash::Plan::from_environment() }, ledger.0))
+        let Content { ledger, shortened } = read(&database, node).map_err(failed)?;
+        let (count, crash) = (ledger.sequence(), crash::Plan::from_environment());
+        Ok((DiskJournal { path, database: Some(database), count, shortened, crash }, ledger))
     }
 
-    /// The records after the one of a number, counted from 1, with their numbers; `None` if it has fewer than that.
+    /// The records after the one of a number, counted from 1, with their numbers; `None` if it has fewer than that, or not all of
+    /// them any more.
     pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
         let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
@@ -63,6 +79,10 @@ impl DiskJournal {
         }
         let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
         let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
+        let first = table.first().map_err(|error| failed(error.into()))?.map(|(first, _)| first.value());
+        if first.is_none_or(|first| first > number) {
+            return Ok(None);
+        }
         let mut records = Vec::new();
         for entry in table.range(number..).map_err(|error| failed(error.into()))? {
             let (at, bytes) = entry.map_err(|error| failed(error.into()))?;
@@ -74,6 +94,35 @@ impl DiskJournal {
 
 impl Journal for DiskJournal {
     fn append(&mut self, records: &[Record]) -> Result<(), Fault> {
+        let count = self.count;
+        self.transact(|database| write(database, count, records))?;
+        self.count += records.len() as u64;
+        self.crash.after();
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn grown(&self) -> u64 {
+        self.count - self.shortened
+    }
+
+    fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault> {
+        // What is not on disk is not added up.
+        if ledger.sequence() != self.count {
+            return Ok(());
+        }
+        self.transact(|database| shorten(database, ledger, KEPT_RECORDS))?;
+        self.shortened = self.count;
+        self.crash.after();
+        Ok(())
+    }
+}
+
+impl DiskJournal {
+    fn transact(&mut self, change: impl FnOnce(&Database) -> Result<(), AnyError>) -> Result<(), Fault> {
         self.crash.before();
         if self.crash.has_full_disk() {
             return Err(failed(std::io::Error::from(std::io::ErrorKind::StorageFull).into()));
@@ -83,15 +132,9 @@ impl Journal for DiskJournal {
             // redb wants a file whose writing failed to be opened again.
             None => open_database(&self.path)?,
         };
-        write(&database, self.count, records).map_err(failed)?;
+        change(&database).map_err(failed)?;
         self.database = Some(database);
-        self.count += records.len() as u64;
-        self.crash.after();
         Ok(())
-    }
-
-    fn count(&self) -> u64 {
-        self.count
     }
 }
 
@@ -137,41 +180,109 @@ fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyE
     Ok(())
 }
 
-/// What the records add up to, and how many there are.
-fn read(database: &Database, node: &NodeId) -> Result<(Ledger, u64), Fault> {
+/// Writes a ledger down in place of the records that it adds up, except for the newest of them.
+fn shorten(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<(), AnyError> {
+    let count = ledger.sequence();
+    let transaction = database.begin_write()?;
+    {
+        transaction.open_table(SETTINGS)?.insert("layout", LAYOUT)?;
+        let mut bytes = Vec::new();
+        encode_ledger(ledger, &mut bytes)?;
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
+        let mut ledgers = transaction.open_table(LEDGERS)?;
+        ledgers.retain(|_, _| false)?;
+        ledgers.insert(count, bytes.as_slice())?;
+        let first = count.saturating_sub(kept_records);
+        transaction.open_table(RECORDS)?.retain_in(..first, |_, _| false)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// What is on disk.
+struct Content {
+    /// What it adds up to.
+    ledger: Ledger,
+    /// How many records the ledger on disk adds up.
+    shortened: u64,
+}
+
+/// Reads what is on disk: the newest ledger, and the records behind it.
+fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
-    let mut ledger = Ledger::default();
     let settings = match transaction.open_table(SETTINGS) {
-        Err(redb::TableError::TableDoesNotExist(_)) => return Ok((ledger, 0)),
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Content { ledger: Ledger::default(), shortened: 0 }),
         other => other.map_err(|error| failed(error.into()))?,
     };
     let layout = settings.get("layout").map_err(|error| failed(error.into()))?.map_or(0, |layout| layout.value());
-    if layout != LAYOUT {
-        return Err(Fault::new(format!("its journal has layout {layout}, and this version knows {LAYOUT}"))
+    if !(1..=LAYOUT).contains(&layout) {
+        return Err(Fault::new(format!("its journal has layout {layout}, and this version knows 1 to {LAYOUT}"))
             .hint("use the version of mario that wrote it, or a newer one"));
     }
     let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
-    let mut count = 0;
+    let mut ledger = read_ledger(&transaction)?.unwrap_or_default();
+    let shortened = ledger.sequence();
+    check_owner(&ledger, node)?;
+    // Records before the ledger are kept for others.
+    let first = table.first().map_err(|error| failed(error.into()))?.map_or(shortened, |(first, _)| first.value());
+    let mut count = first.min(shortened);
     for entry in table.iter().map_err(|error| failed(error.into()))? {
         let (number, bytes) = entry.map_err(|error| failed(error.into()))?;
         if number.value() != count {
             return Err(damaged(count, "it is missing"));
         }
         let record = decode(bytes.value(), count)?;
-        if let Record::Boot { node: whose, .. } = &record
-            && whose != node
-        {
-            return Err(Fault::new(format!("its journal is that of node {whose}, and this is node {node}"))
-                .hint("give each node a data directory of its own"));
-        }
         if count == 0 && !matches!(record, Record::Boot { .. }) {
             return Err(damaged(count, "it is not the beginning of a journal"));
         }
-        ledger.apply(&record);
+        if count >= shortened {
+            ledger.apply(&record);
+        }
         count += 1;
     }
-    Ok((ledger, count))
+    if count < shortened {
+        return Err(damaged(count, "it is missing"));
+    }
+    check_owner(&ledger, node)?;
+    Ok(Content { ledger, shortened })
+}
+
+/// Whether a journal is that of the node.
+fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
+    match ledger.node() {
+        Some(whose) if whose != node => {
+            Err(Fault::new(format!("its journal is that of node {whose}, and this is node {node}"))
+                .hint("give each node a data directory of its own"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The ledger that was last kept.
+fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Fault> {
+    let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
+    let table = match transaction.open_table(LEDGERS) {
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+        other => other.map_err(|error| failed(error.into()))?,
+    };
+    let Some((count, bytes)) = table.last().map_err(|error| failed(error.into()))? else { return Ok(None) };
+    let wrong =
+        |cause: &str| Fault::new("the ledger of its journal is damaged").caused_by(cause.to_owned()).hint(DAMAGED_HINT);
+    let Some((content, checksum)) =
+        bytes.value().split_last_chunk::<4>().map(|(content, sum)| (content.to_vec(), *sum))
+    else {
+        return Err(wrong("it is cut off"));
+    };
+    if crc32fast::hash(&content) != u32::from_be_bytes(checksum) {
+        return Err(wrong("its checksum does not fit"));
+    }
+    let ledger = decode_ledger(&content).map_err(|error| wrong(&error.to_string()))?;
+    if ledger.sequence() != count.value() {
+        return Err(wrong("it adds up another number of records than it says"));
+    }
+    Ok(Some(ledger))
 }
 
 fn decode(bytes: &[u8], number: u64) -> Result<Record, Fault> {
@@ -191,10 +302,11 @@ fn decode(bytes: &[u8], number: u64) -> Result<Record, Fault> {
 }
 
 fn damaged(number: u64, cause: &str) -> Fault {
-    Fault::new(format!("record {number} of its journal is damaged"))
-        .caused_by(cause.to_owned())
-        .hint("bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the node then starts as a new one")
+    Fault::new(format!("record {number} of its journal is damaged")).caused_by(cause.to_owned()).hint(DAMAGED_HINT)
 }
+
+const DAMAGED_HINT: &str = "bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the \
+                            node then starts as a new one";
 
 /// Crashes on purpose, in builds for tests alone: `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon around its Nth write, and
 /// while the file that `MARIO_TEST_DISK_FULL` names is there, the disk is full.

@@ -52,7 +52,7 @@ const LOG_BYTES_MAX: usize = 64 << 10;
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
 /// What can be asked: method, path with names in braces, and the role that it takes.
-pub const ROUTES: [(Method, &str, Option<Role>); 18] = [
+pub const ROUTES: [(Method, &str, Option<Role>); 20] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
     (Method::GET, "/v1/status", Some(Role::Look)),
@@ -67,6 +67,8 @@ pub const ROUTES: [(Method, &str, Option<Role>); 18] = [
     (Method::GET, "/v1/events", Some(Role::Look)),
     (Method::POST, "/v1/instances", Some(Role::Deploy)),
     (Method::DELETE, "/v1/instances/{instance}", Some(Role::Deploy)),
+    (Method::PUT, "/v1/instances/{instance}/application", Some(Role::Deploy)),
+    (Method::DELETE, "/v1/instances/{instance}/application", Some(Role::Deploy)),
     (Method::PUT, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
     (Method::DELETE, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
     (Method::PUT, "/v1/drain", Some(Role::Drain)),
@@ -224,6 +226,11 @@ impl Desk {
                 Question::Deploy { key, document: document.to_vec().into() }
             }
             ("DELETE", "/v1/instances/{instance}") => Question::Undeploy(instance()?),
+            ("PUT", "/v1/instances/{instance}/application") => {
+                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
+                Question::Update { instance: instance()?, document: document.to_vec().into() }
+            }
+            ("DELETE", "/v1/instances/{instance}/application") => Question::Rollback(instance()?),
             ("PUT", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, true),
             ("DELETE", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, false),
             ("PUT", "/v1/drain") => {

@@ -47,7 +47,8 @@ pub trait Driver: Send + Sync {
     /// it runs. Whether it is healthy is asked later.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
-    /// Takes a copy over that an earlier life of the daemon started; `None` if it does not run any more.
+    /// Takes a copy over that an earlier life of the daemon started; `None` if it does not run any more. One that was started with
+    /// another [shape](Task::shape) is let finish what it has begun and ended: it is to be started again.
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>>;
 
     /// Asks a copy once how it is.
@@ -98,6 +99,8 @@ pub struct Task {
     pub application: ApplicationId,
     /// How the application is run, as its owner signed it.
     pub run: Arc<Run>,
+    /// A number of how it is run, and in which flavour: a copy that was started with another one is not this copy.
+    pub shape: u32,
     /// Environment variables that tell it who and where it is, and what the node's own store has for the names that the
     /// descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
     pub environment: Arc<Vec<(String, String)>>,

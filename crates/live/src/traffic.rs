@@ -27,6 +27,7 @@ mod counts;
 mod headers;
 mod ingress;
 mod select;
+mod tls;
 mod tunnel;
 
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub use counts::RequestCounts;
 pub use forward::{Forwarder, Totals};
 pub use headers::{HOPS_MAX, written};
 pub use ingress::Ingress;
+pub use tls::{Site, clients};
 
 /// The bounds of the data plane of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +48,8 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// How long a client may take for the head of a request, or be idle between two.
     pub head_timeout: Duration,
-    /// How long, in its last pause, a client's request waits for routes when no instance is in reach.
+    /// How long a client's request waits for routes when no instance is in reach. Longer than a broken link takes to be noticed and
+    /// avoided.
     pub hold: Duration,
     /// Bytes of the body of a request.
     pub body_bytes_max: u64,
@@ -68,7 +71,7 @@ impl Default for Settings {
             response_timeout: Duration::from_mins(1),
             idle_timeout: Duration::from_mins(1),
             head_timeout: Duration::from_secs(30),
-            hold: Duration::from_millis(800),
+            hold: Duration::from_secs(5),
             body_bytes_max: 64 << 20,
             kept_bytes_max: 64 << 10,
             header_bytes_max: 32 << 10,

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use mario_live::Fault;
 use mario_live::application::{ApplicationFile, RunFile, sign};
-use mario_live::config::{IdentityFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile};
+use mario_live::config::{
+    IdentityFile, JournalFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile,
+};
 use mario_live::identity::{
     Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
 };
@@ -116,6 +118,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             certificate: "node.pem".into(),
             key: "node.key".into(),
         },
+        tls: Vec::new(),
         neighbours: neighbours
             .map(|neighbour| NeighbourFile {
                 id: plan.nodes[neighbour].id.clone(),
@@ -130,12 +133,14 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
         },
         workloads: WorkloadsFile { ports_min, ports_max: ports_min + ports - 1, ..WorkloadsFile::default() },
         trace: TraceFile::default(),
+        journal: JournalFile::default(),
     }
 }
 
 fn application_file(application: &PlannedApplication) -> ApplicationFile {
     ApplicationFile {
         id: application.id.clone(),
+        version: 1,
         owner: None,
         hardware: application.hardware,
         max_rate: application.max_rate,
@@ -146,6 +151,7 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
         exclusive: false,
         hosts: Vec::new(),
         prefixes: Vec::new(),
+        flavours: application.flavours.clone(),
         facts: application.facts.clone(),
         run: RunFile {
             driver: "sample".to_owned(),

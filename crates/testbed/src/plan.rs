@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mario_domain::{Capacity, Fact, FactValue, Hardware, HardwareKind, Id};
+use mario_domain::{Capacity, Fact, FactValue, Flavour, Hardware, HardwareKind, Id};
 use mario_live::Fault;
-use mario_live::application::PlainValue;
+use mario_live::application::{FlavourFile, PlainValue};
 use mario_live::identity::{application_id, node_id};
 use mario_policy::PolicyText;
 use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
@@ -94,6 +94,8 @@ pub struct PlannedApplication {
     pub policy: PolicyText,
     /// Facts about it.
     pub facts: BTreeMap<String, PlainValue>,
+    /// The flavours that it can run in.
+    pub flavours: Vec<FlavourFile>,
 }
 
 /// A deploy, by places in [`Plan::applications`] and [`Plan::nodes`].
@@ -247,7 +249,17 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
         let application = &planned.application;
         let id = application.id.to_string();
         application_id(&id)?;
+        let flavour = |flavour: &Flavour| {
+            Ok(FlavourFile {
+                id: flavour.id.to_string(),
+                hardware: units(flavour.hardware, &format!("flavour {} of application {id}", flavour.id))?,
+                max_rate: flavour.max_rate.value(),
+                max_latency: flavour.max_latency.value(),
+                quality: flavour.quality.value(),
+            })
+        };
         Ok(PlannedApplication {
+            flavours: application.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
             hardware: units(application.hardware, &format!("application {id}"))?,
             id,
             kind: planned.kind.clone(),

@@ -4,7 +4,7 @@ mod state;
 
 use std::io::Write;
 
-use mario_domain::{AgentOperation, Application, Capacity, Fact, Inhibition, InstanceId, NodeId, Time};
+use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, Inhibition, InstanceId, NodeId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::json::natural;
@@ -219,6 +219,18 @@ pub enum Happened<N> {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
+    /// An operator gave an instance another description of its application. In the journal.
+    Updated {
+        /// The instance.
+        instance: InstanceId,
+        /// The place of its application, as it is described now.
+        application: u32,
+        /// What its copy uses, once it runs like that.
+        needed: Hardware,
+        /// The place of the flavour that it runs in.
+        #[serde(default, skip_serializing_if = "state::is_default")]
+        flavour: u32,
+    },
     /// An instance runs in another flavour. In the journal.
     Adapted {
         /// The instance.
@@ -335,6 +347,9 @@ impl<N> Happened<N> {
             Happened::Stopped { workload } => Happened::Stopped { workload },
             Happened::Forgotten { transfer } => Happened::Forgotten { transfer },
             Happened::Pinned { instance, is_pinned } => Happened::Pinned { instance, is_pinned },
+            Happened::Updated { instance, application: place, needed, flavour } => {
+                Happened::Updated { instance, application: application(place), needed, flavour }
+            }
             Happened::Adapted { instance, flavour } => Happened::Adapted { instance, flavour },
             Happened::Shrunk { workload } => Happened::Shrunk { workload },
             Happened::Lost { journal } => Happened::Lost { journal },

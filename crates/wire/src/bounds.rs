@@ -38,5 +38,8 @@ pub const FLAVOURS_MAX: usize = 16;
 /// The open transfers that a hello names.
 pub const OPEN_TRANSFERS_MAX: usize = 16_384;
 
+/// The entries of each list of a ledger.
+pub const LEDGER_MAX: usize = 1 << 20;
+
 /// The routes in one update.
 pub const ROUTES_MAX: usize = 1_024;

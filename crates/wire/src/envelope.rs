@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+use mario_colony::routing::{
+    CERTIFICATE_BYTES_MAX, Label, NAMES_MAX, Names, RoutingMessage, SequenceRequest, ToldRoute, Update,
+};
 use mario_colony::{Descriptor, Epoch, Hello, JournalId, Luggage, Message, Prepare, Token, TransferId, TransferKind};
 use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId};
 
-use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
+use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, NAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested};
 use crate::schema::{
-    Bits128, Codec, Flag, List, Nested, Optional, OrDefault, Page, Presence, Required, Row, Schema, Unknown, Unsigned,
-    Word, alternatives, message, read_fields, row, slot, write_fields,
+    Bits128, Codec, Flag, List, Nested, Octets, Optional, OrDefault, Page, Presence, Required, Row, Schema, Text,
+    Unknown, Unsigned, Word, alternatives, message, read_fields, row, slot, write_fields,
 };
 use crate::versions::Versions;
 
@@ -202,6 +204,14 @@ message! { Update {
 message! { ToldRoute {
     1 application: ApplicationId = Required(Nested),
     2 label: Option<Label> = Optional(Nested),
+    3 names: Option<Arc<Names>> = Optional(Nested),
+} }
+
+message! { Names {
+    1 version: u64 = Required(Unsigned),
+    2 hosts: Vec<String> = List(Text(NAME_BYTES_MAX), NAMES_MAX),
+    3 prefixes: Vec<String> = List(Text(NAME_BYTES_MAX), NAMES_MAX),
+    4 certificate: Arc<[u8]> = Required(Octets(CERTIFICATE_BYTES_MAX)),
 } }
 
 message! { SequenceRequest {

@@ -38,6 +38,7 @@ mod raw;
 mod schema;
 
 mod envelope;
+mod ledger;
 mod nouns;
 mod records;
 
@@ -48,6 +49,7 @@ mod page;
 pub use envelope::{Body, Envelope, Ping, Pong, decode, encode};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use framer::{FrameTooLong, Framer, encode_frame};
+pub use ledger::{decode_ledger, encode_ledger};
 pub use page::{bounds_table, schema_tables};
 pub use records::{RECORD_FORMAT, decode_record, encode_record};
 pub use versions::{NoCommonVersion, Versions};

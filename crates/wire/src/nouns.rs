@@ -323,6 +323,7 @@ message! { Descriptor {
     4 replications_max: Option<u32> = Optional(Unsigned),
     5 copies: Copies = Required(COPIES),
     6 document: Arc<[u8]> = Required(Octets(DOCUMENT_BYTES_MAX)),
+    7 version: u64 = Required(Unsigned),
 } }
 
 const OPERATION: Word<AgentOperation> = Word(&[

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use mario_colony::Record;
+use mario_colony::routing::{CERTIFICATE_BYTES_MAX, NAMES_MAX};
+use mario_colony::{KeptLedger, Record};
 
 use crate::bounds;
 use crate::envelope::Envelope;
@@ -15,6 +16,7 @@ pub fn schema_tables() -> String {
     Envelope::describe(&mut page);
     let messages = page.tables.len();
     Record::describe(&mut page);
+    KeptLedger::describe(&mut page);
     for (position, table) in page.tables.iter().enumerate() {
         if position == messages {
             text.push_str("## Records\n\n");
@@ -46,6 +48,9 @@ pub fn bounds_table() -> String {
         ("facts about client requests of one of them", bounds::REQUESTS_MAX),
         ("open transfers in a hello", bounds::OPEN_TRANSFERS_MAX),
         ("routes in one update", bounds::ROUTES_MAX),
+        ("entries of each list of a ledger", bounds::LEDGER_MAX),
+        ("host names, or path prefixes, of an application", NAMES_MAX),
+        ("bytes of the certificate that lists them", CERTIFICATE_BYTES_MAX),
     ] {
         let _ = writeln!(text, "| {what} | {most} |");
     }

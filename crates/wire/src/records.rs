@@ -71,6 +71,11 @@ alternatives! { Record {
             2 flavour: FlavourIndex = Required(Unsigned),
         },
         15 shrunk: Shrunk { 1 workload: WorkloadId = Required(Nested) },
+        16 updated: Updated {
+            1 instance: InstanceId = Required(Nested),
+            2 descriptor: Arc<Descriptor> = Required(Nested),
+            3 flavour: FlavourIndex = Required(Unsigned),
+        },
     }
 } }
 

@@ -109,6 +109,18 @@ pub enum Happened {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
+    /// An operator gave an instance another description of its application.
+    Updated {
+        /// The instance.
+        instance: InstanceId,
+        /// The place of its application, as it is described now.
+        application: u32,
+        /// What its copy uses, once it runs like that.
+        needed: Hardware,
+        /// The place of the flavour that it runs in.
+        #[serde(default)]
+        flavour: u32,
+    },
     /// An instance runs in another flavour.
     Adapted {
         /// The instance.
@@ -223,6 +235,9 @@ pub struct NodeState {
     pub offers: Vec<OfferState>,
     /// Copies that are to stop, and what they use.
     pub draining: Vec<(String, Hardware)>,
+    /// Copies that are to use less, and what they use beyond that until they do.
+    #[serde(default)]
+    pub shrinking: Vec<(String, Hardware)>,
     /// Transfers that it took and whose sources may still ask.
     pub taken: Vec<String>,
     /// Places that it keeps.
@@ -246,6 +261,9 @@ pub struct OwnedState {
     pub needed: Hardware,
     /// Its copy.
     pub workload: String,
+    /// The place of the flavour that it runs in.
+    #[serde(default)]
+    pub flavour: u32,
 }
 
 /// An instance that was handed over.
@@ -360,6 +378,7 @@ impl Live {
                 }
             }
             Happened::Reserved(reserved) => places.application(reserved.application),
+            Happened::Updated { application, .. } => places.application(*application),
             Happened::Custody { target, .. } | Happened::Prepare { target, .. } => places.node(*target),
             Happened::Offer(offer) => places.node(offer.target),
             Happened::Peer { node, .. } => places.node(*node),

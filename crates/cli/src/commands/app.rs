@@ -1,5 +1,7 @@
 //! `mario app …`.
 
+mod update;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,6 +44,11 @@ pub enum Command {
     Sign(SignArguments),
     /// Deploy a signed application on a node.
     Deploy(DeployArguments),
+    /// Give the instances of an application another description: a policy changes in flight.
+    #[command(long_about = update::LONG_ABOUT)]
+    Update(update::UpdateArguments),
+    /// Give the instances of an application the description back that they had before an update.
+    Rollback(update::RollbackArguments),
     /// End an instance.
     #[command(after_help = "Examples:
   mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
@@ -136,6 +143,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     match &arguments.command {
         Command::Sign(arguments) => sign_file(arguments, console)?,
         Command::Deploy(arguments) => deploy(arguments, console)?,
+        Command::Update(arguments) => return update::update(arguments, console),
+        Command::Rollback(arguments) => return update::rollback(arguments, console),
         Command::Undeploy(InstanceArguments { instance, node }) => {
             let instance = find(node, instance)?;
             let path = format!("/v1/instances/{instance}");
@@ -154,6 +163,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
                     &[
                         ("INSTANCE", "/instance"),
                         ("APPLICATION", "/application"),
+                        ("VERSION", "/version"),
                         ("STATE", "/state"),
                         ("COPY", "/copy/state"),
                         ("PINNED", "/is_pinned"),
@@ -179,6 +189,9 @@ fn shown(answer: &Value) -> String {
     let keys = [
         "instance",
         "application",
+        "version",
+        "previous_version",
+        "flavour",
         "state",
         "epoch",
         "is_pinned",
@@ -207,7 +220,7 @@ fn shown(answer: &Value) -> String {
 }
 
 /// The whole id of an instance on a node.
-fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
+pub(crate) fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
     node_id(beginning).map_err(|_| {
         failure(&Fault::new(format!("`{beginning}` is not the id of an instance")).hint("`mario app list` shows them"))
     })?;
@@ -282,20 +295,25 @@ impl Resolver for Recording {
     }
 }
 
-fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure> {
-    let path = &arguments.file;
+/// What `mario app sign` wrote.
+fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
     let document =
         fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    if !document.starts_with(mario_live::application::MAGIC) {
+        let fault = Fault::new(format!("`{}` is not signed", path.display()));
+        return Err(failure(&fault.hint("sign it first: `mario app sign FILE --key CERTIFICATE --out SIGNED`")));
+    }
+    Ok(document)
+}
+
+fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure> {
+    let document = signed_document(&arguments.file)?;
     let key = match &arguments.once {
         Some(key) => key.clone(),
         None => format!("{:032x}", mario_live::identifier()),
     };
     if u128::from_str_radix(&key, 16).is_err() || key.len() > 32 {
         return Err(failure(&Fault::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits")));
-    }
-    if !document.starts_with(mario_live::application::MAGIC) {
-        let fault = Fault::new(format!("`{}` is not signed", path.display()));
-        return Err(failure(&fault.hint("sign it first: `mario app sign FILE --key CERTIFICATE --out SIGNED`")));
     }
     let headers = [(DEPLOY_KEY, key.as_str())];
     let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;

@@ -10,7 +10,9 @@ use mario_live::config::{NodeConfig, check, schema_text};
 use mario_live::daemon::{self, Equipment};
 use mario_live::operators::Method;
 use mario_live::workloads::{Launcher, launch, sample};
+use serde_json::Value;
 
+use crate::commands::app::find;
 use crate::input::directory;
 use crate::live::{NodeArguments as Asking, config_failure, engine, failure, lines, runtime, table};
 use crate::{Console, Failure, Outcome, read_text};
@@ -24,6 +26,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario node --config node.toml
   mario node check node.toml
   mario node status --node 127.0.0.1:7441 --as ada.pem
+  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem
   mario node drain --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
@@ -51,6 +54,8 @@ pub enum Command {
     Schema(SchemaArguments),
     /// Show a node: hardware, links, journal.
     Status(StatusArguments),
+    /// Explain why the agent of an instance decided as it did last.
+    Explain(ExplainArguments),
     /// Hand every instance to a neighbour and take nothing new.
     Drain(DrainArguments),
     /// Declare that a node will never come back.
@@ -79,6 +84,22 @@ pub struct SchemaArguments {}
   mario node status --node 127.0.0.1:7441 --as ada.pem
   mario node status --node 127.0.0.1:7441 --as ada.pem --format json")]
 pub struct StatusArguments {
+    #[command(flatten)]
+    pub node: Asking,
+}
+
+/// Arguments of `mario node explain`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem
+  mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem --format json
+
+The node asks the policy again with the facts of the last evaluation: the proof of what the agent asked for, and for each operation that it did \
+not ask for where the clauses failed and what would have to change.")]
+pub struct ExplainArguments {
+    /// The id of the instance; its first characters are enough
+    #[arg(value_name = "INSTANCE")]
+    pub instance: String,
     #[command(flatten)]
     pub node: Asking,
 }
@@ -152,6 +173,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             Ok(Outcome::Done)
         }
         (Some(Command::Status(StatusArguments { node })), _) => status(node, console),
+        (Some(Command::Explain(ExplainArguments { instance, node })), _) => {
+            let instance = find(node, instance)?;
+            let path = format!("/v1/instances/{instance}/explanation");
+            node.show(console, Method::GET, &path, Vec::new(), explanation)?;
+            Ok(Outcome::Done)
+        }
         (Some(Command::Drain(DrainArguments { undo, node })), _) => {
             let body = serde_json::json!({ "is_draining": !undo }).to_string().into_bytes();
             let takes = if *undo { "it takes new instances again" } else { "it takes nothing new" };
@@ -172,6 +199,41 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             Ok(Outcome::Done)
         }
     }
+}
+
+/// An explanation as the node put it, in lines.
+fn explanation(answer: &Value) -> String {
+    let empty = Vec::new();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let part = |lines: &Value| list(lines).iter().map(explanation_line).collect::<String>();
+    let parts: Vec<String> = answer["parts"].as_array().unwrap_or(&empty).iter().map(part).collect();
+    let mut text = parts.join("\n");
+    if let Some(error) = answer["error"].as_str() {
+        text += &format!("\nthe policy ended with an error: {}\n", printable(error));
+    }
+    if answer["is_complete"] == false {
+        text += "\nthere may be more: the explanation took all that it may cost\n";
+    }
+    text
+}
+
+fn explanation_line(line: &Value) -> String {
+    let text = |key: &str| line[key].as_str().map(printable).filter(|text| !text.is_empty());
+    let mark = match line["look"].as_str() {
+        Some("code") => "| ",
+        Some("change") => "=> ",
+        _ => "",
+    };
+    let before = text("before").map(|before| before + " ").unwrap_or_default();
+    let after = text("after").map(|after| format!(", {after}")).unwrap_or_default();
+    let place = text("place").map(|place| format!("  {place}")).unwrap_or_default();
+    let depth = line["depth"].as_u64().unwrap_or_default().min(64) as usize;
+    format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
+}
+
+/// What comes from a node must not command the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
 
 fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {

@@ -15,6 +15,8 @@ use clap::{Args, Subcommand};
 
 use crate::{Console, Failure, Outcome};
 
+pub(crate) use check::found;
+
 /// Arguments of `mario policy`.
 #[derive(Clone, Debug, Args)]
 #[command(

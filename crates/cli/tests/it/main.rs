@@ -36,6 +36,7 @@ mod snapshot;
 mod streams;
 mod texts;
 mod transcripts;
+mod update;
 
 use std::ffi::OsStr;
 use std::process::{Command, Output};

@@ -209,11 +209,9 @@ impl Step<'_> {
     /// An instance that is new to this node is its own from now on, and its copy starts.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
         let start = owned.start();
-        let adapt = owned.adapt().filter(|_| owned.flavour != FlavourIndex::DEFAULT);
         self.wake(&owned);
         self.journal(Record::Own { owned, cause });
         self.effects.push(start);
-        self.effects.extend(adapt);
     }
 
     /// What an instance here changes when it adapts to a flavour. A copy that is shrinking still uses what it did.
@@ -228,11 +226,11 @@ impl Step<'_> {
     fn adapt_here(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Ok((flavour, _)) = self.adaptation(instance, &proposal.target) else { return };
         self.journal(Record::Adapted { instance: instance.clone(), flavour });
-        let effect = self.state.ledger.owned.get(instance).and_then(Owned::adapt);
+        let effect = self.state.ledger.owned.get(instance).map(Owned::adapt);
         self.effects.extend(effect);
     }
 
-    /// A copy runs in its flavour: what it used beyond that is free.
+    /// A copy runs as it is to run: what it used beyond that is free.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(Record::Shrunk { workload });

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, FlavourIndex, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict};
+use mario_domain::{
+    AgentOperation, FlavourIndex, Hardware, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict,
+};
 
 use super::Step;
 use crate::descriptor::Descriptor;
@@ -10,13 +12,15 @@ use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
 use crate::input::{Command, Effect, Proposal, Report};
 use crate::journal::{Custody, OwnCause, Owned, Record};
 use crate::message::Luggage;
-use crate::rules::Concern;
+use crate::rules::{Concern, HardwareChange};
 
 impl Step<'_> {
     pub(super) fn command(&mut self, command: Command) {
         match command {
             Command::Deploy { key, descriptor } => self.deploy(key, descriptor),
             Command::Undeploy(instance) => self.undeploy(&instance),
+            Command::Update { instance, descriptor } => self.update(&instance, Some(descriptor)),
+            Command::Rollback(instance) => self.update(&instance, None),
             Command::Pin(instance) => self.pin(instance, true),
             Command::Unpin(instance) => self.pin(instance, false),
             Command::Migrate { instance, target } => self.migrate(&instance, target),
@@ -81,6 +85,63 @@ impl Step<'_> {
             self.end_instance(instance);
             self.report(Report::Undeployed(instance.clone()));
         }
+    }
+
+    /// Another description of what an instance runs, or the one before. What its agent was about to do is given up; its memory stays.
+    fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
+        let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
+        let is_newer = descriptor.is_some();
+        let descriptor = descriptor.or_else(|| self.state.ledger.previous(instance).cloned());
+        let to = descriptor.as_ref().map(|descriptor| descriptor.version);
+        let refused = self.judge_update(instance, descriptor.as_ref(), is_newer).err();
+        let refused = refused.map(|rule| Inhibition { node: self.own_id(), rule });
+        let is_accepted = refused.is_none();
+        if let Some(descriptor) = descriptor.filter(|_| is_accepted) {
+            let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
+            if let Some(transfer) = frozen_by {
+                self.abort(transfer);
+            }
+            if let Some(mind) = self.state.minds.get_mut(instance) {
+                mind.proposal = None;
+            }
+            let owned = self.state.ledger.owned.get(instance);
+            let flavour = owned.map(|owned| owned.flavour_in(&descriptor)).unwrap_or_default();
+            self.journal(Record::Updated { instance: instance.clone(), descriptor, flavour });
+            let effect = self.state.ledger.owned.get(instance).map(Owned::adapt);
+            self.effects.extend(effect);
+        }
+        self.report(Report::Updated { instance: instance.clone(), from, to, refused });
+    }
+
+    fn judge_update(
+        &mut self,
+        instance: &InstanceId,
+        descriptor: Option<&Arc<Descriptor>>,
+        is_newer: bool,
+    ) -> Result<(), Rule> {
+        let unusable = |cause: String| Rule::Descriptor { cause };
+        let owned = self.state.ledger.owned.get(instance);
+        let owned = owned.ok_or_else(|| unusable("the instance is being handed over, or is not here".to_owned()))?;
+        let descriptor =
+            descriptor.ok_or_else(|| unusable("the instance was not updated since it is on this node".to_owned()))?;
+        let (known, wanted) = (&owned.descriptor, descriptor);
+        if known.application.id != wanted.application.id {
+            let ids = (&wanted.application.id, &known.application.id);
+            return Err(unusable(format!("it describes application {}, and this is an instance of {}", ids.0, ids.1)));
+        }
+        if is_newer && wanted.version <= known.version {
+            let versions = (wanted.version, known.version);
+            return Err(unusable(format!("its version is {}, and version {} runs", versions.0, versions.1)));
+        }
+        if known.copies != wanted.copies {
+            return Err(unusable("whether it is exclusive cannot be changed while it runs".to_owned()));
+        }
+        let surplus = self.state.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
+        let held = owned.needed().saturating_add(surplus);
+        let needed = wanted.application.needed_in(owned.flavour_in(wanted));
+        let change = HardwareChange::between(held, needed);
+        self.reasoner.check(self.state, wanted)?;
+        change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
     }
 
     /// Puts a migration to the managers in the agent's place. An agent that waits for a transfer is left alone.

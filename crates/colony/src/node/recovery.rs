@@ -1,6 +1,6 @@
 //! A node starts, for the first time or again, with what its journal adds up to.
 
-use mario_domain::{FlavourIndex, Time};
+use mario_domain::Time;
 
 use super::{Mind, Retry, Start, StartError, State};
 use crate::ids::IdSource;
@@ -31,12 +31,10 @@ impl State {
         for owned in state.ledger.owned.values().chain(custody) {
             effects.push(owned.resume());
         }
-        // A copy may have started in the default flavour, or not have adapted before the crash.
-        let is_to_adapt = |owned: &&Owned| {
-            owned.flavour != FlavourIndex::DEFAULT || state.ledger.shrinking.contains_key(&owned.workload)
-        };
+        // A copy may not have been restarted before the crash, as it was to be.
         let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
-        effects.extend(kept.filter(is_to_adapt).filter_map(Owned::adapt));
+        let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload);
+        effects.extend(kept.filter(is_to_adapt).map(Owned::adapt));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();
         for (instance, owned) in &state.ledger.owned {

@@ -33,8 +33,7 @@ impl Step<'_> {
         let descriptor = Arc::clone(&prepare.descriptor);
         let workload = self.state.ids.workload();
         let instance = prepare.instance.clone();
-        let flavour = Some(prepare.flavour).filter(|flavour| *flavour != FlavourIndex::DEFAULT);
-        let flavour = flavour.and_then(|flavour| Some(descriptor.application.flavour(flavour)?.id.clone()));
+        let flavour = descriptor.application.flavour(prepare.flavour).map(|flavour| flavour.id.clone());
         self.state.manager.reserve(transfer, prepare.needed());
         let expires = self.now + self.state.config.timing.reservation_timeout;
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
@@ -47,10 +46,7 @@ impl Step<'_> {
             // replica live elsewhere by now.
             self.healthy(workload);
         } else {
-            self.effects.push(Effect::Start { workload, instance: instance.clone(), descriptor });
-            if let Some(flavour) = flavour {
-                self.effects.push(Effect::Adapt { workload, instance, flavour });
-            }
+            self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
         }
     }
 

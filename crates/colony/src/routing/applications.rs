@@ -1,10 +1,12 @@
 //! What a router knows of one application, and which next hop follows from it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use mario_domain::{Duration, InstanceId, NodeId, Time};
 
 use super::message::Label;
+use super::names::Names;
 use super::{Hops, Neighbour};
 
 /// What a router knows of one application.
@@ -34,6 +36,10 @@ pub(crate) struct Entry {
     /// The newest sequence that each neighbour was asked for, and when.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
     pub(crate) forget_at: Option<Time>,
+    /// The names under which clients reach it.
+    pub(crate) names: Option<Arc<Names>>,
+    /// The version of the names that neighbours were told.
+    pub(crate) told_names: BTreeMap<NodeId, u64>,
 }
 
 /// Where requests for an application go.
@@ -122,6 +128,7 @@ impl Entry {
         self.told.remove(neighbour);
         self.waiting.remove(neighbour);
         self.asked.remove(neighbour);
+        self.told_names.remove(neighbour);
         if self.moved.as_ref().is_some_and(|(target, _)| target == neighbour) {
             self.moved = None;
         }
@@ -133,6 +140,13 @@ impl Entry {
         if self.best_told.is_none_or(|best| label.is_better_than(best)) {
             self.best_told = Some(label);
         }
+    }
+
+    /// The names, unless a neighbour was told them; remembers that it is told them now.
+    pub(crate) fn untold_names(&mut self, neighbour: &NodeId) -> Option<Arc<Names>> {
+        let names = self.names.as_ref()?;
+        let before = self.told_names.insert(neighbour.clone(), names.version);
+        (before != Some(names.version)).then(|| Arc::clone(names))
     }
 
     pub(crate) fn is_unused(&self) -> bool {

@@ -44,9 +44,13 @@ impl Step<'_> {
     /// Something of an application is due: a search goes on, a hold ends, or the application is forgotten.
     pub(super) fn entry_timeout(&mut self, application: &ApplicationId) {
         let (now, timing) = (self.now, self.router.config.timing);
-        let Router { applications, timed, .. } = &mut *self.router;
+        let Router { applications, timed, named, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
         if entry.forget_at.is_some_and(|at| at <= now) {
+            if entry.names.is_some() {
+                *named -= 1;
+                self.effects.push(RouterEffect::Changed(application.clone()));
+            }
             applications.remove(application);
             timed.remove(application);
             return;

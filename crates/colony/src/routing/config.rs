@@ -42,6 +42,10 @@ pub struct RouterLimits {
     pub routes_per_neighbour_max: usize,
     /// Routes in one message.
     pub routes_per_update_max: usize,
+    /// Applications of which names are known. Those on the node itself are always known.
+    pub names_max: usize,
+    /// Applications of which names are told in one message.
+    pub names_per_update_max: usize,
     /// A metric is told at a tick if it has changed by this part of itself: 4 for a quarter.
     pub drift_part: u32,
 }
@@ -67,6 +71,8 @@ impl Default for RouterLimits {
             applications_max: 16_384,
             routes_per_neighbour_max: 16_384,
             routes_per_update_max: 512,
+            names_max: 4_096,
+            names_per_update_max: 32,
             drift_part: 2,
         }
     }

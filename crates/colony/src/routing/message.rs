@@ -1,7 +1,11 @@
 //! What routers say to each other.
 
+use std::sync::Arc;
+
 use mario_domain::ApplicationId;
 use serde::{Deserialize, Serialize};
+
+use super::names::Names;
 
 /// A message between the routers of two neighbours. Any of them may be lost, repeated or late; none is older than the session
 /// that it arrives in.
@@ -34,6 +38,8 @@ pub struct ToldRoute {
     pub application: ApplicationId,
     /// How new the route is and how far an instance is; `None` for a retraction: there is no route any more.
     pub label: Option<Label>,
+    /// The names under which clients reach it: with the first label of a session, and when they have changed.
+    pub names: Option<Arc<Names>>,
 }
 
 /// A node asks for a label with a newer sequence.

@@ -20,6 +20,11 @@ impl Outbox {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
+    /// Adds a label unless another one is told anyway.
+    pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
+        self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
+    }
+
     pub(crate) fn forget(&mut self, neighbour: &NodeId) {
         self.routes.remove(neighbour);
         self.tables.remove(neighbour);
@@ -33,15 +38,27 @@ impl Step<'_> {
         for neighbour in &tables {
             routes.entry(neighbour.clone()).or_default();
         }
-        let most = self.router.config.limits.routes_per_update_max.max(1);
+        let limits = self.router.config.limits;
+        let (most, names_most) = (limits.routes_per_update_max.max(1), limits.names_per_update_max.max(1));
         for (neighbour, routes) in routes {
-            let Some(known) = self.router.neighbours.get_mut(&neighbour) else { continue };
+            let Router { neighbours, applications, .. } = &mut *self.router;
+            let Some(known) = neighbours.get_mut(&neighbour) else { continue };
             let mut is_table = tables.contains(&neighbour);
-            let mut routes = routes.into_iter().map(|(application, label)| ToldRoute { application, label }).peekable();
+            let mut told = routes.into_iter().map(|(application, label)| {
+                let entry = applications.get_mut(&application).filter(|_| label.is_some());
+                let names = entry.and_then(|entry| entry.untold_names(&neighbour));
+                ToldRoute { application, label, names }
+            });
+            let mut next = told.next();
             // The first table of a session need not say that there is nothing.
-            while routes.peek().is_some() || is_table && known.sent > 0 {
+            while next.is_some() || is_table && known.sent > 0 {
                 known.sent += 1;
-                let routes: Vec<ToldRoute> = routes.by_ref().take(most).collect();
+                let (mut routes, mut named) = (Vec::new(), 0);
+                while let Some(route) = next.take_if(|_| routes.len() < most && named < names_most) {
+                    named += usize::from(route.names.is_some());
+                    routes.push(route);
+                    next = told.next();
+                }
                 let message = RoutingMessage::Update(Update { number: known.sent, is_table, routes });
                 self.effects.push(RouterEffect::Send { to: neighbour.clone(), message });
                 is_table = false;
@@ -60,7 +77,11 @@ impl Step<'_> {
     /// Tells a neighbour that there is no route any more, unless it was told of none.
     pub(super) fn retract(&mut self, neighbour: &NodeId, application: &ApplicationId) {
         let entry = self.router.applications.get_mut(application);
-        if entry.is_some_and(|entry| entry.told.remove(neighbour).is_some()) {
+        if let Some(entry) = entry
+            && entry.told.remove(neighbour).is_some()
+        {
+            // A neighbour that knows no route forgets the names some time.
+            entry.told_names.remove(neighbour);
             self.outbox.add(neighbour, application, None);
         }
     }
@@ -77,6 +98,9 @@ impl Step<'_> {
             applications.iter().filter_map(|(application, entry)| Some((application.clone(), label(entry)?))).collect();
         self.outbox.forget(neighbour);
         self.outbox.tables.insert(neighbour.clone());
+        for entry in self.router.applications.values_mut() {
+            entry.told_names.remove(neighbour);
+        }
         for (application, label) in table {
             self.tell(neighbour, &application, label);
         }
@@ -146,8 +170,11 @@ impl Step<'_> {
                 affected.insert(application, Cause::Retracted);
             }
         }
-        for ToldRoute { application, label } in routes {
-            if self.hear(from, &application, label) {
+        let names_max = self.router.config.limits.names_max;
+        for ToldRoute { application, label, names } in routes {
+            let is_heard = self.hear(from, &application, label);
+            let is_named = names.is_some_and(|names| self.take_names(&application, names, names_max));
+            if is_heard || is_named {
                 let cause = if label.is_none() { Cause::Retracted } else { Cause::Here };
                 affected.insert(application, cause);
             }

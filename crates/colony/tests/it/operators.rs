@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use mario_colony::{Command, DeployKey, JournalId, Message, Record, Report};
+use mario_colony::{Command, Copies, DeployKey, Descriptor, JournalId, Message, Record, Report};
+use mario_domain::{ApplicationId, Hardware, InstanceId};
 
-use crate::pair::{Ask, Pair, descriptor};
+use crate::pair::{Ask, Pair, descriptor, policy};
 
 #[test]
 fn a_repeated_deploy_is_one_deploy() {
@@ -131,4 +132,96 @@ fn nothing_is_handed_over_to_a_journal_that_was_declared_lost() {
     assert_eq!(pair.sides[0].last_rule(), Some(mario_domain::Rule::Unanswered));
     let has_left = pair.sides[0].records.iter().any(|record| matches!(record, Record::Custody(_)));
     assert!(!has_left && pair.is_quiet());
+}
+
+/// The application of [`descriptor`] with a policy that asks for nothing.
+fn second_version() -> Descriptor {
+    Descriptor { version: 2, policy: policy("operation(undeploy, _, self) :- fail."), ..descriptor() }
+}
+
+/// What came of the last update: the versions, and why it was refused.
+fn updated(pair: &Pair) -> (Option<u64>, Option<u64>, Option<String>) {
+    let reports = pair.sides[0].reports.iter().rev();
+    let found = reports.into_iter().find_map(|report| match report {
+        Report::Updated { from, to, refused, .. } => Some((*from, *to, refused.as_ref().map(ToString::to_string))),
+        _ => None,
+    });
+    found.expect("an update")
+}
+
+#[test]
+fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.ask(0, &instance, Ask::MigrateFarAway);
+    assert_eq!(pair.sides[0].remembers(&instance), 1);
+    let update = |descriptor| Command::Update { instance: instance.clone(), descriptor: Arc::new(descriptor) };
+    pair.command(0, update(second_version()));
+    assert_eq!(updated(&pair), (Some(1), Some(2), None));
+    assert_eq!(pair.sides[0].remembers(&instance), 1, "what was inhibited is not forgotten");
+    pair.ask(0, &instance, Ask::Undeploy);
+    assert!(pair.sides[0].owns(&instance), "the new policy asks for nothing");
+    let version = |pair: &Pair| pair.sides[0].node.ledger().owned().next().map(|owned| owned.descriptor.version);
+    pair.crash(0);
+    assert_eq!(version(&pair), Some(2), "it is in the journal");
+    pair.command(0, Command::Rollback(instance.clone()));
+    assert_eq!((updated(&pair), version(&pair)), ((Some(2), Some(1), None), Some(1)));
+    pair.command(0, Command::Rollback(instance.clone()));
+    assert_eq!(version(&pair), Some(2), "what ran before a rollback is what it undid");
+    // It moves with what it runs now; there, it was not updated.
+    pair.command(0, update(Descriptor { version: 3, ..descriptor() }));
+    pair.ask(0, &instance, Ask::Migrate);
+    assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
+    assert_eq!(pair.sides[1].node.ledger().owned().next().map(|owned| owned.descriptor.version), Some(3));
+    pair.command(0, Command::Rollback(instance));
+    assert!(updated(&pair).2.expect("refused").contains("is not here"));
+}
+
+#[test]
+fn an_update_that_cannot_be_is_refused_with_its_reason() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    let mut refused = |descriptor: Descriptor| {
+        pair.command(0, Command::Update { instance: instance.clone(), descriptor: Arc::new(descriptor) });
+        updated(&pair).2.expect("refused")
+    };
+    let older = refused(Descriptor { version: 1, ..second_version() });
+    assert!(older.contains("its version is 1, and version 1 runs"), "{older}");
+    let mut other = second_version();
+    other.application.id = ApplicationId::name("audio").expect("a name");
+    assert!(refused(other).contains("it describes application audio, and this is an instance of video"));
+    assert!(refused(Descriptor { copies: Copies::Exclusive, ..second_version() }).contains("exclusive"));
+    assert!(refused(Descriptor { policy: policy("operation(:-"), ..second_version() }).contains("description"));
+    let mut large = second_version();
+    large.application.hardware = Hardware::units(11);
+    let rule = refused(large.clone());
+    assert!(rule.contains('9') && rule.contains("8 free"), "{rule}");
+    large.application.hardware = Hardware::units(10);
+    pair.command(0, Command::Update { instance: instance.clone(), descriptor: Arc::new(large) });
+    assert_eq!((updated(&pair).2, pair.sides[0].free()), (None, 0), "it has all that there is");
+    let small = Descriptor { version: 3, ..second_version() };
+    pair.command(0, Command::Update { instance: instance.clone(), descriptor: Arc::new(small) });
+    assert_eq!(pair.sides[0].free(), 8, "what it no longer needs is free once its copy was restarted");
+    pair.command(0, Command::Rollback(InstanceId::name("none").expect("a name")));
+    assert!(updated(&pair).2.expect("refused").contains("is not here"));
+}
+
+#[test]
+fn an_update_gives_up_what_is_being_prepared_and_waits_for_what_is_handed_over() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    let update = Command::Update { instance: instance.clone(), descriptor: Arc::new(second_version()) };
+    pair.withholds = |message| matches!(message, Message::Ready { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.command(0, update.clone());
+    assert!(pair.sides[0].sent.iter().any(|message| matches!(message, Message::Abort { .. })));
+    pair.release();
+    assert!(pair.sides[0].owns(&instance) && pair.is_quiet());
+    pair.command(0, Command::Rollback(instance.clone()));
+    pair.withholds = |message| matches!(message, Message::Taken { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.command(0, update);
+    assert!(updated(&pair).2.expect("refused").contains("being handed over"));
+    pair.release();
+    assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
 }

@@ -90,6 +90,7 @@ pub fn descriptor() -> Descriptor {
         flavours: Vec::new(),
     };
     Descriptor {
+        version: 1,
         application,
         policy: policy(OBEDIENT),
         facts: Vec::new(),

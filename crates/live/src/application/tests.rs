@@ -63,7 +63,19 @@ fn a_signed_application_is_opened_by_whoever_trusts_the_authority() {
     assert_eq!(opened.descriptor.application.hardware, Hardware::units(2));
     assert_eq!(opened.descriptor.policy, policy());
     assert_eq!(&*opened.descriptor.document, &*document);
-    assert_eq!((opened.hosts, opened.prefixes), (vec!["shop.example.org".to_owned()], vec!["/shop".to_owned()]));
+    let names = &opened.names;
+    assert_eq!((&*names.hosts, &*names.prefixes), (&["shop.example.org".to_owned()][..], &["/shop".to_owned()][..]));
+    let at = UnixTime::now();
+    let id = application_id("shop").expect("a name");
+    check_names(&id, names, shop.authority(), at).expect("the certificate proves them");
+    let line =
+        |id: &ApplicationId, names: &Names| check_names(id, names, shop.authority(), at).expect_err("wrong").line();
+    let other = Names { hosts: vec!["bank.example.org".to_owned()], ..Names::clone(names) };
+    assert!(line(&id, &other).contains("does not list bank.example.org"), "{}", line(&id, &other));
+    let bank = application_id("bank").expect("a name");
+    assert!(line(&bank, names).contains("spiffe://harbour/application/shop"), "{}", line(&bank, names));
+    let garbage = Names { certificate: [7; 40].into(), ..Names::clone(names) };
+    assert!(line(&id, &garbage).contains("cannot believe the names of application `shop`"));
     assert_eq!(opened.run.driver, "sample");
 }
 

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use mario_policy::{Acceptance, AcceptanceError};
 use mario_prolog::Engine;
+use rustls::ServerConfig;
 
 use super::places::Places;
-use super::{ConfigError, NodeConfig};
+use super::{ConfigError, NodeConfig, TlsFile};
 use crate::fault::Fault;
 use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
+use crate::traffic::{Site, clients};
 
 /// What a node needs and the machine has.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Checked {
     pub identity: Arc<Identity>,
     /// Its acceptance policy.
     pub acceptance: Option<Arc<Acceptance>>,
+    /// TLS for clients, if the operator gave certificates.
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 /// Sees whether the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that no other
@@ -30,6 +34,11 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     let mut mistakes = Vec::new();
     let identity = places.keep(&mut mistakes, &["identity"], identity(config));
     let acceptance = places.keep(&mut mistakes, &["policy"], acceptance(config, engine));
+    let mut sites = Vec::new();
+    for (index, TlsFile { certificate, key }) in config.tls.iter().enumerate() {
+        sites.extend(places.keep(&mut mistakes, &["tls", &index.to_string()], Site::load(certificate, key)));
+    }
+    let tls = places.keep(&mut mistakes, &["tls"], clients(sites));
     let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
     for (key, address) in listens {
         places.keep(&mut mistakes, &["listen", key], free(address));
@@ -43,8 +52,10 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
         });
         places.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
     }
-    match (identity, acceptance, mistakes.is_empty()) {
-        (Some(identity), Some(acceptance), true) => Ok(Checked { identity: Arc::new(identity), acceptance }),
+    match (identity, acceptance, tls, mistakes.is_empty()) {
+        (Some(identity), Some(acceptance), Some(tls), true) => {
+            Ok(Checked { identity: Arc::new(identity), acceptance, tls })
+        }
         _ => Err(places.error(&config.name, mistakes)),
     }
 }

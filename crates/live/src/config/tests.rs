@@ -55,6 +55,7 @@ fn every_mistake_is_told_with_its_place() {
             "`magic` is not a driver",
             "\"magic\"",
         ),
+        ("[[neighbours]]", "[[tls]]\ncertificate = \"a.pem\"\n[[neighbours]]", "missing field `key`", "[[tls]]"),
         ("[[neighbours]]", "[timing]\nlatency_quantum_ms = nan\n[[neighbours]]", "is NaN", "nan"),
     ];
     for (from, to, message, place) in cases {
@@ -127,4 +128,46 @@ fn the_schema_is_that_of_the_file_in_the_repository() {
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(kept, schema_text(), "run this test with UPDATE_DOCUMENTS=1");
+}
+
+/// How many mutated files are read. `MARIO_CONFIG_MUTATIONS=1000000` for more.
+fn mutations() -> u64 {
+    std::env::var("MARIO_CONFIG_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(4_000)
+}
+
+#[test]
+fn mutated_files_are_configurations_or_mistakes_with_places() {
+    let pieces =
+        ["[", "]", "\"", "=", "\n", "é", "999999999999999999999", "-1", "nan", "[[tls]]\n", "{", "\0", "id", "# "];
+    let (mut read_well, mut refused) = (0, 0);
+    for seed in 0..mutations() {
+        let mut state = seed;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let mut text = TEXT.to_owned();
+        for _ in 0..=below(3) {
+            let at = text.floor_char_boundary(below(text.len()));
+            let end = text.ceil_char_boundary((at + below(12)).min(text.len()));
+            let piece = if below(3) == 0 { "" } else { pieces[below(pieces.len())] };
+            text.replace_range(at..end, piece);
+        }
+        match read(&text) {
+            Ok(_) => read_well += 1,
+            Err(error) => {
+                refused += 1;
+                assert!(!error.mistakes.is_empty(), "seed {seed}: {text}");
+                for mistake in &error.mistakes {
+                    assert!(!mistake.message.is_empty(), "seed {seed}");
+                    let span = mistake.span.clone().unwrap_or(0..0);
+                    assert!(
+                        text.get(span).is_some(),
+                        "seed {seed}: {mistake:?} points beyond the text or into a character"
+                    );
+                }
+            }
+        }
+    }
+    assert!(read_well > 0 && refused > 0, "{read_well} and {refused}");
 }

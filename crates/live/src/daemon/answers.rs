@@ -14,6 +14,8 @@ use tokio::sync::oneshot;
 use super::Ask;
 use super::core::Core;
 use super::events::workload_text;
+use super::names::Conflict;
+use crate::application::Opened;
 use crate::fault::Fault;
 
 /// Decisions that are kept for each instance.
@@ -41,6 +43,13 @@ pub(crate) enum Question {
         document: Arc<[u8]>,
     },
     Undeploy(InstanceId),
+    /// Another description of what an instance runs.
+    Update {
+        instance: InstanceId,
+        document: Arc<[u8]>,
+    },
+    /// The description before that.
+    Rollback(InstanceId),
     Pin(InstanceId, bool),
     /// Take nothing new and hand everything over, or take new things again.
     Drain(bool),
@@ -156,8 +165,8 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
 
 impl Question {
     fn changes(&self) -> bool {
-        use Question::{Deploy, Drain, Lost, Pin, Undeploy};
-        matches!(self, Deploy { .. } | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
+        use Question::{Deploy, Drain, Lost, Pin, Rollback, Undeploy, Update};
+        matches!(self, Deploy { .. } | Update { .. } | Rollback(_) | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
     }
 }
 
@@ -177,6 +186,16 @@ impl Core {
                 None => Err(not_here(&instance)),
             },
             Question::Deploy { key, document } => self.deploy(key, &document),
+            Question::Update { instance, document } => {
+                self.is_here(&instance)?;
+                let opened = self.usable(&document)?;
+                let descriptor = Arc::clone(&opened.descriptor);
+                self.update(Command::Update { instance, descriptor })
+            }
+            Question::Rollback(instance) => {
+                self.is_here(&instance)?;
+                self.update(Command::Rollback(instance))
+            }
             Question::Undeploy(instance) => {
                 self.is_here(&instance)?;
                 self.handle(Input::Operator(Command::Undeploy(instance.clone())));
@@ -204,11 +223,57 @@ impl Core {
         }
     }
 
-    fn deploy(&mut self, key: DeployKey, document: &Arc<[u8]>) -> Answer {
+    /// What a document says, if this node can run it and its names are free.
+    fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
             |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
         let opened = self.documents.open(document).map_err(unusable)?;
         let opened = self.documents.check(&opened.descriptor, &self.copies).map_err(unusable)?;
+        if let Err(conflict) = self.names.check(&opened.descriptor.application.id, &opened.names) {
+            let Conflict { name, holder, claimed_by } = conflict;
+            return Err(Refusal {
+                status: 409,
+                message: format!("the {name} of application `{claimed_by}` is that of application `{holder}` already"),
+                hint: Some(format!("undeploy `{holder}`, or sign `{claimed_by}` without this name")),
+            });
+        }
+        Ok(opened)
+    }
+
+    fn update(&mut self, command: Command) -> Answer {
+        self.handle(Input::Operator(command));
+        let updated = self.push_effects().filter_map(|effect| match effect {
+            Effect::Report(Report::Updated { instance, from, to, refused }) => Some((instance, from, to, refused)),
+            _ => None,
+        });
+        match updated.last() {
+            Some((instance, from, to, None)) => Ok(json!({ "instance": instance, "from": from, "version": to })),
+            Some((instance, .., Some(inhibition))) => {
+                Err(refusal(409, format!("instance {instance} stays as it is: {inhibition}")))
+            }
+            None => Err(refusal(500, "the node gave no verdict")),
+        }
+    }
+
+    /// A key that deployed another application is not the key of this deploy.
+    fn check_key(&self, key: DeployKey, opened: &Opened) -> Result<(), Refusal> {
+        let ledger = self.node.ledger();
+        let Some(instance) = ledger.deployed_by(key) else { return Ok(()) };
+        let deployed = ledger.owned().find(|owned| owned.instance == *instance);
+        let before = deployed.map(|owned| &owned.descriptor.application.id);
+        match before.filter(|before| **before != opened.descriptor.application.id) {
+            None => Ok(()),
+            Some(before) => Err(Refusal {
+                status: 409,
+                message: format!("the key {:x} deployed instance {instance} of application `{before}` before", key.0),
+                hint: Some("take another key: with the same one, a repeated deploy is the same deploy".to_owned()),
+            }),
+        }
+    }
+
+    fn deploy(&mut self, key: DeployKey, document: &Arc<[u8]>) -> Answer {
+        let opened = self.usable(document)?;
+        self.check_key(key, &opened)?;
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
         // The rules judge at once: the verdict is the last thing they reported.
         let judged = self.push_effects().filter_map(|effect| match effect {
@@ -315,6 +380,9 @@ impl Core {
         Some(json!({
             "instance": owned.instance,
             "application": owned.descriptor.application.id,
+            "version": owned.descriptor.version,
+            "previous_version": self.node.ledger().previous(instance).map(|previous| previous.version),
+            "flavour": owned.descriptor.application.flavour(owned.flavour).map(|flavour| &flavour.id),
             "state": "owned",
             "epoch": owned.epoch.0,
             "is_pinned": owned.is_pinned,
@@ -355,6 +423,7 @@ impl Core {
             "next_hops": hops.collect::<serde_json::Map<_, _>>(),
             "hosts": routes.hosts,
             "prefixes": routes.prefixes,
+            "names_claimed_twice": self.names.conflicts(),
         })
     }
 
@@ -366,6 +435,7 @@ impl Core {
         json!({
             "journal": format!("{:032x}", self.node.journal().0),
             "records": self.journal.count(),
+            "records_since_ledger": self.journal.grown(),
             "sequence": ledger.sequence(),
             "fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
             "custody": ledger.custody().map(|custody| json!({

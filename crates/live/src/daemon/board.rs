@@ -14,7 +14,6 @@ use crate::seams::{NextHop, Routes};
 #[derive(Clone)]
 pub(crate) struct Board {
     node: String,
-    colony: String,
     routes: Arc<ArcSwap<Routes>>,
     told: Arc<Mutex<ToldRoutes>>,
     copies: Copies,
@@ -26,15 +25,17 @@ pub(crate) struct Board {
 pub(crate) struct ToldRoutes {
     /// For each application, the neighbours by which it is reached, the nearest first.
     pub(crate) next_hops: BTreeMap<ApplicationId, Vec<NodeId>>,
-    /// For each application, its host names and path prefixes.
-    pub(crate) names: BTreeMap<ApplicationId, (Vec<String>, Vec<String>)>,
+    /// Host names, and the applications that have them.
+    pub(crate) hosts: BTreeMap<String, ApplicationId>,
+    /// Path prefixes and their applications, the longest first.
+    pub(crate) prefixes: Vec<(String, ApplicationId)>,
 }
 
 impl Board {
-    pub(crate) fn new(node: &NodeId, colony: &str, copies: Copies, links: Links) -> Board {
-        let (node, colony) = (crate::traffic::written(node.id()), colony.to_ascii_lowercase());
+    pub(crate) fn new(node: &NodeId, copies: Copies, links: Links) -> Board {
+        let node = crate::traffic::written(node.id());
         let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.clone(), ..Routes::default() }));
-        Board { node, colony, routes, told: Arc::default(), copies, links }
+        Board { node, routes, told: Arc::default(), copies, links }
     }
 
     /// The snapshot that the data plane reads.
@@ -62,22 +63,7 @@ impl Board {
             .iter()
             .map(|(application, neighbours)| (application.clone(), neighbours.iter().filter_map(hop).collect()))
             .collect();
-        let mut hosts = BTreeMap::new();
-        let mut prefixes = Vec::new();
-        // Everywhere, an application is reached by its id, which its certificate carries: `shop` and `shop.COLONY`.
-        for application in copies.keys().chain(next_hops.keys()) {
-            let id = application.to_string().to_ascii_lowercase();
-            hosts.insert(format!("{id}.{}", self.colony), application.clone());
-            hosts.insert(id, application.clone());
-        }
-        for (application, (own_hosts, own_prefixes)) in &told.names {
-            hosts.extend(own_hosts.iter().map(|host| (host.clone(), application.clone())));
-            prefixes.extend(own_prefixes.iter().map(|prefix| (prefix.clone(), application.clone())));
-        }
-        prefixes.sort_by(|one: &(String, ApplicationId), other| {
-            other.0.len().cmp(&one.0.len()).then_with(|| one.cmp(other))
-        });
-        prefixes.dedup_by(|one, other| one.0 == other.0);
+        let (hosts, prefixes) = (told.hosts.clone(), told.prefixes.clone());
         self.routes.store(Arc::new(Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes }));
     }
 }

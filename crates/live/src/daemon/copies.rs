@@ -43,6 +43,8 @@ struct Copy {
     state: CopyState,
     address: Option<SocketAddr>,
     protocol: Protocol,
+    /// What it was last told to run as: see [`Task::shape`].
+    shape: Option<u32>,
     /// What the data plane keeps for it: a new one for each time that it becomes healthy.
     backend: Arc<Backend>,
 }
@@ -62,6 +64,10 @@ enum Order {
     Run {
         task: Box<Task>,
         may_run: bool,
+    },
+    /// Let it finish what it has begun, and start it anew.
+    Adapt {
+        task: Box<Task>,
     },
     /// Let it finish what it has begun.
     Drain,
@@ -104,12 +110,30 @@ impl Copies {
         }
         let mut table = self.table();
         let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
-        copy.instance = Some(task.instance.clone());
-        copy.application = Some(task.application.clone());
-        copy.driver = Some(task.run.driver.clone());
-        copy.protocol = protocol(&task.run.settings).unwrap_or_default();
+        copy.is_to_be(&task);
         copy.state = CopyState::Starting;
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
+    }
+
+    /// Has a copy run by another description, or in another flavour. One that does already goes on.
+    pub(crate) fn adapt(&self, task: Task) {
+        let workload = task.workload;
+        if !self.drivers.contains_key(&task.run.driver) {
+            let cause = format!("this node has no driver `{}`", task.run.driver);
+            return self.not_started(workload, cause);
+        }
+        let mut table = self.table();
+        let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
+        if copy.shape == Some(task.shape) {
+            let core = self.core.clone();
+            self.runtime.spawn(async move {
+                let _ = core.send(Event::Happened(Input::Adapted(workload))).await;
+            });
+            return;
+        }
+        copy.state = CopyState::Draining;
+        copy.shape = Some(task.shape);
+        let _ = copy.orders.send(Order::Adapt { task: Box::new(task) });
     }
 
     pub(crate) fn not_started(&self, workload: WorkloadId, cause: String) {
@@ -233,6 +257,7 @@ impl Copies {
             state: CopyState::Starting,
             address: None,
             protocol: Protocol::default(),
+            shape: None,
             backend: Arc::default(),
         }
     }
@@ -244,6 +269,17 @@ async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), St
         driver.stop(workload).await.map_err(|error| error.to_string())?;
     }
     Ok(())
+}
+
+impl Copy {
+    /// Notes what it is to run.
+    fn is_to_be(&mut self, task: &Task) {
+        self.instance = Some(task.instance.clone());
+        self.application = Some(task.application.clone());
+        self.driver = Some(task.run.driver.clone());
+        self.protocol = protocol(&task.run.settings).unwrap_or_default();
+        self.shape = Some(task.shape);
+    }
 }
 
 /// The task of one copy.
@@ -270,14 +306,26 @@ impl Keeper {
                         () = self.keep_running(&*driver, &task, may_run) => orders.recv().await,
                     };
                 }
+                Order::Adapt { task } => {
+                    self.changed(CopyState::Draining, None);
+                    self.end(true).await;
+                    self.tell(Input::Adapted(self.workload)).await;
+                    if let Some(copy) = self.copies.table().get_mut(&self.workload) {
+                        copy.is_to_be(&task);
+                        copy.state = CopyState::Starting;
+                    }
+                    next = orders.try_recv().ok().or(Some(Order::Run { task, may_run: false }));
+                }
                 Order::Drain => {
                     self.changed(CopyState::Draining, None);
                     self.end(true).await;
+                    self.tell(Input::Stopped(self.workload)).await;
                     next = orders.recv().await;
                 }
                 Order::Stop => {
                     self.changed(CopyState::Draining, None);
                     self.end(false).await;
+                    self.tell(Input::Stopped(self.workload)).await;
                     next = orders.recv().await;
                 }
             }
@@ -350,7 +398,7 @@ impl Keeper {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy and tells when it is dead. A driver that cannot say so is asked again: hardware that may be used is not
+    /// Stops the copy; returns when it is dead. A driver that cannot say so is asked again: hardware that may be used is not
     /// promised to others.
     async fn end(&self, waits: bool) {
         if waits {
@@ -381,7 +429,6 @@ impl Keeper {
             }
         }
         self.changed(CopyState::Ended, None);
-        self.tell(Input::Stopped(self.workload)).await;
     }
 
     fn changed(&self, state: CopyState, address: Option<SocketAddr>) {

@@ -22,6 +22,7 @@ use super::board::Board;
 use super::copies::Copies;
 use super::documents::Documents;
 use super::events::{Told, report_json};
+use super::names::NameBook;
 use super::routing::Hosted;
 use super::{Ask, Event, Events};
 use crate::config::NodeConfig;
@@ -44,6 +45,7 @@ pub(crate) struct Core {
     pub(crate) copies: Copies,
     pub(crate) board: Board,
     pub(crate) documents: Documents,
+    pub(crate) names: NameBook,
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) memory: Memory,
@@ -66,6 +68,8 @@ pub(crate) struct Core {
     /// When instances are next put to neighbours, while the node drains.
     pub(crate) drain_at: Instant,
     pub(crate) counts: CoreCounts,
+    /// How many records the journal may have beyond its ledger before it is shortened.
+    pub(crate) shorten_at: u64,
 }
 
 /// What the core did, for metrics.
@@ -90,6 +94,7 @@ pub(crate) struct Parts {
     pub(crate) copies: Copies,
     pub(crate) board: Board,
     pub(crate) documents: Documents,
+    pub(crate) names: NameBook,
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) start: Instant,
@@ -98,7 +103,8 @@ pub(crate) struct Parts {
 impl Core {
     pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
         let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
-        let Parts { config, node, journal, links, copies, board, documents, events, recorder, start } = parts;
+        let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, start } = parts;
+        let shorten_at = config.journal.shorten_after;
         Core {
             config,
             node,
@@ -107,6 +113,7 @@ impl Core {
             copies,
             board,
             documents,
+            names,
             events,
             recorder,
             memory: Memory::default(),
@@ -122,6 +129,7 @@ impl Core {
             is_draining: false,
             drain_at: start,
             counts: CoreCounts::default(),
+            shorten_at,
         }
     }
 
@@ -361,6 +369,7 @@ impl Core {
             if was_stalled {
                 self.recover();
             }
+            self.shorten();
         }
     }
 
@@ -408,20 +417,25 @@ impl Core {
                 envelope.clock = Some(self.recorder.now());
                 self.links.send(&to, &envelope);
             }
-            Effect::Start { workload, instance, descriptor } => {
-                match self.documents.task(&self.config, workload, &instance, &descriptor) {
+            Effect::Start { workload, instance, descriptor, flavour } => {
+                match self.documents.task(&self.config, workload, &instance, (&descriptor, flavour.as_ref())) {
                     Ok(task) => self.copies.run(task, false),
                     Err(fault) => self.copies.not_started(workload, fault.line()),
                 }
             }
-            Effect::Resume { workload, instance, descriptor } => {
-                match self.documents.task(&self.config, workload, &instance, &descriptor) {
+            Effect::Resume { workload, instance, descriptor, flavour } => {
+                match self.documents.task(&self.config, workload, &instance, (&descriptor, flavour.as_ref())) {
                     Ok(task) => self.copies.run(task, true),
                     Err(fault) => self.copies.not_started(workload, fault.line()),
                 }
             }
-            // The programs that are run know no flavours: they run in every one of them as they are.
-            Effect::Adapt { workload, .. } => self.handle(Input::Adapted(workload)),
+            Effect::Adapt { workload, instance, descriptor, flavour } => {
+                self.tell_names();
+                match self.documents.task(&self.config, workload, &instance, (&descriptor, flavour.as_ref())) {
+                    Ok(task) => self.copies.adapt(task),
+                    Err(fault) => self.copies.not_started(workload, fault.line()),
+                }
+            }
             Effect::Drain(workload) => self.copies.drain(workload),
             Effect::Stop(workload) => self.copies.stop(workload),
             Effect::Sweep { keep } => self.copies.sweep(keep),

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
+use mario_colony::routing::Names;
 use mario_colony::{Descriptor, WorkloadId};
-use mario_domain::InstanceId;
+use mario_domain::{ApplicationId, FlavourId, InstanceId};
 use rustls::pki_types::UnixTime;
 
 use super::copies::Copies;
-use crate::application::{Opened, open};
+use crate::application::{Opened, check_names, open};
 use crate::config::NodeConfig;
 use crate::fault::Fault;
 use crate::identity::Identity;
@@ -55,9 +56,13 @@ impl Documents {
     }
 
     /// The host names and path prefixes of an application that this node hosts.
-    pub(crate) fn names(&mut self, document: &Arc<[u8]>) -> Option<(Vec<String>, Vec<String>)> {
-        let opened = self.opened(document).ok()?;
-        Some((opened.hosts.clone(), opened.prefixes.clone()))
+    pub(crate) fn names(&mut self, document: &Arc<[u8]>) -> Option<Arc<Names>> {
+        Some(Arc::clone(&self.opened(document).ok()?.names))
+    }
+
+    /// Whether names that a neighbour tells are those of the application.
+    pub(crate) fn check_names(&self, application: &ApplicationId, names: &Names) -> Result<(), Fault> {
+        check_names(application, names, self.identity.authority(), UnixTime::now())
     }
 
     /// A document that was checked when it came, now or in an earlier life.
@@ -80,7 +85,7 @@ impl Documents {
         config: &NodeConfig,
         workload: WorkloadId,
         instance: &InstanceId,
-        descriptor: &Arc<Descriptor>,
+        (descriptor, flavour): (&Arc<Descriptor>, Option<&FlavourId>),
     ) -> Result<Task, Fault> {
         let opened = self.opened(&descriptor.document)?;
         let application = descriptor.application.id.clone();
@@ -92,6 +97,8 @@ impl Documents {
             ("MARIO_INSTANCE".to_owned(), instance.to_string()),
             ("MARIO_APPLICATION".to_owned(), application.to_string()),
         ]);
+        let flavour = flavour.map(ToString::to_string);
+        environment.extend(flavour.clone().map(|flavour| ("MARIO_FLAVOUR".to_owned(), flavour)));
         for name in &opened.from_store {
             environment.push((name.clone(), stored(config, name)?));
         }
@@ -100,6 +107,7 @@ impl Documents {
             instance: instance.clone(),
             application,
             run: Arc::clone(&opened.run),
+            shape: opened.shape ^ flavour.map_or(0, |flavour| crc32fast::hash(flavour.as_bytes())),
             environment: Arc::new(environment),
         })
     }

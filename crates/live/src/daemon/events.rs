@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_colony::{Report, WorkloadId};
-use mario_domain::{InstanceId, NodeId, Verdict};
+use mario_domain::{ApplicationId, InstanceId, NodeId, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
@@ -34,6 +34,10 @@ pub(crate) enum Told {
     Refused { address: String, cause: String },
     /// A copy of an application changed its state.
     Copy { workload: String, instance: InstanceId, state: String },
+    /// Two applications claim the same name: the first keeps it.
+    NameClaimedTwice { name: String, holder: ApplicationId, claimed_by: ApplicationId },
+    /// A neighbour told names of an application that are not proved.
+    NamesRefused { neighbour: NodeId, cause: String },
     /// The journal cannot be written: nothing new is promised.
     JournalFails { cause: String },
     /// The journal can be written again.
@@ -133,6 +137,14 @@ pub(crate) fn report_json(report: &Report) -> Value {
         Report::Arrived { instance, epoch, from, .. } => {
             json!({ "kind": "arrived", "instance": instance, "epoch": epoch.0, "from": from })
         }
+        Report::Updated { instance, from, to, refused } => json!({
+            "kind": "updated",
+            "instance": instance,
+            "from": from,
+            "to": to,
+            "is_accepted": refused.is_none(),
+            "reason": refused.as_ref().map(ToString::to_string),
+        }),
         Report::Undeployed(instance) => json!({ "kind": "undeployed", "instance": instance }),
         Report::LivesOn { instance, node } => json!({ "kind": "lives-on", "instance": instance, "node": node }),
         Report::AcceptanceFailed { request, failure } => {

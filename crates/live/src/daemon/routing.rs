@@ -1,15 +1,18 @@
 //! The router of the node: told of links and copies, it says where client requests go.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use mario_colony::routing::{RouterEffect, RouterInput, RoutingMessage};
-use mario_colony::{Epoch, Owned};
+use mario_colony::routing::{RouterEffect, RouterInput, RoutingMessage, Update};
+use mario_colony::{Descriptor, Epoch, Owned};
 use mario_domain::{ApplicationId, InstanceId, NodeId, Operation, Request, Target};
 use mario_wire::{Body, Envelope};
 
 use super::board::ToldRoutes;
 use super::copies::CopyState;
 use super::core::Core;
+use super::events::Told;
+use super::names::{Conflict, Name};
 
 /// What the router was told of the instances here, and where instances went.
 #[derive(Default)]
@@ -52,8 +55,27 @@ impl Core {
         self.route(RouterInput::LinkUp { neighbour: neighbour.clone(), cost });
     }
 
-    pub(crate) fn routing_received(&mut self, from: NodeId, message: RoutingMessage) {
+    pub(crate) fn routing_received(&mut self, from: NodeId, mut message: RoutingMessage) {
+        if let RoutingMessage::Update(update) = &mut message {
+            self.check_names(&from, update);
+        }
         self.route(RouterInput::Received { from, message });
+    }
+
+    /// Drops what a neighbour tells of names and cannot prove, or what is of no use here. The routes stay.
+    fn check_names(&mut self, from: &NodeId, update: &mut Update) {
+        for route in &mut update.routes {
+            let Some(names) = &route.names else { continue };
+            let is_looked_at = self.router.wants_names(&route.application, names) && self.names.is_believed(from);
+            let checked = is_looked_at.then(|| self.documents.check_names(&route.application, names));
+            if let Some(Err(fault)) = &checked {
+                self.names.failed(from);
+                self.events.tell(Told::NamesRefused { neighbour: from.clone(), cause: fault.line() });
+            }
+            if !matches!(checked, Some(Ok(()))) {
+                route.names = None;
+            }
+        }
     }
 
     /// The delays of links may be others than before.
@@ -94,6 +116,7 @@ impl Core {
                 self.route(RouterInput::Hosted { application, instance, epoch });
             }
         }
+        self.tell_names();
         for (instance, (application, _)) in before {
             if !now.contains_key(&instance) {
                 let moved_to = self.hosted.departed.remove(&instance);
@@ -112,17 +135,40 @@ impl Core {
         }
     }
 
-    /// Puts together what is known of instances elsewhere, and the names of those here.
+    /// Tells the router the names of the applications here.
+    pub(crate) fn tell_names(&mut self) {
+        let ledger = self.node.ledger();
+        let custody = ledger.custody().map(|custody| &custody.owned);
+        let here = ledger.owned().chain(custody).filter(|owned| self.hosted.instances.contains_key(&owned.instance));
+        let here: Vec<Arc<Descriptor>> = here.map(|owned| Arc::clone(&owned.descriptor)).collect();
+        for descriptor in here {
+            let application = descriptor.application.id.clone();
+            if let Some(names) = self.documents.names(&descriptor.document) {
+                self.route(RouterInput::Named { application, names });
+            }
+        }
+    }
+
+    /// Puts together what is known of instances elsewhere, and the names of all.
     pub(crate) fn publish_told(&mut self) {
         let mut told = ToldRoutes::default();
         for (application, hops) in self.router.routes().iter() {
             told.next_hops.insert(application.clone(), hops.next.clone());
         }
-        for owned in self.node.ledger().owned() {
-            if let Some(names) = self.documents.names(&owned.descriptor.document) {
-                told.names.insert(owned.descriptor.application.id.clone(), names);
+        let known = self.router.applications().map(|application| (application, self.router.names(application)));
+        let known: Vec<_> = known.map(|(application, names)| (application, names.map(Arc::as_ref))).collect();
+        for Conflict { name, holder, claimed_by } in self.names.update(&known) {
+            self.events.tell(Told::NameClaimedTwice { name: name.to_string(), holder, claimed_by });
+        }
+        for (name, application) in self.names.holders() {
+            match name {
+                Name::Host(host) => {
+                    told.hosts.insert(host.clone(), application.clone());
+                }
+                Name::Prefix(prefix) => told.prefixes.push((prefix.clone(), application.clone())),
             }
         }
+        told.prefixes.sort_by(|one, other| other.0.len().cmp(&one.0.len()).then_with(|| one.cmp(other)));
         self.board.set_told(told);
     }
 }

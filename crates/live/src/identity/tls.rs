@@ -233,7 +233,7 @@ pub(crate) fn verify(
 }
 
 /// A key that others can read is refused, as `ssh` does.
-fn check_private(path: &Path) -> Result<(), Fault> {
+pub(crate) fn check_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

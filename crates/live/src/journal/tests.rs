@@ -1,3 +1,5 @@
+mod store;
+
 use mario_colony::JournalId;
 
 use super::*;
@@ -83,9 +85,9 @@ fn a_journal_from_the_future_and_a_damaged_one_are_refused() {
         reopened(&scratch).err().expect("a gap").line().contains("record 1 of its journal is damaged: it is missing")
     );
     change(&scratch, |transaction| {
-        transaction.open_table(SETTINGS).expect("a table").insert("layout", 2).expect("inserted");
+        transaction.open_table(SETTINGS).expect("a table").insert("layout", 3).expect("inserted");
     });
-    assert!(reopened(&scratch).err().expect("newer").line().contains("layout 2"));
+    assert!(reopened(&scratch).err().expect("newer").line().contains("layout 3"));
 }
 
 #[test]
@@ -93,4 +95,51 @@ fn a_file_that_is_not_a_journal_is_refused() {
     let scratch = Scratch::new("garbage");
     fs::write(scratch.path().join("journal.redb"), vec![7; 10_000]).expect("written");
     assert!(reopened(&scratch).err().expect("garbage").line().contains("cannot open"));
+}
+
+#[test]
+fn a_shortened_journal_adds_up_to_the_same_and_stays_small() {
+    let scratch = Scratch::new("shortened");
+    let size = |scratch: &Scratch| fs::metadata(scratch.path().join("journal.redb")).expect("a file").len();
+    let mut expected = Ledger::default();
+    let (mut journal, _) = reopened(&scratch).expect("a journal");
+    let append = |journal: &mut DiskJournal, expected: &mut Ledger, record: Record| {
+        journal.append(std::slice::from_ref(&record)).expect("a disk");
+        expected.apply(&record);
+    };
+    append(&mut journal, &mut expected, boot(0));
+    let mut largest = 0;
+    for round in 0..6_u64 {
+        let records: Vec<Record> = (0..1_500).map(|number| peer(round * 1_500 + number)).collect();
+        for batch in records.chunks(100) {
+            journal.append(batch).expect("a disk");
+        }
+        records.iter().for_each(|record| expected.apply(record));
+        assert_eq!(journal.grown(), if round == 0 { 1_501 } else { 1_500 });
+        journal.shorten(&expected).expect("a disk");
+        assert_eq!(journal.grown(), 0);
+        largest = if round == 1 { size(&scratch) } else { largest };
+    }
+    assert!(size(&scratch) <= largest * 2, "{} bytes, and {largest} after two rounds", size(&scratch));
+    append(&mut journal, &mut expected, peer(99_999));
+    assert_eq!(journal.count(), 9_002);
+    drop(journal);
+    let (journal, ledger) = reopened(&scratch).expect("a journal");
+    assert_eq!((&ledger, journal.count(), journal.grown()), (&expected, 9_002, 1));
+    // What a trace may have missed is there, as far as it is kept.
+    assert_eq!(journal.records_after(9_000).expect("readable").map(|records| records.len()), Some(2));
+    assert_eq!(journal.records_after(8_000).expect("readable").map(|records| records.len()), Some(1_002));
+    assert_eq!(journal.records_after(100).expect("readable"), None);
+    // What is not on disk is not added up, and a ledger that is damaged is noticed.
+    let mut journal = journal;
+    let mut ahead = expected.clone();
+    ahead.apply(&peer(1));
+    journal.shorten(&ahead).expect("nothing to do");
+    assert_eq!(journal.grown(), 1);
+    drop(journal);
+    change(&scratch, |transaction| {
+        transaction.open_table(LEDGERS).expect("a table").insert(9_001, [1, 2, 3, 4, 5].as_slice()).expect("inserted");
+    });
+    let line = reopened(&scratch).err().expect("damaged").line();
+    assert!(line.contains("the ledger of its journal is damaged"), "{line}");
 }

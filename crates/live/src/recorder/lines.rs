@@ -59,6 +59,7 @@ impl Recorder {
             application: self.application(&owned.descriptor),
             needed: owned.needed(),
             workload: workload_text(owned.workload),
+            flavour: u32::from(owned.flavour.0),
         }
     }
 
@@ -86,6 +87,11 @@ impl Recorder {
             Record::Forgotten { transfer } => Happened::Forgotten { transfer: transfer_of(transfer) },
             Record::Pinned { instance, is_pinned } => {
                 Happened::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
+            }
+            Record::Updated { instance, descriptor, flavour } => {
+                let needed = descriptor.application.needed_in(*flavour);
+                let (application, flavour) = (self.application(descriptor), u32::from(flavour.0));
+                Happened::Updated { instance: instance.clone(), application, needed, flavour }
             }
             Record::Adapted { instance, flavour } => {
                 Happened::Adapted { instance: instance.clone(), flavour: u32::from(flavour.0) }
@@ -128,6 +134,7 @@ impl Recorder {
             }
             Report::Freed(workload) => Happened::Freed { workload: workload_text(*workload) },
             Report::Arrived { .. }
+            | Report::Updated { .. }
             | Report::Undeployed(_)
             | Report::LivesOn { .. }
             | Report::AcceptanceFailed { .. }
@@ -183,6 +190,7 @@ impl Recorder {
         for (kept, descriptor) in reserved.iter_mut().zip(&places) {
             kept.application = self.application(descriptor);
         }
+        let shrinking = ledger.shrinking().map(|(workload, surplus)| (workload_text(*workload), *surplus));
         let released = self.promised.released.iter().map(|(workload, needed)| (workload_text(*workload), *needed));
         let preparing = &self.promised.preparing;
         let state = NodeState {
@@ -192,6 +200,7 @@ impl Recorder {
             custody,
             offers: ledger.grants().map(offer).collect(),
             draining: draining.collect(),
+            shrinking: shrinking.collect(),
             taken: ledger.taken().map(|(transfer, _)| transfer_text(*transfer)).collect(),
             reserved,
             released: released.collect(),

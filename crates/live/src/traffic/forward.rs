@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use http::header::HOST;
@@ -54,6 +54,8 @@ pub struct Totals {
 
 /// How long a request without a way waits first; each further time twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
+/// And how long at most, until it looks for a way again.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where a request came from.
 #[derive(Clone, Debug)]
@@ -181,6 +183,7 @@ impl Forwarder {
     /// Where no way is left, a client's request waits a little at its ingress and sets out once more: routes follow a
     /// move within moments, and a request that no copy has seen loses nothing but time.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
+        let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
         let failure = loop {
             let failure = match self.travel_once(&parts, replay, &mut journey).await {
@@ -192,11 +195,11 @@ impl Forwarder {
             if is_dead_end && journey.may_be_seen {
                 break Failure::Failed("and no other is in reach".to_owned());
             }
-            if !is_dead_end || !may_wait || pause > self.settings.hold {
+            if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
                 break failure;
             }
             sleep(pause).await;
-            pause *= 2;
+            pause = (pause * 2).min(LONGEST_PAUSE);
             journey.itinerary = Itinerary::new();
             journey.itinerary.visit(&self.routes.load().node);
             journey.failed_copies.clear();

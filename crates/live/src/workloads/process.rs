@@ -102,8 +102,17 @@ impl Driver for ProcessDriver {
     }
 
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>> {
-        let workload = task.workload;
-        Box::pin(self.blocking(move |shared| shared.adopt(workload)))
+        let (workload, shape, patience) = (task.workload, task.shape, task.run.drain_timeout);
+        Box::pin(async move {
+            let address = self.blocking(move |shared| shared.adopt(workload)).await?;
+            let started = self.shared.copy(workload).and_then(|copy| copy.record.shape);
+            if started.is_none_or(|started| started == shape) {
+                return Some(address);
+            }
+            // One that cannot be ended is noticed when another one is to start in its place.
+            let _ = self.drain(workload, patience).await;
+            None
+        })
     }
 
     fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health> {
@@ -247,6 +256,7 @@ impl Shared {
                 system_boot: identity::system_boot(),
                 port,
                 enforcement: groups.enforcement,
+                shape: Some(task.shape),
             };
             workspace.write_start(&record)?;
             let mut pipe = child.stdin.take().ok_or_else(|| io::Error::other("the shim has no pipe"))?;

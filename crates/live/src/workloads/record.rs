@@ -39,6 +39,9 @@ pub struct StartRecord {
     pub port: u16,
     /// How its limits are enforced.
     pub enforcement: Vec<Enforcement>,
+    /// How it is run: see [`Task::shape`](crate::seams::Task::shape).
+    #[serde(default)]
+    pub shape: Option<u32>,
 }
 
 /// Written by the shim when the program has ended.

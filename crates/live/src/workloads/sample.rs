@@ -134,9 +134,12 @@ struct Answers {
 impl Answers {
     fn new(sample: &Sample) -> Answers {
         let mut text = String::new();
-        for (label, variable) in
-            [("application", "MARIO_APPLICATION"), ("instance", "MARIO_INSTANCE"), ("node", "MARIO_NODE")]
-        {
+        for (label, variable) in [
+            ("application", "MARIO_APPLICATION"),
+            ("instance", "MARIO_INSTANCE"),
+            ("node", "MARIO_NODE"),
+            ("flavour", "MARIO_FLAVOUR"),
+        ] {
             if let Ok(value) = std::env::var(variable) {
                 let _ = writeln!(text, "{label} {value}");
             }

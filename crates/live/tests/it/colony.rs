@@ -1,10 +1,12 @@
 //! A colony of daemons on loopback: each a process of its own, which tests kill and start again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -146,6 +148,11 @@ impl Colony {
         process.try_wait().expect("a child").is_some()
     }
 
+    /// The number of the process of a daemon that runs.
+    pub fn pid(&self, index: usize) -> u32 {
+        self.daemons[index].process.as_ref().expect("it runs").id()
+    }
+
     /// kill -9.
     pub fn kill(&mut self, index: usize) {
         if let Some(mut process) = self.daemons[index].process.take() {
@@ -204,20 +211,32 @@ impl Colony {
 
     /// A signed application `shop` with a policy.
     pub fn signed(&self, policy: &str) -> Vec<u8> {
-        self.signed_with(policy, "")
+        self.signed_with(policy, "hardware = 1\n", "", "")
     }
 
-    /// The same with more settings.
-    pub fn signed_with(&self, policy: &str, settings: &str) -> Vec<u8> {
+    /// The same with other settings: at the beginning, of how it is run, and at the end.
+    pub fn signed_with(&self, policy: &str, first: &str, run: &str, last: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
-            "id = \"shop\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
-             run = {{ driver = \"sample\", start_timeout_ms = 30000, drain_timeout_ms = 2000 }}\n{settings}",
+            "id = \"shop\"\n{first}max_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
+             run = {{ driver = \"sample\", start_timeout_ms = 30000, drain_timeout_ms = 2000{run} }}\n{last}",
         ))
         .expect("an application");
         let files = vec![("p.pl".to_owned(), policy.to_owned())];
         let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory };
         let shop = Identity::load_bundle(&self.directory.join("shop.pem")).expect("an identity");
         sign(&file, &policy, &shop).expect("signed")
+    }
+
+    /// Another application with a policy, signed by its own key.
+    pub fn signed_by(&self, id: &str, policy: &str) -> Vec<u8> {
+        let file: ApplicationFile = toml::from_str(&format!(
+            "id = \"{id}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nrun = {{ driver = \"sample\" }}\n",
+        ))
+        .expect("an application");
+        let files = vec![("p.pl".to_owned(), policy.to_owned())];
+        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory };
+        let owner = Identity::load_bundle(&self.directory.join(format!("{id}.pem"))).expect("an identity");
+        sign(&file, &policy, &owner).expect("signed")
     }
 
     /// Deploys a signed application, on a node that may have just started; returns the answer.
@@ -345,5 +364,13 @@ impl Drop for Colony {
 }
 
 fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
+    /// The system may offer a port again that was free before, and is promised by now.
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        if GIVEN.lock().expect("no test fails here").insert(address.port()) {
+            return address;
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
         }
     };
     // One replication is granted. If the target dies before it has taken it, the grant comes back and is used again.
-    let document = colony.signed_with(REPLICATES, "replications_max = 1\n");
+    let document = colony.signed_with(REPLICATES, "hardware = 1\nreplications_max = 1\n", "", "");
     let mut instance = String::new();
     colony.wait("it is deployed", |colony| {
         revive(colony);

@@ -180,3 +180,59 @@ async fn mutated_requests_do_no_harm() {
     }
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
+
+/// How many mutated requests are sent. `MARIO_INGRESS_MUTATIONS=100000` for more.
+fn mutations() -> u64 {
+    std::env::var("MARIO_INGRESS_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(300)
+}
+
+#[tokio::test]
+async fn mutated_requests_are_answered_or_refused_and_the_node_serves_on() {
+    let (near, _far, seen) = noting().await;
+    let whole: &[u8] = b"POST /video/1?x=%20 HTTP/1.1\r\nhost: video.test\r\ntransfer-encoding: chunked\r\n\
+        mario-application: video\r\nmario-itinerary: 14;7;near\r\nx-forwarded-for: 1.2.3.4\r\nte: trailers\r\n\r\n\
+        5\r\nhello\r\n0\r\n\r\nGET /video/2 HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n";
+    let preface: &[u8] =
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x05\x01\x05\0\0\0\x01\x82\x84\x86\x41\x01a";
+    let pieces: [&[u8]; 8] =
+        [b"\r\n", b"\0", b"\xff", b"content-length: 3\r\n", b" ", b":", b"host: a\r\n", b"0\r\n\r\n"];
+    let mut tasks = tokio::task::JoinSet::new();
+    let address = near.ingress;
+    for seed in 0..mutations() {
+        let mut state = seed;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let mut bytes = if seed % 4 == 0 { preface.to_vec() } else { whole.to_vec() };
+        for _ in 0..=below(3) {
+            let at = below(bytes.len());
+            match below(4) {
+                0 => bytes[at] ^= 1 << below(8),
+                1 => bytes.truncate(at.max(1)),
+                2 => drop(bytes.splice(at..at, pieces[below(pieces.len())].iter().copied())),
+                _ => drop(bytes.drain(at..(at + below(9)).min(bytes.len()))),
+            }
+            if bytes.is_empty() {
+                bytes.push(0);
+            }
+        }
+        tasks.spawn(async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let _ = stream.write_all(&bytes).await;
+            let _ = stream.shutdown().await;
+            let mut answers = Vec::new();
+            // Whatever came of it, the connection ends.
+            let ended = timeout(Duration::from_secs(20), stream.read_to_end(&mut answers)).await;
+            assert!(ended.is_ok(), "seed {seed}: the connection stays open");
+        });
+        if tasks.len() >= 32 {
+            tasks.join_next().await.unwrap().unwrap();
+        }
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
+    }
+    assert!(!seen.lock().unwrap().is_empty(), "some are requests still");
+    assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
+}

@@ -19,7 +19,7 @@ fn travelled() -> (String, mario_audit::Report) {
     for index in 0..3 {
         colony.start(index, None);
     }
-    let document = colony.signed_with(TRAVELS, "memory = 1000\nreplications_max = 1\n");
+    let document = colony.signed_with(TRAVELS, "hardware = 1\nmemory = 1000\nreplications_max = 1\n", "", "");
     colony.deploy(0, "1", &document).expect("an answer").json().expect("accepted");
     colony.wait("it has moved and replicated", |colony| {
         colony.healthy(0).is_empty() && colony.healthy(1).len() == 1 && colony.healthy(2).len() == 1

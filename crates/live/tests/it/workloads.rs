@@ -97,6 +97,7 @@ fn task(counter: u32, run: Run) -> Task {
         instance: InstanceId::name("video-1").unwrap(),
         application: ApplicationId::name("video").unwrap(),
         run: Arc::new(run),
+        shape: 0,
         environment: Arc::new(vec![
             ("MARIO_INGRESS".to_owned(), "http://127.0.0.1:8080".to_owned()),
             ("TOKEN".to_owned(), "s3cret-value".to_owned()),

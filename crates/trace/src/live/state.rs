@@ -18,6 +18,9 @@ pub struct NodeState<N> {
     pub offers: Vec<OfferState<N>>,
     /// Copies that are to stop, and what they use.
     pub draining: Vec<(String, Hardware)>,
+    /// Copies that are to use less, and what they use beyond that until they do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shrinking: Vec<(String, Hardware)>,
     /// Transfers that it took and whose sources may still ask.
     pub taken: Vec<String>,
     /// Places that it keeps.
@@ -41,6 +44,15 @@ pub struct OwnedState {
     pub needed: Hardware,
     /// Its copy.
     pub workload: String,
+    /// The place of the flavour that it runs in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flavour: u32,
+}
+
+/// Whether a flavour is the first.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_default(flavour: &u32) -> bool {
+    *flavour == 0
 }
 
 /// An instance that was handed over.
@@ -108,6 +120,7 @@ impl<N> NodeState<N> {
             custody,
             offers: self.offers.into_iter().map(|offer| offer.map(node)).collect(),
             draining: self.draining,
+            shrinking: self.shrinking,
             taken: self.taken,
             reserved: self.reserved.into_iter().map(|reserved| reserved.map(application)).collect(),
             released: self.released,

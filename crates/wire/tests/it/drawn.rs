@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+use mario_colony::routing::{Label, Names, RoutingMessage, SequenceRequest, ToldRoute, Update};
 use mario_colony::rules::{History, Remembered};
 use mario_colony::{
     Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Luggage, Message, OwnCause, Owned,
@@ -108,6 +108,7 @@ impl Draw {
 
     fn descriptor(&mut self) -> Arc<Descriptor> {
         Arc::new(Descriptor {
+            version: self.unsigned(),
             application: Application {
                 id: self.application(),
                 owner: self.maybe(|draw| OwnerId::from(draw.id())),
@@ -233,7 +234,15 @@ impl Draw {
 
     fn route(&mut self) -> ToldRoute {
         let label = self.maybe(|draw| Label { sequence: draw.unsigned(), metric: draw.short() });
-        ToldRoute { application: self.application(), label }
+        let names = self.maybe(|draw| {
+            Arc::new(Names {
+                version: draw.unsigned(),
+                hosts: draw.list(3, |draw| draw.text(20)),
+                prefixes: draw.list(3, |draw| draw.text(20)),
+                certificate: draw.text(60).into_bytes().into(),
+            })
+        });
+        ToldRoute { application: self.application(), label, names }
     }
 
     /// The kinds of bodies.
@@ -292,7 +301,7 @@ impl Draw {
     }
 
     /// The kinds of records.
-    pub const RECORDS: u64 = 15;
+    pub const RECORDS: u64 = 16;
 
     pub fn record(&mut self, kind: u64) -> Record {
         let (transfer, instance) = (self.transfer(), self.instance());
@@ -328,7 +337,11 @@ impl Draw {
             11 => Record::Lost { journal: JournalId(self.bits()) },
             12 => Record::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
             13 => Record::Adapted { instance, flavour: FlavourIndex(self.short() as u16) },
-            _ => Record::Shrunk { workload: self.workload() },
+            14 => Record::Shrunk { workload: self.workload() },
+            _ => {
+                let flavour = FlavourIndex(self.short() as u16);
+                Record::Updated { instance, descriptor: self.descriptor(), flavour }
+            }
         }
     }
 }

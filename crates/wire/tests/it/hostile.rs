@@ -137,7 +137,7 @@ fn what_is_just_within_a_bound_is_written_and_read() {
     assert_eq!(decode(&bytes), Ok(envelope));
     let update = |routes: usize| {
         let application = ApplicationId::number(1);
-        let routes = vec![ToldRoute { application, label: None }; routes];
+        let routes = vec![ToldRoute { application, label: None, names: None }; routes];
         Body::Routing(RoutingMessage::Update(Update { number: 1, is_table: false, routes }))
     };
     let mut written = Vec::new();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mario_colony::rules::Remembered;
-use mario_colony::{Descriptor, JournalId, Luggage, Message, Prepare, Record, Token, TransferId};
+use mario_colony::{Descriptor, JournalId, Ledger, Luggage, Message, Prepare, Record, Token, TransferId};
 use mario_domain::{
     AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
     Rule, Target,
 };
 use mario_wire::{
-    Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_record, encode, encode_frame,
-    encode_record,
+    Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_ledger, decode_record, encode,
+    encode_frame, encode_ledger, encode_record,
 };
 
 use crate::drawn::Draw;
@@ -197,4 +197,27 @@ fn a_round_trip_leaves_out_the_time_that_the_neighbour_held_the_ping() {
     assert_eq!(pong.round_trip(1_399), None, "the neighbour held it longer than it took");
     assert_eq!(pong.round_trip(999), None, "the own clock went back");
     assert_eq!(Pong { sent: 76_999, ..pong }.round_trip(2_000), None, "the neighbour's clock went back");
+}
+
+#[test]
+fn a_ledger_comes_back_and_a_mutated_one_is_a_ledger_or_an_error() {
+    for seed in 0..200 {
+        let mut draw = Draw::new(seed);
+        let mut ledger = Ledger::default();
+        for _ in 0..30 {
+            let kind = draw.below(Draw::RECORDS);
+            ledger.apply(&draw.record(kind));
+        }
+        let mut bytes = Vec::new();
+        encode_ledger(&ledger, &mut bytes).expect("drawn values keep their bounds");
+        assert_eq!(decode_ledger(&bytes).as_ref(), Ok(&ledger), "seed {seed}");
+        for _ in 0..20 {
+            let mut changed = bytes.clone();
+            let place = draw.below(changed.len() as u64) as usize;
+            changed[place] ^= 1 << draw.below(8);
+            if let Err(error) = decode_ledger(&changed) {
+                assert!(error.to_string().starts_with("cannot read "), "{error}");
+            }
+        }
+    }
 }

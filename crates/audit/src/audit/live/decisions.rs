@@ -145,6 +145,11 @@ impl LiveDecisions {
         let instance = facts.id(record.instance.id());
         let of = facts.id(header.applications[application as usize].id.id());
         facts.push_instance(instance, of, own);
+        let flavour = state.owned.get(&record.instance).map_or(0, |owned| owned.flavour);
+        if let Some(flavour) = header.applications[application as usize].flavours.get(flavour as usize) {
+            let flavour = facts.id(flavour.id.id());
+            facts.push_running(instance, flavour);
+        }
         for fact in &seen.requests {
             let neighbour = match fact.neighbour {
                 Neighbour::Own => facts.constant(mario_domain::SELF),

@@ -22,6 +22,8 @@ pub(super) struct LiveNode {
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
+    /// What copies use beyond what their instances need, until they have been restarted.
+    pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
     pub(super) released: BTreeMap<String, Hardware>,
@@ -45,6 +47,7 @@ impl LiveNode {
             custody: BTreeMap::new(),
             offers: BTreeMap::new(),
             draining: BTreeMap::new(),
+            shrinking: BTreeMap::new(),
             taken: BTreeSet::new(),
             reserved: BTreeMap::new(),
             released: BTreeMap::new(),
@@ -59,7 +62,7 @@ impl LiveNode {
     fn used(&self) -> Hardware {
         let owned = self.owned.values().map(|owned| owned.needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
-        let stopping = self.draining.values().chain(self.released.values()).copied();
+        let stopping = self.draining.values().chain(self.released.values()).chain(self.shrinking.values()).copied();
         owned.chain(custody).chain(stopping).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
@@ -84,9 +87,28 @@ impl LiveNode {
     pub(super) fn end_custody(&mut self, instance: &InstanceId) -> Option<CustodyState> {
         let custody = self.custody.remove(instance)?;
         if custody.is_running {
-            self.draining.insert(custody.owned.workload.clone(), custody.owned.needed);
+            self.drain(&custody.owned);
         }
         Some(custody)
+    }
+
+    /// The copy of an instance is to stop.
+    pub(super) fn drain(&mut self, owned: &OwnedState) {
+        let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
+        self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
+    }
+
+    /// An instance needs something else from now on; returns whether it is there. What its copy uses beyond that counts until it has been restarted.
+    fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
+        let Some(owned) = self.owned.get_mut(instance) else { return false };
+        let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
+        let used = owned.needed.saturating_add(surplus);
+        (owned.application, owned.flavour, owned.needed) = (application, flavour, needed);
+        let surplus = used.saturating_sub(needed);
+        if surplus != Hardware::NONE {
+            self.shrinking.insert(owned.workload.clone(), surplus);
+        }
+        true
     }
 
     /// The instance that a transfer hands over.
@@ -121,6 +143,7 @@ impl LiveNode {
             .or_else(|| difference("custody", &self.custody.values().cloned().collect::<Vec<_>>(), &state.custody))
             .or_else(|| difference("offers", &self.offers.values().cloned().collect::<Vec<_>>(), &state.offers))
             .or_else(|| difference("draining", &pairs(&self.draining), &state.draining))
+            .or_else(|| difference("shrinking", &pairs(&self.shrinking), &state.shrinking))
             .or_else(|| difference("taken", &self.taken.iter().cloned().collect::<Vec<_>>(), &state.taken))
             .or_else(|| difference("reserved", &self.reserved.values().cloned().collect::<Vec<_>>(), &state.reserved))
             .or_else(|| difference("released", &pairs(&self.released), &state.released))
@@ -136,6 +159,7 @@ impl LiveNode {
         self.custody = custody.map(|custody| (custody.owned.instance.clone(), custody)).collect();
         self.offers = state.offers.into_iter().map(|offer| (offer.transfer.clone(), offer)).collect();
         self.draining = state.draining.into_iter().collect();
+        self.shrinking = state.shrinking.into_iter().collect();
         self.taken = state.taken.into_iter().collect();
         self.reserved = state.reserved.into_iter().map(|reserved| (reserved.transfer.clone(), reserved)).collect();
         self.released = state.released.into_iter().collect();
@@ -221,16 +245,23 @@ impl LiveWorld {
                 let is_there = self.nodes[node as usize].owned.contains_key(instance);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Adapted { instance, flavour } => {
-                let applications = &self.header.applications;
-                let owned = self.nodes[node as usize].owned.get_mut(instance);
-                let is_there = owned.is_some();
-                if let Some(owned) = owned {
-                    owned.needed = applications[owned.application as usize].needed_in(*flavour);
-                }
+            Happened::Updated { instance, application, needed, flavour } => {
+                let is_there = self.nodes[node as usize].change(instance, *application, *flavour, *needed);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Shrunk { .. } | Happened::Lost { .. } | Happened::Peer { .. } => {}
+            Happened::Adapted { instance, flavour } => {
+                let application = self.nodes[node as usize].owned.get(instance).map(|owned| owned.application);
+                let is_there = application.is_some_and(|application| {
+                    let needed = self.header.applications[application as usize].needed_in(*flavour);
+                    self.nodes[node as usize].change(instance, application, *flavour, needed)
+                });
+                self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
+            }
+            Happened::Shrunk { workload } => {
+                let was_there = self.nodes[node as usize].shrinking.remove(workload).is_some();
+                self.require(was_there, node, FindingKind::Journal, "a copy that is to use less", workload);
+            }
+            Happened::Lost { .. } | Happened::Peer { .. } => {}
             Happened::Prepare { transfer, instance, operation, target } => {
                 self.prepare(node, transfer, instance, *operation, *target);
             }

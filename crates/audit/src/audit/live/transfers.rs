@@ -269,7 +269,7 @@ impl LiveWorld {
             let found = format!("{} ends it", self.node_text(node));
             return self.find(FindingKind::Ownership, instance_text(instance), "an owner ends it", found);
         };
-        state.draining.insert(owned.workload, owned.needed);
+        state.drain(&owned);
         let life = self.lives.entry(instance.clone()).or_default();
         (life.owner, life.has_ended) = (None, true);
         self.expect_end(instance.clone());

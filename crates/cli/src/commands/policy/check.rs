@@ -108,6 +108,11 @@ fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
     console.write_data(|stdout| checked.iter().try_for_each(|checked| write_summary(stdout, checked)))
 }
 
+/// Everything that was found in a policy, without its stories.
+pub(crate) fn found(report: &Report) -> Vec<Diagnostic> {
+    report.findings.iter().map(diagnostic).collect()
+}
+
 fn diagnostic(finding: &Finding) -> Diagnostic {
     let source = Source::new(finding.place.source_name(), finding.place.source_text());
     let title = format!("{}: {}", finding.kind, finding.message);

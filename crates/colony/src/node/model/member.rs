@@ -396,6 +396,7 @@ pub(super) fn journal(node: usize, life: u8) -> JournalId {
 fn descriptor(is_exclusive: bool) -> Descriptor {
     let files = vec![("idle.pl".to_owned(), "operation(undeploy, _, self) :- fail.\n".to_owned())];
     Descriptor {
+        version: 1,
         application: Application {
             id: ApplicationId::name("app").expect("a name"),
             owner: None,

@@ -97,6 +97,11 @@ impl Book {
                     self.draining.insert(held.workload, held.hardware);
                 }
             }
+            Record::Updated { instance, descriptor, flavour } => {
+                if let Some(held) = self.owned.get_mut(&numbers.of(instance)) {
+                    held.hardware = descriptor.application.needed_in(*flavour).as_units();
+                }
+            }
             Record::Stopped { workload } => {
                 self.draining.remove(workload);
             }

@@ -108,6 +108,7 @@ impl Checker {
             | Record::Forgotten { .. }
             | Record::Pinned { .. }
             | Record::Adapted { .. }
+            | Record::Updated { .. }
             | Record::Shrunk { .. }
             | Record::Lost { .. }
             | Record::Peer { .. } => {}

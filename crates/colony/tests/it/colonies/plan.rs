@@ -255,6 +255,7 @@ fn draw_application(number: u64, random: &mut Random) -> Arc<Descriptor> {
         flavours: Vec::new(),
     };
     Arc::new(Descriptor {
+        version: 1,
         application,
         policy: PolicyText {
             name: "drawn".to_owned(),

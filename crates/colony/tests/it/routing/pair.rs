@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mario_colony::Epoch;
 use mario_colony::routing::{
-    Label, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, SequenceRequest, ToldRoute, Update,
+    Label, Names, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, SequenceRequest, ToldRoute, Update,
 };
 use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 
@@ -42,7 +42,7 @@ impl One {
     }
 
     fn hear(&mut self, from: usize, number: u64, label: Label) -> Vec<(NodeId, RoutingMessage)> {
-        let routes = vec![ToldRoute { application: application(), label: Some(label) }];
+        let routes = vec![ToldRoute { application: application(), label: Some(label), names: None }];
         let message = RoutingMessage::Update(Update { number, is_table: false, routes });
         self.handle(RouterInput::Received { from: id(from), message })
     }
@@ -96,7 +96,11 @@ fn tables_are_bounded_and_what_does_not_fit_is_counted() {
     one.up(1);
     one.up(2);
     for (from, names) in [(1, 0..10), (2, 10..20)] {
-        let routes = names.map(|name| ToldRoute { application: ApplicationId::number(name), label: Some(label(1, 1)) });
+        let routes = names.map(|name| ToldRoute {
+            application: ApplicationId::number(name),
+            label: Some(label(1, 1)),
+            names: None,
+        });
         let message = RoutingMessage::Update(Update { number: 1, is_table: true, routes: routes.collect() });
         one.handle(RouterInput::Received { from: id(from), message });
     }
@@ -168,7 +172,9 @@ fn requests_follow_an_instance_that_has_moved_although_no_route_to_it_is_known()
     let sent = one.handle(RouterInput::Timeout);
     assert_eq!(one.router.routes().get(&application()), None);
     let is_retraction = |message: &RoutingMessage| match message {
-        RoutingMessage::Update(update) => update.routes == [ToldRoute { application: application(), label: None }],
+        RoutingMessage::Update(update) => {
+            update.routes == [ToldRoute { application: application(), label: None, names: None }]
+        }
         _ => false,
     };
     assert!(sent.iter().any(|(_, message)| is_retraction(message)), "{sent:?}");
@@ -209,4 +215,74 @@ fn no_request_is_lost_while_instances_move_multiply_and_end() {
         assert_eq!((failed, broken, used_up), (0, 0, 0), "seed {seed}: {:?}", network.tally);
         assert_eq!(network.tally.served, 60 * 30);
     }
+}
+
+fn names(version: u64) -> Arc<Names> {
+    Arc::new(Names {
+        version,
+        hosts: vec![format!("v{version}.example")],
+        prefixes: Vec::new(),
+        certificate: [1].into(),
+    })
+}
+
+/// The names that were sent to a neighbour, by application.
+fn told_names(sent: &[(NodeId, RoutingMessage)], to: usize) -> Vec<(ApplicationId, u64)> {
+    let updates = sent.iter().filter(|(neighbour, _)| *neighbour == id(to)).filter_map(|(_, message)| match message {
+        RoutingMessage::Update(update) => Some(&update.routes),
+        _ => None,
+    });
+    updates.flatten().filter_map(|route| Some((route.application.clone(), route.names.as_ref()?.version))).collect()
+}
+
+#[test]
+fn names_travel_once_with_the_routes_and_later_ones_replace_earlier_ones() {
+    let mut one = One::new(|_| {});
+    one.up(1);
+    one.up(2);
+    let hear = |one: &mut One, number, version| {
+        let label = Some(label(1, 5));
+        let routes = vec![ToldRoute { application: application(), label, names: Some(names(version)) }];
+        let message = RoutingMessage::Update(Update { number, is_table: false, routes });
+        one.handle(RouterInput::Received { from: id(1), message })
+    };
+    let sent = hear(&mut one, 1, 3);
+    assert_eq!(told_names(&sent, 2), [(application(), 3)]);
+    assert_eq!(told_names(&sent, 1), [], "the next hop has them already");
+    assert_eq!(told_names(&hear(&mut one, 2, 2), 2), [], "older ones are dropped");
+    assert_eq!(told_names(&hear(&mut one, 3, 3), 2), [], "and known ones are not told again");
+    assert_eq!(one.router.names(&application()).map(|names| names.version), Some(3));
+    assert_eq!(told_names(&hear(&mut one, 4, 4), 2), [(application(), 4)], "although the route is the same");
+    // A table has them all, and so has the first of a new session.
+    let table = one.handle(RouterInput::Received { from: id(2), message: RoutingMessage::Repeat });
+    assert_eq!(told_names(&table, 2), [(application(), 4)]);
+    assert_eq!(told_names(&one.up(3), 3), [(application(), 4)]);
+    one.handle(RouterInput::LinkDown { neighbour: id(3) });
+    assert_eq!(told_names(&one.up(3), 3), [(application(), 4)]);
+}
+
+#[test]
+fn names_of_applications_here_are_told_and_those_of_others_are_bounded() {
+    let mut one = One::new(|config| {
+        config.limits.names_max = 2;
+        config.limits.names_per_update_max = 1;
+    });
+    one.up(1);
+    one.up(2);
+    let routes = (1..5).map(|name| ToldRoute {
+        application: ApplicationId::number(name),
+        label: Some(label(1, 5)),
+        names: Some(names(1)),
+    });
+    let message = RoutingMessage::Update(Update { number: 1, is_table: false, routes: routes.collect() });
+    let sent = one.handle(RouterInput::Received { from: id(1), message });
+    assert_eq!(told_names(&sent, 2).len(), 2);
+    assert_eq!((one.router.applications().count(), one.router.refused()), (4, 2), "the routes are known all the same");
+    let many = sent.iter().filter(|(to, _)| *to == id(2)).count();
+    assert_eq!(many, 3, "a message ends with its last names");
+    assert!(!one.router.wants_names(&ApplicationId::number(9), &names(1)));
+    one.handle(RouterInput::Hosted { application: application(), instance: InstanceId::number(1), epoch: Epoch(1) });
+    let sent = one.handle(RouterInput::Named { application: application(), names: names(1) });
+    assert_eq!(told_names(&sent, 2), [(application(), 1)], "what is here has room");
+    assert_eq!(told_names(&sent, 1), [(application(), 1)]);
 }

@@ -402,6 +402,7 @@ fn descriptor(scenario: &Scenario, application: ApplicationIndex, policy: Policy
     let text = &scenario.policies[policy.position()];
     let plan = &scenario.applications[application.position()];
     Arc::new(Descriptor {
+        version: 1,
         application: plan.application.clone(),
         policy: text.clone(),
         facts: Vec::new(),

@@ -76,6 +76,23 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "app update",
+        refuses: &[
+            (&[], "FILE"),
+            (&["shop.signed"], "--node"),
+            (&["shop.signed", "--node", "127.0.0.1:1"], "--as"),
+            (&["no-such-file.signed", "--node", "127.0.0.1:1", "--as", "ada.pem"], "no-such-file.signed"),
+        ],
+        path: Some(&["PATH", "--node", "127.0.0.1:1", "--as", "ada.pem"]),
+        accepts: &[],
+    },
+    Row {
+        command: "app rollback",
+        refuses: &[(&[], "APPLICATION"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
+        path: Some(&["shop", "--node", "127.0.0.1:1", "--as", "PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "app undeploy",
         refuses: &[(&[], "INSTANCE"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
         path: Some(&["9f3c", "--node", "127.0.0.1:1", "--as", "PATH"]),
@@ -111,6 +128,12 @@ pub(super) const ROWS: &[Row] = &[
         command: "node status",
         refuses: &[(&[], "--node")],
         path: Some(&["--node", "127.0.0.1:1", "--as", "PATH"]),
+        accepts: &[],
+    },
+    Row {
+        command: "node explain",
+        refuses: &[(&[], "INSTANCE"), (&["a b", "--node", "127.0.0.1:1", "--as", "x.pem"], "a b")],
+        path: Some(&["9f3c", "--node", "127.0.0.1:1", "--as", "PATH"]),
         accepts: &[],
     },
     Row {

@@ -127,7 +127,8 @@ impl World<'_> {
         match effect {
             Effect::Journal(_) | Effect::Report(_) => {}
             Effect::Send { to, receiver, message } => self.send(node, &to, receiver, message),
-            Effect::Start { workload, instance, descriptor } | Effect::Resume { workload, instance, descriptor } => {
+            Effect::Start { workload, instance, descriptor, .. }
+            | Effect::Resume { workload, instance, descriptor, .. } => {
                 self.ask(node, workload, &instance, &descriptor);
             }
             Effect::Adapt { .. } => {}

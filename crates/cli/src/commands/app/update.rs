@@ -1,0 +1,214 @@
+//! `mario app update` and `mario app rollback`.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use mario_live::application::{Opened, open_now};
+use mario_live::identity::{Identity, application_id};
+use mario_live::operators::Method;
+use mario_live::{BUDGET, Fault};
+use mario_policy::{Bounds, Settings, check};
+use serde_json::{Value, json};
+
+use crate::commands::policy::found;
+use crate::live::{Format, NodeArguments, engine, failure, table, word};
+use crate::{Console, Failure, Outcome};
+
+pub(super) const LONG_ABOUT: &str = "Give the instances of an application another description: a policy changes in flight.
+
+First the policy is checked as `mario policy check` does it; with findings nothing is updated, unless --force is given. Then each \
+instance of the application on each node gets the description, one after another. Its agent keeps its memory. Its copy goes on, unless \
+`[run]` or the flavour differs: then it finishes its requests and is started anew, and the next instance waits until it serves. What was updated is in \
+the journal, and so is what ran before, for `mario app rollback`.";
+
+/// How long a copy that was restarted may take beyond what its description allows.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Arguments of `mario app update`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app update shop.signed --canary --node 127.0.0.1:7441 --as ada.pem
+  mario app update shop.signed --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
+
+Each node updates the instances that are on it: name all nodes that host the application.")]
+pub struct UpdateArguments {
+    /// What `mario app sign` wrote, with a higher version than what runs
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Update one instance only: the first that is found
+    #[arg(long)]
+    pub canary: bool,
+    /// Update although `mario policy check` finds something
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub nodes: NodesArguments,
+}
+
+/// Arguments of `mario app rollback`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app rollback shop --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
+
+Instances that were not updated on the node where they are now stay as they are.")]
+pub struct RollbackArguments {
+    /// The id of the application
+    #[arg(value_name = "APPLICATION")]
+    pub application: String,
+    #[command(flatten)]
+    pub nodes: NodesArguments,
+}
+
+/// Arguments that say who asks which nodes.
+#[derive(Clone, Debug, Args)]
+pub struct NodesArguments {
+    /// A node's address for operators, e.g. 127.0.0.1:7441; may be given again
+    #[arg(long = "node", value_name = "ADDRESS", required = true)]
+    pub nodes: Vec<String>,
+    /// The certificate of the operator who asks; its key is beside it
+    #[arg(long = "as", value_name = "FILE")]
+    pub operator: PathBuf,
+    /// How to show the answer
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+impl NodesArguments {
+    fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
+        let operator = &self.operator;
+        self.nodes.iter().map(|node| NodeArguments {
+            node: node.clone(),
+            operator: operator.clone(),
+            format: self.format,
+        })
+    }
+
+    fn show(&self, console: &Console, changed: &[Value]) -> Result<(), Failure> {
+        let answer = json!({ "instances": changed });
+        let shown = match self.format {
+            Format::Json => format!("{answer:#}\n"),
+            Format::Text => table(
+                &answer["instances"],
+                &[("INSTANCE", "/instance"), ("NODE", "/node"), ("FROM", "/from"), ("VERSION", "/version")],
+            ),
+        };
+        console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
+    }
+}
+
+/// Gives the instances of an application another description, one after another.
+pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<Outcome, Failure> {
+    let path = &arguments.file;
+    let document = super::signed_document(path)?;
+    let identity = Identity::load_bundle(&arguments.nodes.operator).map_err(|fault| failure(&fault))?;
+    let opened = open_now(&document, &identity).map_err(|fault| failure(&fault))?;
+    if !is_sound(&opened, console)? && !arguments.force {
+        let fault = Fault::new(format!("the policy of `{}` is not deployed: see the findings above", path.display()));
+        let hint = "`mario policy check` tells more; mend it, allow the findings in its text, or update with --force";
+        return Err(failure(&fault.hint(hint)));
+    }
+    let application = word(&json!(opened.descriptor.application.id));
+    let mut changed = Vec::new();
+    for node in arguments.nodes.each() {
+        for instance in instances(&node, &application)? {
+            let path = format!("/v1/instances/{instance}/application");
+            let reply = node.ask(Method::PUT, &path, &[], document.clone())?;
+            let answer = reply.json().map_err(|fault| stopped(&fault, &changed))?;
+            changed.push(named(answer, &node));
+            wait(&node, &instance, &opened).map_err(|fault| stopped(&fault, &changed))?;
+            if arguments.canary {
+                arguments.nodes.show(console, &changed)?;
+                return Ok(Outcome::Done);
+            }
+        }
+    }
+    if changed.is_empty() {
+        let fault = Fault::new(format!("no instance of application `{application}` is on the nodes"));
+        return Err(failure(&fault.hint("`mario app list` shows the instances of a node")));
+    }
+    arguments.nodes.show(console, &changed)?;
+    Ok(Outcome::Done)
+}
+
+/// Gives the instances of an application the description back that they had before.
+pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Result<Outcome, Failure> {
+    application_id(&arguments.application).map_err(|fault| failure(&fault))?;
+    let mut changed = Vec::new();
+    for node in arguments.nodes.each() {
+        for instance in instances(&node, &arguments.application)? {
+            let shown = node.ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
+            let shown = shown.json().map_err(|fault| stopped(&fault, &changed))?;
+            if shown["previous_version"].is_null() {
+                continue;
+            }
+            let path = format!("/v1/instances/{instance}/application");
+            let reply = node.ask(Method::DELETE, &path, &[], Vec::new())?;
+            changed.push(named(reply.json().map_err(|fault| stopped(&fault, &changed))?, &node));
+        }
+    }
+    if changed.is_empty() {
+        let fault = Fault::new(format!("no instance of `{}` was updated on the nodes", arguments.application));
+        return Err(failure(&fault.hint("`mario app show` tells which version an instance had before")));
+    }
+    arguments.nodes.show(console, &changed)?;
+    Ok(Outcome::Done)
+}
+
+/// Whether nothing is found in the policy of an application. What is found is shown.
+fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
+    let text = &opened.descriptor.policy;
+    let Some((name, main)) = text.main() else { return Ok(false) };
+    let settings = Settings { memory: text.memory, budget: BUDGET };
+    let mut progress = console.progress("worlds");
+    let resolver = || text.resolver();
+    let report = check(engine(), name, main, &resolver, settings, &Bounds::default(), &mut |worlds| {
+        progress.done(worlds);
+    });
+    drop(progress);
+    let report = report.map_err(|error| Failure::input(mario_diagnostics::Diagnostic::from_error(&error)))?;
+    console.show(&found(&report));
+    Ok(report.findings.is_empty())
+}
+
+/// The instances of an application that are a node's own.
+fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Failure> {
+    let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
+    let all = answer["instances"].as_array().cloned().unwrap_or_default();
+    let own = all.iter().filter(|one| one["state"] == "owned" && word(&one["application"]) == application);
+    Ok(own.map(|one| word(&one["instance"])).collect())
+}
+
+/// Waits until the copy of an instance serves; `Err` if it does not in time.
+fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fault> {
+    let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + PATIENCE;
+    loop {
+        let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
+        // One that has moved on since is another node's to look after.
+        if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(Fault::new(format!("the copy of instance {instance} does not become healthy"))
+                .hint("`mario app logs` shows what it says; `mario app rollback` gives the earlier version back"));
+        }
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// What went wrong on the way, and how far the update came.
+fn stopped(fault: &Fault, changed: &[Value]) -> Failure {
+    match changed.len() {
+        0 => failure(fault),
+        count => {
+            let text = format!("{count} instances run the new version, and then: {}", fault.line());
+            failure(&Fault::new(text).hint("`mario app rollback` gives them the earlier one back"))
+        }
+    }
+}
+
+fn named(mut answer: Value, node: &NodeArguments) -> Value {
+    answer["node"] = json!(node.node);
+    answer
+}

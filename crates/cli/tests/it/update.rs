@@ -1,0 +1,155 @@
+//! `mario app update`, `mario app rollback` and `mario node explain` against a daemon.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{mario, stderr, stdout};
+
+const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";
+/// Two instances of it would send each other back and forth.
+const RESTLESS: &str = "operation(migrate, I, N) :- serviceInstance(I, _, M), node(M, _, Ns), member(N, Ns).\n";
+
+struct Node {
+    directory: PathBuf,
+    process: Child,
+    operators: String,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    mario().current_dir(directory).args(arguments).output().expect("it runs")
+}
+
+fn must(directory: &Path, arguments: &[&str]) -> String {
+    let output = run(directory, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+impl Node {
+    fn start() -> Node {
+        let directory = std::env::temp_dir().join(format!("mario-update-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).expect("a directory");
+        must(&directory, &["ca", "init", "harbour"]);
+        must(&directory, &["ca", "node", "a"]);
+        must(&directory, &["ca", "operator", "ada", "--role", "look", "--role", "deploy"]);
+        must(&directory, &["ca", "application", "shop"]);
+        let config = "id = \"a\"\ncapacity = 4\n[listen]\nlinks = \"127.0.0.1:0\"\ningress = \"127.0.0.1:0\"\n\
+                      operators = \"127.0.0.1:0\"\n[identity]\nauthority = \"ca/ca.pem\"\ncertificate = \"a.pem\"\n\
+                      key = \"a.key\"\n[timing]\nevaluation_ms = 300\n";
+        fs::write(directory.join("a.toml"), config).expect("written");
+        let log = fs::File::create(directory.join("log")).expect("a log");
+        let mut process = mario()
+            .current_dir(&directory)
+            .args(["node", "--config", "a.toml"])
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .expect("it runs");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("piped")).read_line(&mut line).expect("it listens");
+        let operators = line.trim().rsplit(' ').next().expect("an address").to_owned();
+        Node { directory, process, operators }
+    }
+
+    fn sign(&self, version: u32, policy: &str) -> String {
+        let name = format!("shop-{version}");
+        fs::write(self.directory.join(format!("{name}.pl")), policy).expect("written");
+        let text = format!(
+            "id = \"shop\"\nversion = {version}\nhardware = 1\nmax_rate = 10\nmax_latency = 20\n\
+             policy = \"{name}.pl\"\n[run]\ndriver = \"sample\"\n"
+        );
+        fs::write(self.directory.join(format!("{name}.toml")), text).expect("written");
+        let (file, signed) = (format!("{name}.toml"), format!("{name}.signed"));
+        must(&self.directory, &["app", "sign", &file, "--key", "shop.pem", "--out", &signed]);
+        signed
+    }
+
+    fn asked(&self, arguments: &[&str]) -> Output {
+        run(&self.directory, &[arguments, &["--node", &self.operators, "--as", "ada.pem"]].concat())
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.asked(&[arguments, &["--format", "json"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).expect("JSON")
+    }
+
+    fn versions(&self) -> Vec<u64> {
+        let list = self.json(&["app", "list"]);
+        list["instances"].as_array().expect("a list").iter().filter_map(|one| one["version"].as_u64()).collect()
+    }
+}
+
+#[test]
+fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
+    let node = Node::start();
+    let first = node.sign(1, STAYS);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !node.asked(&["app", "deploy", &first, "--once", "1"]).status.success() {
+        assert!(Instant::now() < deadline, "it is deployed");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(node.asked(&["app", "deploy", &first, "--once", "2"]).status.success());
+    assert_eq!(node.versions(), [1, 1]);
+
+    // What the check finds is told, and nothing changes without --force.
+    let restless = node.sign(2, RESTLESS);
+    let output = node.asked(&["app", "update", &restless]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--force") && stderr(&output).contains("shop-2.pl"), "{}", stderr(&output));
+    assert_eq!(node.versions(), [1, 1]);
+    let output = node.asked(&["app", "update", &restless, "--force", "--canary"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("VERSION"), "{}", stdout(&output));
+    let mut versions = node.versions();
+    versions.sort_unstable();
+    assert_eq!(versions, [1, 2], "one instance tries it");
+    assert_eq!(node.json(&["app", "rollback", "shop"])["instances"].as_array().map(Vec::len), Some(1));
+    assert_eq!(node.versions(), [1, 1]);
+
+    let third = node.sign(3, &STAYS.replace("nowhere", "elsewhere"));
+    let updated = node.json(&["app", "update", &third]);
+    assert_eq!(updated["instances"].as_array().map(Vec::len), Some(2), "{updated}");
+    assert_eq!(node.versions(), [3, 3]);
+    let again = node.asked(&["app", "update", &third]);
+    assert!(again.status.code() == Some(2) && stderr(&again).contains("version 3 runs"), "{}", stderr(&again));
+    let other = node.asked(&["app", "rollback", "bank"]);
+    assert!(other.status.code() == Some(2) && stderr(&other).contains("bank"), "{}", stderr(&other));
+
+    // What an agent decided last is explained.
+    let list = node.json(&["app", "list"]);
+    let instance = list["instances"][0]["instance"].as_str().expect("an id");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let explained = loop {
+        let output = node.asked(&["node", "explain", instance]);
+        if output.status.success() || Instant::now() > deadline {
+            break output;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(explained.status.success(), "{}", stderr(&explained));
+    let text = stdout(&explained);
+    assert!(text.contains("undeploy") && text.contains("elsewhere"), "{text}");
+    assert!(node.json(&["node", "explain", instance])["parts"].is_array());
+    for one in list["instances"].as_array().expect("a list") {
+        assert!(node.asked(&["app", "undeploy", one["instance"].as_str().expect("an id")]).status.success());
+    }
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while node.json(&["node", "status"])["status"]["is_quiet"] != true && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,165 @@
+//! What the records of a journal speak of.
+
+use std::sync::Arc;
+
+use mario_domain::{ApplicationId, FlavourId, FlavourIndex, Hardware, InstanceId, NodeId};
+use serde::{Deserialize, Serialize};
+
+use crate::descriptor::Descriptor;
+use crate::ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
+use crate::input::Effect;
+use crate::message::Luggage;
+
+/// An instance that is this node's, as far as it is written down.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Owned {
+    /// The instance.
+    pub instance: InstanceId,
+    /// How often it has changed hands.
+    pub epoch: Epoch,
+    /// Its copy.
+    pub workload: WorkloadId,
+    /// What is run.
+    pub descriptor: Arc<Descriptor>,
+    /// The flavour that it runs in.
+    pub flavour: FlavourIndex,
+    /// What its agent knew when this was written.
+    pub luggage: Arc<Luggage>,
+    /// How many replications are left to it; `None` for without end.
+    pub replications_left: Option<u32>,
+    /// Whether an operator pinned it.
+    pub is_pinned: bool,
+}
+
+/// How an instance became a node's.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum OwnCause {
+    /// An operator deployed it.
+    Deployed {
+        /// The operator's key.
+        key: DeployKey,
+    },
+    /// A neighbour handed it over.
+    Taken {
+        /// By which transfer.
+        transfer: TransferId,
+        /// Who.
+        from: NodeId,
+        /// What the source told of its journal.
+        told: u64,
+    },
+    /// An agent on this node replicated onto it.
+    Replicated {
+        /// That agent's instance.
+        parent: InstanceId,
+        /// How many replications are left to it.
+        replications_left: Option<u32>,
+    },
+    /// It was in custody, and the target will never take it.
+    NotTaken {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+    /// It is the copy of an instance in custody, under a fresh id: an operator declared the target lost.
+    Adopted {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+}
+
+/// An instance that was handed over, and may or may not be the target's already.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Custody {
+    /// The instance as it was.
+    pub owned: Owned,
+    /// By which transfer.
+    pub transfer: TransferId,
+    /// The token of the target's promise.
+    pub token: Token,
+    /// The target.
+    pub target: NodeId,
+    /// The target's journal.
+    pub receiver: JournalId,
+    /// Whether the copy here runs.
+    pub is_running: bool,
+    /// Whether an operator ended it meanwhile.
+    pub is_ended: bool,
+}
+
+/// A new instance that was offered to a target.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Grant {
+    /// By which transfer.
+    pub transfer: TransferId,
+    /// The token of the target's promise.
+    pub token: Token,
+    /// The target.
+    pub target: NodeId,
+    /// The target's journal.
+    pub receiver: JournalId,
+    /// The new instance.
+    pub instance: InstanceId,
+    /// Its application.
+    pub application: ApplicationId,
+    /// The instance whose agent replicates.
+    pub parent: InstanceId,
+    /// How many replications are left to the parent, and how many go with the new instance.
+    pub replications_left: Option<[u32; 2]>,
+}
+
+/// A copy that is to stop and counts as hardware until it has.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Draining {
+    /// The instance that it was a copy of.
+    pub instance: InstanceId,
+    /// The application.
+    pub application: ApplicationId,
+    /// What it uses.
+    pub needed: Hardware,
+}
+
+/// A neighbour as it last introduced itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct PeerRecord {
+    /// Its journal.
+    pub journal: JournalId,
+    /// The most records that it was seen to have.
+    pub sequence: u64,
+    /// The highest number of a record that it told; see [`Hello::told`](crate::Hello::told).
+    pub told: u64,
+}
+
+impl Owned {
+    /// The effect that starts its copy.
+    pub(crate) fn start(&self) -> Effect {
+        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
+        Effect::Start { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
+    }
+
+    /// The effect that adopts its copy if that runs, or starts it.
+    pub(crate) fn resume(&self) -> Effect {
+        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
+        Effect::Resume { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
+    }
+
+    /// The effect that has its copy run as it is described, in its flavour.
+    pub(crate) fn adapt(&self) -> Effect {
+        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
+        Effect::Adapt { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
+    }
+
+    fn flavour_id(&self) -> Option<FlavourId> {
+        Some(self.descriptor.application.flavour(self.flavour)?.id.clone())
+    }
+
+    /// The flavour that it runs in with another description: the one of the same name, or else the default.
+    pub(crate) fn flavour_in(&self, descriptor: &Descriptor) -> FlavourIndex {
+        let same = self.flavour_id().and_then(|flavour| descriptor.application.find_flavour(&flavour));
+        same.unwrap_or(FlavourIndex::DEFAULT)
+    }
+
+    /// What its copy uses, once it runs in its flavour.
+    pub fn needed(&self) -> Hardware {
+        self.descriptor.application.needed_in(self.flavour)
+    }
+}

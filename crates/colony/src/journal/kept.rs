@@ -1,0 +1,171 @@
+//! A ledger as plain lists, so that it can be written down in place of the records that it adds up.
+
+use std::sync::Arc;
+
+use mario_domain::{Hardware, InstanceId, NodeId};
+
+use super::{Custody, Draining, Grant, Ledger, Owned, PeerRecord};
+use crate::descriptor::Descriptor;
+use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
+
+/// Everything that a ledger holds. Lists are in the order of their keys.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KeptLedger {
+    /// How many records it adds up.
+    pub sequence: u64,
+    /// Whose journal it is, and how often it was opened; `None` before the first record.
+    pub boot: Option<KeptBoot>,
+    /// What the node owns.
+    pub owned: Vec<Owned>,
+    /// What was handed over.
+    pub custody: Vec<Custody>,
+    /// What was offered.
+    pub grants: Vec<Grant>,
+    /// Transfers that were taken and not forgotten, and from whom.
+    pub taken: Vec<KeptTaken>,
+    /// Copies that are to stop.
+    pub draining: Vec<KeptDraining>,
+    /// Copies that are to use less, and what they use beyond that.
+    pub shrinking: Vec<KeptShrinking>,
+    /// The newest keys of operators, the oldest first.
+    pub deploys: Vec<KeptDeploy>,
+    /// Neighbours as they last introduced themselves.
+    pub peers: Vec<KeptPeer>,
+    /// The last record that concerns each neighbour.
+    pub concerning: Vec<KeptConcern>,
+    /// Journals that will never come back.
+    pub lost: Vec<JournalId>,
+    /// What updated instances ran before.
+    pub previous: Vec<KeptPrevious>,
+}
+
+/// Whose journal it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptBoot {
+    /// The node.
+    pub node: NodeId,
+    /// The journal.
+    pub journal: JournalId,
+    /// How often it was opened before the last time.
+    pub boot: u32,
+}
+
+/// A transfer that was taken and not forgotten.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptTaken {
+    /// The transfer.
+    pub transfer: TransferId,
+    /// From whom.
+    pub from: NodeId,
+}
+
+/// A copy that is to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptDraining {
+    /// The copy.
+    pub workload: WorkloadId,
+    /// Of what, and what it uses.
+    pub draining: Draining,
+}
+
+/// A copy that is to use less.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptShrinking {
+    /// The copy.
+    pub workload: WorkloadId,
+    /// What it uses beyond what it is to use.
+    pub surplus: Hardware,
+}
+
+/// A key of an operator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptDeploy {
+    /// The key.
+    pub key: DeployKey,
+    /// What it deployed.
+    pub instance: InstanceId,
+}
+
+/// A neighbour as it last introduced itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptPeer {
+    /// The neighbour.
+    pub node: NodeId,
+    /// How.
+    pub peer: PeerRecord,
+}
+
+/// The last record that concerns a neighbour.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptConcern {
+    /// The neighbour.
+    pub node: NodeId,
+    /// The number of the record.
+    pub sequence: u64,
+}
+
+/// What an updated instance ran before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptPrevious {
+    /// The instance.
+    pub instance: InstanceId,
+    /// What it ran.
+    pub descriptor: Arc<Descriptor>,
+}
+
+impl Ledger {
+    /// Everything that it holds.
+    pub fn keep(&self) -> KeptLedger {
+        let boot = self.boot.clone().map(|(node, journal, boot)| KeptBoot { node, journal, boot });
+        let taken = self.taken.iter().map(|(transfer, from)| KeptTaken { transfer: *transfer, from: from.clone() });
+        let draining = self.draining.iter().map(|(workload, draining)| {
+            let draining = draining.clone();
+            KeptDraining { workload: *workload, draining }
+        });
+        let shrinking =
+            self.shrinking.iter().map(|(workload, surplus)| KeptShrinking { workload: *workload, surplus: *surplus });
+        let deploys = self.deploys.iter().map(|(key, instance)| KeptDeploy { key: *key, instance: instance.clone() });
+        let peers = self.peers.iter().map(|(node, peer)| KeptPeer { node: node.clone(), peer: *peer });
+        let concerning =
+            self.concerning.iter().map(|(node, sequence)| KeptConcern { node: node.clone(), sequence: *sequence });
+        let previous = self.previous.iter().map(|(instance, descriptor)| {
+            let descriptor = Arc::clone(descriptor);
+            KeptPrevious { instance: instance.clone(), descriptor }
+        });
+        KeptLedger {
+            sequence: self.sequence,
+            boot,
+            owned: self.owned.values().cloned().collect(),
+            custody: self.custody.values().cloned().collect(),
+            grants: self.grants.values().cloned().collect(),
+            taken: taken.collect(),
+            draining: draining.collect(),
+            shrinking: shrinking.collect(),
+            deploys: deploys.collect(),
+            peers: peers.collect(),
+            concerning: concerning.collect(),
+            lost: self.lost.iter().copied().collect(),
+            previous: previous.collect(),
+        }
+    }
+}
+
+impl From<KeptLedger> for Ledger {
+    fn from(kept: KeptLedger) -> Ledger {
+        Ledger {
+            sequence: kept.sequence,
+            boot: kept.boot.map(|KeptBoot { node, journal, boot }| (node, journal, boot)),
+            owned: kept.owned.into_iter().map(|owned| (owned.instance.clone(), owned)).collect(),
+            custody: kept.custody.into_iter().map(|custody| (custody.owned.instance.clone(), custody)).collect(),
+            grants: kept.grants.into_iter().map(|grant| (grant.transfer, grant)).collect(),
+            taken: kept.taken.into_iter().map(|taken| (taken.transfer, taken.from)).collect(),
+            draining: kept.draining.into_iter().map(|kept| (kept.workload, kept.draining)).collect(),
+            shrinking: kept.shrinking.into_iter().map(|kept| (kept.workload, kept.surplus)).collect(),
+            deploys: kept.deploys.into_iter().map(|deploy| (deploy.key, deploy.instance)).collect(),
+            peers: kept.peers.into_iter().map(|kept| (kept.node, kept.peer)).collect(),
+            concerning: kept.concerning.into_iter().map(|kept| (kept.node, kept.sequence)).collect(),
+            lost: kept.lost.into_iter().collect(),
+            previous: kept.previous.into_iter().map(|kept| (kept.instance, kept.descriptor)).collect(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Under which names clients reach an application: told along with its routes, so that every ingress knows them.
+//!
+//! What is told has its proof with it, which the shell checks before a router hears of it; a router passes on what it has, and
+//! prefers what its owner said later.
+
+use std::sync::Arc;
+
+use mario_domain::ApplicationId;
+use serde::{Deserialize, Serialize};
+
+use super::{Router, RouterEffect, Step};
+
+/// The host names of an application, and as many path prefixes.
+pub const NAMES_MAX: usize = 16;
+
+/// The bytes of the certificate that proves them.
+pub const CERTIFICATE_BYTES_MAX: usize = 12 << 10;
+
+/// The names under which clients reach an application, and what proves that it may have them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Names {
+    /// The version of the description that they are from. Later ones replace earlier ones.
+    pub version: u64,
+    /// Host names, in lower case, at most [`NAMES_MAX`].
+    pub hosts: Vec<String>,
+    /// Path prefixes, at most [`NAMES_MAX`].
+    pub prefixes: Vec<String>,
+    /// The certificate of the application, which lists them.
+    pub certificate: Arc<[u8]>,
+}
+
+impl Router {
+    /// The names of an application, as far as this node knows them.
+    pub fn names(&self, application: &ApplicationId) -> Option<&Arc<Names>> {
+        self.applications.get(application)?.names.as_ref()
+    }
+
+    /// Whether a router would take names of an application: it has none, or older ones, and has room for them.
+    pub fn wants_names(&self, application: &ApplicationId, names: &Names) -> bool {
+        match self.names(application) {
+            Some(known) => names.version > known.version,
+            None => self.named < self.config.limits.names_max,
+        }
+    }
+}
+
+impl Step<'_> {
+    /// The owner of an application that is hosted here says under which names it is reached.
+    pub(super) fn named(&mut self, application: &ApplicationId, names: Arc<Names>) {
+        self.take_names(application, names, usize::MAX);
+        self.tell_names(application);
+    }
+
+    /// Takes names in, if they are new and there is room. Returns whether they were taken.
+    pub(super) fn take_names(&mut self, application: &ApplicationId, names: Arc<Names>, names_max: usize) -> bool {
+        let Router { applications, named, refused, .. } = &mut *self.router;
+        let Some(entry) = applications.get_mut(application) else { return false };
+        match &entry.names {
+            Some(known) if known.version >= names.version => return false,
+            Some(_) => {}
+            None if *named >= names_max => {
+                *refused += 1;
+                return false;
+            }
+            None => *named += 1,
+        }
+        entry.names = Some(names);
+        self.effects.push(RouterEffect::Changed(application.clone()));
+        true
+    }
+
+    /// Tells the names of an application to neighbours that know a route and not these names. The route is told again as it was.
+    pub(super) fn tell_names(&mut self, application: &ApplicationId) {
+        let Some(entry) = self.router.applications.get(application) else { return };
+        let Some(names) = &entry.names else { return };
+        for (neighbour, label) in &entry.told {
+            if entry.told_names.get(neighbour) != Some(&names.version) {
+                self.outbox.add_unless_there(neighbour, application, *label);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A journal on a disk that loses what was not synced, in whole or in part.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redb::StorageBackend;
+
+use super::*;
+
+/// A disk: what is safe on it, what was written since, and after how many operations it dies.
+#[derive(Clone, Debug, Default)]
+struct Disk(Arc<Mutex<Content>>);
+
+#[derive(Debug, Default)]
+struct Content {
+    safe: Vec<u8>,
+    now: Vec<u8>,
+    /// Writes that were not synced: where, and how many bytes.
+    unsynced: Vec<(usize, usize)>,
+    operations: u64,
+    dies_at: Option<u64>,
+}
+
+impl Disk {
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts an operation; an error if the power is gone.
+    fn step(&self) -> io::Result<MutexGuard<'_, Content>> {
+        let mut content = self.content();
+        content.operations += 1;
+        match content.dies_at {
+            Some(last) if content.operations > last => Err(io::Error::other("no power")),
+            _ => Ok(content),
+        }
+    }
+
+    /// The power comes back. Of what was not synced, some writes arrived whole, some in part, and some not at all.
+    fn revive(&self, seed: u64) -> Disk {
+        let content = self.content();
+        let mut disk = content.safe.clone();
+        disk.resize(content.now.len(), 0);
+        let mut state = seed;
+        for (at, length) in &content.unsynced {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let arrived = match state >> 33 & 3 {
+                0 => 0,
+                1 => (state >> 35) as usize % (length + 1),
+                _ => *length,
+            };
+            let end = (at + arrived).min(disk.len());
+            if *at < end {
+                disk[*at..end].copy_from_slice(&content.now[*at..end]);
+            }
+        }
+        Disk(Arc::new(Mutex::new(Content { safe: disk.clone(), now: disk, ..Content::default() })))
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.step()?.now.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let content = self.step()?;
+        let at = offset as usize;
+        let bytes = content.now.get(at..at + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.step()?.now.resize(length as usize, 0);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut content = self.step()?;
+        content.safe = content.now.clone();
+        content.unsynced.clear();
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut content = self.step()?;
+        let at = offset as usize;
+        content.now[at..at + data.len()].copy_from_slice(data);
+        content.unsynced.push((at, data.len()));
+        Ok(())
+    }
+}
+
+fn database(disk: &Disk) -> Result<Database, DatabaseError> {
+    Database::builder().create_with_backend(disk.clone())
+}
+
+/// A disk with an empty journal on it, which was made without trouble.
+fn made() -> Disk {
+    let disk = Disk::default();
+    drop(database(&disk).expect("made"));
+    disk.content().operations = 0;
+    disk
+}
+
+/// Ten rounds of records, each of which ends with a shortened journal. Returns the ledgers that were on disk for sure, one after the other,
+/// and the one that may be.
+fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
+    let (mut sure, mut maybe) = (Ledger::default(), Ledger::default());
+    let Ok(database) = database(disk) else { return (sure, maybe) };
+    for round in 0..10_u32 {
+        let records = [boot(round), peer(u64::from(round)), peer(u64::from(round) + 1)];
+        records.iter().for_each(|record| maybe.apply(record));
+        if write(&database, sure.sequence(), &records).is_err() {
+            break;
+        }
+        sure = maybe.clone();
+        if shorten(&database, &sure, 2).is_err() {
+            break;
+        }
+    }
+    std::mem::forget(database);
+    (sure, maybe)
+}
+
+#[test]
+fn a_journal_that_dies_anywhere_is_as_it_was_or_as_it_was_to_be() {
+    let whole = made();
+    write_until_it_dies(&whole);
+    let operations = whole.content().operations;
+    assert!(operations > 100, "{operations} operations");
+    let mut survived = 0;
+    for last in 0..operations {
+        let disk = made();
+        disk.content().dies_at = Some(last);
+        let (sure, maybe) = write_until_it_dies(&disk);
+        for seed in [last, last + 7_919] {
+            let revived = disk.revive(seed);
+            let opened = database(&revived).unwrap_or_else(|error| panic!("operation {last}, seed {seed}: {error}"));
+            let read = read(&opened, &node("edge-1"));
+            let read = read.unwrap_or_else(|fault| panic!("operation {last}, seed {seed}: {}", fault.line()));
+            assert!(read.ledger == sure || read.ledger == maybe, "operation {last}, seed {seed}");
+            survived += u64::from(read.ledger.sequence() > 0);
+        }
+    }
+    assert!(survived > operations, "most of them have something to lose: {survived}");
+}

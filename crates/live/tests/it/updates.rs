@@ -1,0 +1,110 @@
+//! Applications whose descriptions change while they run, and that run in flavours.
+
+use std::fs;
+
+use mario_live::operators::{Method, Reply};
+use serde_json::Value;
+
+use crate::colony::Colony;
+use crate::daemons::{MOVES, STAYS};
+
+fn put(colony: &Colony, index: usize, instance: &str, document: &[u8]) -> Reply {
+    let path = format!("/v1/instances/{instance}/application");
+    colony.ask(index, Method::PUT, &path, &[], document.to_vec()).expect("an answer")
+}
+
+fn only(colony: &Colony, index: usize) -> Value {
+    colony.get(index, "/v1/instances")["instances"][0].clone()
+}
+
+/// The application `shop` with other settings of its service.
+fn signed(colony: &Colony, policy: &str, version: u64, bytes: u32) -> Vec<u8> {
+    let settings = format!(", settings = {{ answer-bytes = \"{bytes}\" }}");
+    colony.signed_with(policy, &format!("hardware = 1\nversion = {version}\n"), &settings, "")
+}
+
+#[test]
+fn a_policy_changes_in_flight_and_the_copy_runs_on() {
+    let mut colony = Colony::new("update-policy", &["a", "b"], 3);
+    colony.start(0, None);
+    colony.start(1, None);
+    let reply = colony.deploy(0, "1", &signed(&colony, STAYS, 1, 8)).expect("an answer").json().expect("accepted");
+    let instance = reply["instance"].as_str().expect("an id").to_owned();
+    colony.wait("it decides", |colony| only(colony, 0)["evaluations"].as_u64() > Some(0));
+    let (before, evaluations) = (only(&colony, 0)["copy"].clone(), only(&colony, 0)["evaluations"].as_u64());
+
+    // What is not newer, is not signed or is of another application is refused.
+    let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8));
+    assert!(same.status == 409 && same.text.contains("its version is 1, and version 1 runs"), "{}", same.text);
+    assert_eq!(put(&colony, 0, &instance, b"version = 9").status, 422);
+    assert_eq!(put(&colony, 0, "none", &signed(&colony, STAYS, 9, 8)).status, 404);
+
+    let stays = STAYS.replace("nowhere", "elsewhere");
+    let updated = put(&colony, 0, &instance, &signed(&colony, &stays, 2, 8)).json().expect("accepted");
+    assert_eq!((&updated["from"], &updated["version"]), (&1.into(), &2.into()), "{updated}");
+    let after = only(&colony, 0);
+    assert_eq!((&after["copy"]["address"], &after["version"]), (&before["address"], &2.into()), "{after}");
+    assert!(after["evaluations"].as_u64() >= evaluations, "its agent lives on: {after}");
+    colony.kill(0);
+    colony.start(0, None);
+    colony.wait("it is healthy again", |colony| colony.healthy(0).len() == 1);
+    let after = only(&colony, 0);
+    assert_eq!((&after["version"], &after["previous_version"]), (&2.into(), &1.into()), "{after}");
+    assert_eq!(after["copy"]["address"], before["address"], "adopted");
+
+    // The next policy moves it, and its version goes along.
+    colony.wait("the link is up", |colony| colony.get(0, "/v1/status")["links_up"] == 1);
+    put(&colony, 0, &instance, &signed(&colony, MOVES, 3, 8)).json().expect("accepted");
+    colony.wait("it has moved", |colony| colony.healthy(1) == [instance.clone()] && colony.healthy(0).is_empty());
+    assert_eq!(only(&colony, 1)["version"], 3);
+    let (trace, report) = colony.audited();
+    assert!(report.findings.is_empty(), "{:?}\n{trace}", report.findings);
+}
+
+#[test]
+fn a_copy_that_is_run_otherwise_is_restarted_and_a_rollback_restarts_it_as_it_was() {
+    let mut colony = Colony::new("update-run", &["a"], 3);
+    colony.start(0, None);
+    let reply = colony.deploy(0, "1", &signed(&colony, STAYS, 1, 8)).expect("an answer").json().expect("accepted");
+    let instance = reply["instance"].as_str().expect("an id").to_owned();
+    let length =
+        |colony: &Colony| colony.client(0, "/").filter(|(status, _)| *status == 200).map(|(_, body)| body.len());
+    colony.wait("it serves", |colony| colony.healthy(0).len() == 1);
+    let short = length(&colony).expect("an answer");
+    put(&colony, 0, &instance, &signed(&colony, STAYS, 2, 5_000)).json().expect("accepted");
+    colony.wait("it answers as it is described now", |colony| length(colony).is_some_and(|now| now > short + 4_000));
+    // A restarted daemon adopts what runs as it should.
+    let address = only(&colony, 0)["copy"]["address"].clone();
+    colony.kill(0);
+    colony.start(0, None);
+    colony.wait("it is healthy again", |colony| colony.healthy(0).len() == 1);
+    assert_eq!(only(&colony, 0)["copy"]["address"], address);
+
+    let path = format!("/v1/instances/{instance}/application");
+    let back = colony.ask(0, Method::DELETE, &path, &[], Vec::new()).expect("an answer").json().expect("accepted");
+    assert_eq!((&back["from"], &back["version"]), (&2.into(), &1.into()), "{back}");
+    colony.wait("it answers as before", |colony| length(colony) == Some(short));
+    let log = fs::read_to_string(colony.directory.join("a.log")).expect("a log");
+    assert!(log.contains("\"kind\":\"updated\""), "{log}");
+    let (trace, report) = colony.audited();
+    assert!(report.findings.is_empty(), "{:?}\n{trace}", report.findings);
+}
+
+#[test]
+fn an_agent_adapts_and_its_copy_is_restarted_in_the_flavour() {
+    let mut colony = Colony::new("flavours", &["a"], 4);
+    colony.start(0, None);
+    let policy = "operation(adapt, I, lite) :- running(I, full).";
+    let flavours = "[[flavour]]\nid = \"full\"\nhardware = 3\nmax_rate = 100\nmax_latency = 50\nquality = 1\n\
+                    [[flavour]]\nid = \"lite\"\nhardware = 1\nmax_rate = 50\nmax_latency = 50\nquality = 0.5\n";
+    let document = colony.signed_with(policy, "hardware = 3\n", "", flavours);
+    colony.deploy(0, "1", &document).expect("an answer").json().expect("accepted");
+    colony.wait("it runs in the default flavour, and adapts", |colony| {
+        only(colony, 0)["flavour"] == "lite" && colony.get(0, "/v1/status")["free"] == 3
+    });
+    colony.wait("its copy knows", |colony| {
+        colony.client(0, "/").is_some_and(|(status, body)| status == 200 && body.contains("lite"))
+    });
+    let (trace, report) = colony.audited();
+    assert!(report.findings.is_empty(), "{:?}\n{trace}", report.findings);
+}
