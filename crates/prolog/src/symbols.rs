@@ -161,6 +161,11 @@ impl Atoms {
         atom
     }
 
+    /// How many names the query has made.
+    pub(crate) fn made(&self) -> usize {
+        self.local.len()
+    }
+
     /// The atom of one character.
     pub(crate) fn character(&mut self, character: char) -> Atom {
         self.intern(character.encode_utf8(&mut [0; 4]))

@@ -32,7 +32,7 @@ pub(crate) const TABLE: &[Builtin] = &[
 /// What each clause is charged that is compared with a head, beside its cells.
 const CLAUSE_CELLS: u64 = 4;
 /// What a predicate is charged that is declared dynamic by a goal.
-const DECLARATION_CELLS: u64 = 64;
+const DECLARATION_CELLS: u64 = 16;
 /// What each predicate is charged that is listed, or looked at to see whether it is.
 const PREDICATE_CELLS: u64 = 2;
 

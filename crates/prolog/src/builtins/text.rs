@@ -196,6 +196,9 @@ pub(crate) enum Kind {
 /// What an atom costs besides its name; as [`Atoms`](crate::symbols::Atoms) counts it.
 const ATOM_OVERHEAD_BYTES: usize = 64;
 
+/// What an atom is charged that there was not before: its name is kept twice, and dropped with the goal.
+const NEW_ATOM_CELLS: u64 = 24;
+
 impl Kind {
     /// The term for `text`, when the heap has room for it.
     pub(crate) fn make(self, core: &mut Core, text: &str) -> Solved<Term> {
@@ -203,7 +206,12 @@ impl Kind {
             Kind::Atom => {
                 reserve(core, 2 * text.len() + ATOM_OVERHEAD_BYTES)?;
                 charge(core, 2 * text.len())?;
-                Ok(Term::atom(core.atoms.intern(text)))
+                let before = core.atoms.made();
+                let atom = core.atoms.intern(text);
+                if core.atoms.made() > before {
+                    core.store.charge(NEW_ATOM_CELLS)?;
+                }
+                Ok(Term::atom(atom))
             }
             Kind::String => {
                 reserve(core, text.len() + 16)?;
