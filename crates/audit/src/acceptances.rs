@@ -4,12 +4,12 @@ use mario_domain::{
     AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
     Rule as DomainRule, Target, Verdict,
 };
-use mario_policy::{Acceptance, ManagerView};
+use mario_policy::{Acceptance, Eviction, Initiative, ManagerView, Shrink};
 use mario_prolog::{Allowance, Engine, Machine};
 
 use crate::facts::ExtraFacts;
 use crate::policies;
-use crate::reader::{Arbitration, Header, Rule};
+use crate::reader::{Arbitration, Detail, Header, OwnerAct, OwnerActKind, Rule, TracedNode};
 use crate::world::World;
 
 /// The policies of managers, ready to be asked.
@@ -105,43 +105,9 @@ impl Acceptances {
         let id = |node: u32| header.nodes[node as usize].id.clone();
         let application = &header.applications[asked.application as usize];
         let request = request(asked, application.id.clone(), &id)?;
-        let traced = &header.nodes[place as usize];
-        let neighbours = traced.neighbours.iter().filter(|neighbour| world.reaches(place, **neighbour));
-        let node = Node::new(traced.id.clone(), traced.capacity, neighbours.map(|node| id(*node)).collect()).ok()?;
-        let mut view = self.view.clone();
-        view.set_node(&node, world.node(place).unpromised());
-        for fact in self.facts.of_node(place) {
-            view.push_fact(fact);
-        }
-        let application_id = |place: u32| header.applications[place as usize].id.clone();
         // With these managers, what is deployed at the beginning is promised until all of it was judged.
         let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
-        for agent in &world.node(place).agents {
-            let agent = world.agent(*agent);
-            let application = application_id(agent.application);
-            let flavour = flavour(header, agent.application, agent.flavour);
-            if is_promised {
-                view.push_promised(&application, flavour);
-            } else {
-                view.push_instance(&Instance { id: agent.instance.clone(), application, node: traced.id.clone() });
-                if let Some(flavour) = flavour {
-                    view.push_running(&agent.instance, flavour);
-                }
-            }
-        }
-        for arrival in &world.node(place).arrivals {
-            let application = application_id(arrival.application);
-            let flavour = flavour(header, arrival.application, arrival.flavour);
-            match &arrival.instance {
-                Some(id) => {
-                    view.push_instance(&Instance { id: id.clone(), application, node: traced.id.clone() });
-                    if let Some(flavour) = flavour {
-                        view.push_running(id, flavour);
-                    }
-                }
-                None => view.push_promised(&application, flavour),
-            }
-        }
+        let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
         match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
             Verdict::Accepted => Some(Answer::Accepts),
             Verdict::Inhibited(inhibition) => match inhibition.rule {
@@ -152,6 +118,100 @@ impl Acceptances {
             },
         }
     }
+
+    /// The places of the nodes whose owners have initiative.
+    pub(crate) fn owners(&self, header: &Header) -> Vec<u32> {
+        let has_initiative = |node: &TracedNode| {
+            let text = node.acceptance.and_then(|place| self.texts[place as usize].as_ref());
+            text.is_some_and(Acceptance::has_initiative)
+        };
+        (0..).zip(&header.nodes).filter(|(_, node)| has_initiative(node)).map(|(place, _)| place).collect()
+    }
+
+    /// What the owner of a node wants of what runs there now, evictions that are due apart: shrinks, then what is told to leave.
+    /// `None` if there is no such owner, or what it sees is not known. A policy without a valid answer wants nothing.
+    pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
+        let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
+        let view = view(&self.view, &self.facts, (header, world), place, false)?;
+        let Ok(Initiative { shrinks, evictions }) = acceptance.initiative(&mut self.machine, &view) else {
+            return Some(Vec::new());
+        };
+        let here = |instance: &InstanceId| {
+            let agents = world.node(place).agents.iter().map(|agent| world.agent(*agent));
+            agents.into_iter().find(|agent| agent.instance == *instance)
+        };
+        let mut acts = Vec::new();
+        for Shrink { instance, flavour, reason } in shrinks {
+            let agent = here(&instance)?;
+            let flavours = &header.applications[agent.application as usize].flavours;
+            let Some(wanted) = flavours.iter().position(|known| known.id == flavour) else { return Some(Vec::new()) };
+            if wanted as u32 == agent.flavour {
+                continue;
+            }
+            if flavours[wanted].hardware.saturating_sub(agent.held) != Hardware::NONE {
+                return Some(Vec::new());
+            }
+            acts.push(OwnerAct { instance, kind: OwnerActKind::Shrunk(flavour.id().clone()), reason });
+        }
+        for Eviction { instance, reason } in evictions {
+            if here(&instance)?.notice.is_none() {
+                acts.push(OwnerAct { instance, kind: OwnerActKind::Announced(header.notice.unwrap_or(0)), reason });
+            }
+        }
+        Some(acts)
+    }
+}
+
+/// What the manager of a node sees; `None` where that is not known. `is_promised` says that what is there is promised only.
+fn view(
+    general: &ManagerView,
+    facts: &ExtraFacts,
+    (header, world): (&Header, &World),
+    place: u32,
+    is_promised: bool,
+) -> Option<ManagerView> {
+    let id = |node: u32| header.nodes[node as usize].id.clone();
+    let traced = &header.nodes[place as usize];
+    let neighbours = traced.neighbours.iter().filter(|neighbour| world.reaches(place, **neighbour));
+    let node = Node::new(traced.id.clone(), traced.capacity, neighbours.map(|node| id(*node)).collect()).ok()?;
+    let mut view = general.clone();
+    view.set_node(&node, world.node(place).unpromised());
+    for fact in facts.of_node(place) {
+        view.push_fact(fact);
+    }
+    let application_id = |place: u32| header.applications[place as usize].id.clone();
+    for agent in &world.node(place).agents {
+        let agent = world.agent(*agent);
+        let application = application_id(agent.application);
+        let flavour = flavour(header, agent.application, agent.flavour);
+        if is_promised {
+            view.push_promised(&application, flavour);
+        } else {
+            view.push_instance(&Instance { id: agent.instance.clone(), application, node: traced.id.clone() });
+            if let Some(flavour) = flavour {
+                view.push_running(&agent.instance, flavour);
+            }
+            if let Some(notice) = &agent.notice {
+                // How many evaluations are left is known where they are told.
+                let left = Some(notice.left).filter(|_| header.detail == Detail::Full)?;
+                view.push_leave(&agent.instance, u32::try_from(left).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    for arrival in &world.node(place).arrivals {
+        let application = application_id(arrival.application);
+        let flavour = flavour(header, arrival.application, arrival.flavour);
+        match &arrival.instance {
+            Some(id) => {
+                view.push_instance(&Instance { id: id.clone(), application, node: traced.id.clone() });
+                if let Some(flavour) = flavour {
+                    view.push_running(id, flavour);
+                }
+            }
+            None => view.push_promised(&application, flavour),
+        }
+    }
+    Some(view)
 }
 
 /// A flavour of an application, if it has any.

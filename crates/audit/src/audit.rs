@@ -8,6 +8,7 @@ mod header;
 mod live;
 mod measured;
 mod own;
+mod owners;
 mod regret;
 mod summed;
 mod sums;
@@ -81,6 +82,7 @@ pub struct Audit {
     sums: sums::Sums,
     /// How far the placement is said to be from the best.
     comparisons: regret::Comparisons,
+    owners: owners::OwnersTurn,
     measured: measured::Measured,
     /// When an agent evaluated for the first time.
     first_evaluation: Option<f64>,
@@ -154,7 +156,9 @@ impl Audit {
                 acceptances = Some(Acceptances::new(&header, engine, &allowance, &mut fault));
             }
         }
+        let of_owners = acceptances.as_ref().map_or_else(Vec::new, |acceptances| acceptances.owners(&header));
         Audit {
+            owners: owners::OwnersTurn::new(of_owners, header.applications.len()),
             world: World::new(&header),
             tiers: summed::Tiers::new(&header),
             live,
@@ -233,6 +237,8 @@ impl Audit {
             Record::Handovers(record) => self.handovers(record),
             Record::Counts(record) => self.counted(record),
             Record::Gone(record) => self.gone(record),
+            Record::Owner(record) => self.owner(record),
+            Record::Owners(record) => self.owners(record),
             Record::Latency(record) => self.latency(record),
             Record::Traffic(record) => self.traffic(record),
             Record::End(record) => self.end(record),
@@ -322,7 +328,11 @@ impl Audit {
 
     /// What a record says by its place among the others.
     fn before_record(&mut self, record: &Record) {
-        if !matches!(record, Record::Regret(_)) {
+        let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
+        if !is_of_owners {
+            self.end_turn_of_owners();
+        }
+        if !is_of_owners && !matches!(record, Record::Regret(_)) {
             self.note_cycle_without_comparison();
         }
         if !self.header.detail.has(record) {

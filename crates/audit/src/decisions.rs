@@ -195,6 +195,7 @@ impl Decisions {
         }
         key.push(u8::from(recalled.age.is_some()));
         key.extend(recalled.age.unwrap_or(0).to_le_bytes());
+        key.extend(recalled.leave.unwrap_or(u64::MAX).to_le_bytes());
     }
 }
 

@@ -54,7 +54,7 @@ macro_rules! kinds {
 
 kinds! {
     Capacity, "capacity", "Hardware used and promised on a node never exceeds its capacity.";
-    Instance, "instance", "Instances appear by deploy and replicate only, and go by undeploy or with their node only.";
+    Instance, "instance", "Instances appear by deploy and replicate only, and go by undeploy, by eviction or with their node only.";
     IdReused, "id-reused", "An id is never given to two instances.";
     Place, "place", "An instance is on one node, where the operations before left it.";
     Target, "target", "A target is the own node, to replicate only, or a direct neighbour that is there.";
@@ -71,6 +71,7 @@ kinds! {
     Schedule, "schedule", "An agent evaluates once in every evaluation period, for the first time one period after it appeared.";
     Step, "step", "Users move, and response times are told, at steps of mobility; users also when nodes or links change.";
     Handover, "handover", "A user moves from where the user was to an access point that is up.";
+    Owner, "owner", "Owners act after a cycle, as their policies say; who was told to leave is evicted after the last evaluation, and nobody else.";
     Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
     Context, "context", "What goes was there, and what comes was not.";
     Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";

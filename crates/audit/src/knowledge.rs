@@ -123,6 +123,9 @@ impl Knowledge {
         if let Some(age) = situation.recalled.age {
             facts.push_age(instance, counted(age));
         }
+        if let Some(leave) = situation.recalled.leave {
+            facts.push_leave(instance, counted(leave));
+        }
         (&self.facts, instance)
     }
 }

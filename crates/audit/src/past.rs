@@ -8,7 +8,9 @@ use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::policies;
-use crate::reader::{Cycle, Detail, Evaluation, Header, Outcome, Record, RequestFact, Update, Verdict, Wish};
+use crate::reader::{
+    Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Record, RequestFact, Update, Verdict, Wish,
+};
 
 /// Agents remember what happened since this version of the format. The texts of older traces declared nothing, and what they
 /// called `age` was nobody's fact.
@@ -23,6 +25,8 @@ pub struct Recalled {
     pub done: Vec<(u64, Wish)>,
     /// How many evaluations the agent has made on its node, if its policy reads that: `age/2`.
     pub age: Option<u64>,
+    /// How many evaluations the agent has left on its node, if its instance is to be evicted: `leave/2`.
+    pub leave: Option<u64>,
 }
 
 /// What the agents of a trace remember. To be told every record, in order.
@@ -30,7 +34,7 @@ pub struct Recalled {
 pub struct Pasts {
     /// How far back each policy of the header looks.
     remembers: Vec<Remembers>,
-    /// The instances whose policy looks back.
+    /// The instances whose policy looks back, and those that were told to leave.
     of: FxHashMap<InstanceId, Past>,
     /// The applications of instances; nothing where no policy looks back.
     applications: FxHashMap<InstanceId, u32>,
@@ -39,14 +43,15 @@ pub struct Pasts {
 /// What one agent remembers.
 #[derive(Debug)]
 struct Past {
-    policy: u32,
+    /// How far back its policy looks.
+    remembers: Remembers,
     /// What its next evaluation is shown.
     next: Recalled,
     /// What its last evaluation was shown; `None` before the first.
     last: Option<Recalled>,
 }
 
-static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None };
+static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
 impl Pasts {
     /// Compiles the policies of a header, to know how far back they look. Those that cannot be compiled look back at nothing.
@@ -85,8 +90,25 @@ impl Pasts {
                     self.go(instance);
                 }
             }
+            Record::Owner(owner) => self.acted(owner),
             _ => {}
         }
+    }
+
+    /// The owner of a node told an instance to leave, or evicted one.
+    fn acted(&mut self, owner: &Owner) {
+        for act in &owner.acts {
+            match act.kind {
+                OwnerActKind::Announced(evaluations) => self.tell_to_leave(&act.instance, Some(evaluations)),
+                OwnerActKind::Evicted => self.go(&act.instance),
+                OwnerActKind::Shrunk(_) => {}
+            }
+        }
+    }
+
+    fn tell_to_leave(&mut self, instance: &InstanceId, evaluations: Option<u64>) {
+        let unseen = || Past { remembers: Remembers::default(), next: Recalled::default(), last: None };
+        self.of.entry(instance.clone()).or_insert_with(unseen).next.leave = evaluations;
     }
 
     fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32) {
@@ -94,7 +116,7 @@ impl Pasts {
             return;
         }
         self.applications.insert(instance.clone(), application);
-        self.begin(instance, policy);
+        self.begin(instance, self.remembers[policy as usize]);
     }
 
     fn go(&mut self, instance: &InstanceId) {
@@ -102,30 +124,32 @@ impl Pasts {
         self.applications.remove(instance);
     }
 
-    /// The agents of an application get another policy, and remember nothing of the time before.
+    /// The agents of an application get another policy, and remember nothing of the time before. Who was told to leave still is.
     fn updated(&mut self, update: &Update) {
         let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
         let concerned: Vec<InstanceId> =
             self.applications.iter().filter(is_of_it).map(|(instance, _)| instance.clone()).collect();
         for instance in concerned {
-            self.of.remove(&instance);
-            self.begin(&instance, update.policy);
+            let leave = self.of.remove(&instance).and_then(|past| past.next.leave);
+            self.begin(&instance, self.remembers[update.policy as usize]);
+            if leave.is_some() {
+                self.tell_to_leave(&instance, leave);
+            }
         }
     }
 
-    /// An agent begins to follow a policy.
-    fn begin(&mut self, instance: &InstanceId, policy: u32) {
-        let remembers = self.remembers[policy as usize];
+    /// An agent begins to follow a policy that looks back so far.
+    fn begin(&mut self, instance: &InstanceId, remembers: Remembers) {
         if remembers.is_nothing() {
             return;
         }
         let next = Recalled { age: remembers.reads_age.then_some(0), ..Recalled::default() };
-        self.of.entry(instance.clone()).or_insert(Past { policy, next, last: None });
+        self.of.entry(instance.clone()).or_insert(Past { remembers, next, last: None });
     }
 
     fn evaluated(&mut self, evaluation: &Evaluation) {
         let Some(past) = self.of.get_mut(&evaluation.instance) else { return };
-        let remembers = self.remembers[past.policy as usize];
+        let remembers = past.remembers;
         let next = &mut past.next;
         past.last = Some(next.clone());
         if remembers.requests > 0 {
@@ -139,6 +163,7 @@ impl Pasts {
         next.done.iter_mut().for_each(|(ago, _)| *ago += 1);
         next.done.retain(|(ago, _)| *ago <= u64::from(remembers.operations));
         next.age = next.age.map(|age| age + 1);
+        next.leave = next.leave.map(|leave| leave.saturating_sub(1));
     }
 
     fn judged(&mut self, cycle: &Cycle) {
@@ -164,18 +189,21 @@ impl Pasts {
             self.applications.insert(new.clone(), application);
         }
         let Some(past) = self.of.get_mut(instance) else { return };
-        let policy = past.policy;
+        let remembers = past.remembers;
         // A plan may also move an instance whose agent has not evaluated: then there is no evaluation that it could be counted from.
-        if past.last.is_some() && self.remembers[policy as usize].operations > 0 {
+        if past.last.is_some() && remembers.operations > 0 {
             past.next.done.insert(0, (1, wish.clone()));
         }
         match (wish.operation, new) {
-            (Migrate, None) => past.next.age = past.next.age.map(|_| 0),
+            (Migrate, None) => {
+                past.next.age = past.next.age.map(|_| 0);
+                past.next.leave = None;
+            }
             (Migrate, Some(new)) => {
                 self.go(instance);
-                self.begin(new, policy);
+                self.begin(new, remembers);
             }
-            (Replicate, Some(new)) => self.begin(new, policy),
+            (Replicate, Some(new)) => self.begin(new, remembers),
             (Undeploy, _) => self.go(instance),
             (Replicate, None) | (Adapt, _) => {}
         }

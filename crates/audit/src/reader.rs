@@ -3,6 +3,7 @@
 mod header;
 mod live;
 mod measured;
+mod owners;
 mod parse;
 mod places;
 mod record;
@@ -25,6 +26,7 @@ pub use live::{
     TracedLive,
 };
 pub use measured::{Latency, Traffic};
+pub use owners::{Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 pub use record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,

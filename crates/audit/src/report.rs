@@ -81,6 +81,12 @@ pub struct Counts {
     pub outside_neighbourhood: u64,
     /// Verdicts of nodes with a policy of their own that were made again.
     pub acceptances: u64,
+    /// Instances that the owners of nodes evicted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub evicted: u64,
+    /// Shrinks by the owners of nodes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shrunk: u64,
     /// Handovers.
     pub handovers: u64,
     /// Nodes and links that went or came.
@@ -105,6 +111,11 @@ impl Counts {
     pub fn refused(&self) -> u64 {
         self.inhibited.values().sum()
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Provenance {

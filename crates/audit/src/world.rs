@@ -95,6 +95,15 @@ pub(crate) struct Agent {
     pub(crate) pending: Pending,
     /// The cycle in which it was judged last, from 1.
     pub(crate) judged: u64,
+    /// That its instance will be evicted, if it was told.
+    pub(crate) notice: Option<Notice>,
+}
+
+/// That an instance will be evicted.
+pub(crate) struct Notice {
+    /// How many evaluations its agent has left.
+    pub(crate) left: u64,
+    pub(crate) reason: String,
 }
 
 /// What an agent waits for.
@@ -196,6 +205,7 @@ impl World {
             remembered: Vec::new(),
             pending: Pending::Nothing,
             judged: 0,
+            notice: None,
         };
         let place = match self.vacant.pop() {
             Some(place) => {
@@ -232,6 +242,7 @@ impl World {
         let from = agent.node;
         agent.left.push(from);
         agent.node = to;
+        agent.notice = None;
         self.settle(place, to);
     }
 

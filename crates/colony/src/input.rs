@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Capacity, FlavourId, Inhibition, InstanceId, NodeId, Request, Target, Verdict};
+use mario_domain::{
+    AgentOperation, Capacity, FlavourId, FlavourIndex, Inhibition, InstanceId, NodeId, Request, Target, Verdict,
+};
 use mario_policy::AcceptanceFailure;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,10 @@ pub enum Input {
     Evaluate(InstanceId),
     /// The node's manager judges what an agent proposed. A node with an evaluation period does this by itself.
     Judge(InstanceId),
+    /// Those who were told to leave and have had their last evaluation are evicted.
+    Evict,
+    /// The owner of the node is asked what it wants of what runs there.
+    Initiative,
     /// A message came.
     Received {
         /// The neighbour, as the link knows it.
@@ -287,6 +293,38 @@ pub enum Report {
     AcceptanceFailed {
         /// What it was asked.
         request: Request,
+        /// What happened.
+        failure: Failure,
+    },
+    /// The owner of the node evicted an instance.
+    Evicted {
+        /// The instance.
+        instance: InstanceId,
+        /// Why, as the owner's policy said when it was announced.
+        reason: String,
+        /// Whether an operator had pinned it.
+        is_pinned: bool,
+    },
+    /// The owner of the node has an instance run in a smaller flavour.
+    Shrunk {
+        /// The instance.
+        instance: InstanceId,
+        /// The flavour.
+        flavour: FlavourIndex,
+        /// Why, as the owner's policy said.
+        reason: String,
+    },
+    /// The owner of the node will evict an instance.
+    Announced {
+        /// The instance.
+        instance: InstanceId,
+        /// How many evaluations its agent has left.
+        evaluations: u32,
+        /// Why, as the owner's policy said.
+        reason: String,
+    },
+    /// The node's policy gave no answer when its owner was asked, who wants nothing therefore.
+    InitiativeFailed {
         /// What happened.
         failure: Failure,
     },

@@ -13,6 +13,7 @@
 mod agents;
 mod config;
 mod operators;
+mod owner;
 mod reasoner;
 mod recovery;
 mod source;
@@ -35,7 +36,7 @@ use crate::input::{Effect, Input, Proposal, Report, RequestFact};
 use crate::journal::{Ledger, Record};
 use crate::manager::Manager;
 use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
-use crate::rules::{History, Remembered};
+use crate::rules::{History, Notice, Remembered};
 use reasoner::Reasoner;
 
 pub use config::{Config, Limits, Timing};
@@ -106,6 +107,8 @@ pub(crate) struct Mind {
     proposal: Option<Proposal>,
     /// The transfer that it waits for. It proposes nothing meanwhile.
     frozen_by: Option<TransferId>,
+    /// That its instance will be evicted. A node that restarts has forgotten it, and its owner is asked again.
+    notice: Option<Notice>,
     next_evaluation: Time,
 }
 
@@ -271,6 +274,8 @@ impl State {
             Input::NotStarted { workload, cause } => step.not_started(workload, cause),
             Input::Stopped(workload) => step.stopped(workload),
             Input::Adapted(workload) => step.adapted(workload),
+            Input::Evict => step.evict(),
+            Input::Initiative => step.initiative(),
             Input::Swept => step.state.is_recovering = false,
             Input::Operator(command) => step.command(command),
             Input::Availability(availability) => {

@@ -5,6 +5,7 @@
 //! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
 //! | an instance adapts to another flavour of its application | [`adapt`] |
 //! | its own acceptance policy has the last word, and fails closed | [`consent`] |
+//! | an owner shrinks what runs on its node, and announces evictions | [`initiative`] |
 //! | an inhibited operation is remembered by the agent that asked | [`remember`] |
 //! | a memory of `k` cycles holds what the last `k` evaluations asked in vain | [`expire`] |
 //! | what a policy sees of that memory | [`visible`] |
@@ -16,12 +17,14 @@
 
 mod adapt;
 mod history;
+mod initiative;
 mod judge;
 mod know;
 mod memory;
 
 pub use adapt::{HardwareChange, adapt};
 pub use history::History;
+pub use initiative::{Notice, OwnerAct, Present, initiative};
 pub use judge::{Concern, Refusal, consent, judge};
 pub use know::{Situation, know, number};
 pub use memory::{Remembered, expire, remember, visible};

@@ -25,6 +25,9 @@ function judgementText(history, { event, from }, instance) {
         : ["replicate", `replicate to ${node(second)} accepted: ${name(third)} appeared`];
     case EVENT.adapt: return ["adapt", `runs as ${run.applications[run.replay.instances[first][1]].flavours[second][0]}`];
     case EVENT.undeploy: return ["undeploy", `undeploy from ${node(from)} accepted`];
+    case EVENT.evicted: return ["evicted", `evicted by the owner of ${node(from)}: ${run.replay.reasons[second][2]}`];
+    case EVENT.shrunk: return ["shrunk", `shrunk to ${run.applications[run.replay.instances[first][1]].flavours[second][0]} by the owner of ${node(from)}: ${run.replay.reasons[third][2]}`];
+    case EVENT.announced: return ["evicted", `told to leave ${node(from)} within ${plural(second, "evaluation")}: ${run.replay.reasons[third][2]}`];
     case EVENT.inhibited: {
       const [manager, , words] = run.replay.reasons[fourth];
       return ["inhibited", `${wishText(run, [second, third])} inhibited by ${manager}: ${words}`];
@@ -131,7 +134,9 @@ function judgementList(history, judgements, title, instance) {
   for (const judgement of judgements) {
     const [kind, text] = judgementText(history, judgement, instance);
     const time = history.moments[judgement.event[0]];
-    const who = instance === undefined && judgement.event[1] >= EVENT.migrate && judgement.event[1] <= EVENT.inhibited ? `${history.run.replay.instances[judgement.event[2]][0]}: ` : "";
+    const code = judgement.event[1];
+    const isOfInstance = (code >= EVENT.migrate && code <= EVENT.inhibited) || (code >= EVENT.evicted && code <= EVENT.announced);
+    const who = instance === undefined && isOfInstance ? `${history.run.replay.instances[judgement.event[2]][0]}: ` : "";
     const previous = lines[lines.length - 1];
     if (previous && previous.text === who + text) {
       previous.count += 1;
@@ -184,7 +189,7 @@ function momentDetails(history, moment) {
     h("h4", {}, "By tier"),
     h("table", { class: "now" }, h("tbody", {}, tiers.slice(0, 12).map((tier) => row(tierName(run, tier), alive.filter(([, other]) => other === tier).length, tierColour(tier, tiers.length))))),
     h("h4", {}, "So far"),
-    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["adapt", EVENT.adapt], ["inhibited", EVENT.inhibited]].filter(([name, code]) => name !== "adapt" || soFar(code)).map(([name, code]) => h("tr", {},
+    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["adapt", EVENT.adapt], ["shrunk", EVENT.shrunk], ["evicted", EVENT.evicted], ["inhibited", EVENT.inhibited]].filter(([name, code]) => !["adapt", "shrunk", "evicted"].includes(name) || soFar(code)).map(([name, code]) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name), h("td", {}, whole(soFar(code))), h("td", { class: "meter" }))))),
   ];
 }

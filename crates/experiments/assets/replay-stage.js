@@ -149,6 +149,9 @@ class Stage {
       if (code === EVENT.migrate && from) this.arrow("migrate", from, cellPlace(this.layout, second, state.slot[third >= 0 ? third : first]));
       if (code === EVENT.replicate && from) this.arrow("replicate", from, cellPlace(this.layout, second, state.slot[third]));
       if (code === EVENT.undeploy && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark undeploy" }));
+      if (code === EVENT.evicted && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark evicted" }));
+      if (code === EVENT.announced && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark announced" }));
+      if (code === EVENT.shrunk && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark shrunk" }));
       if (code === EVENT.adapt && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark adapt" }));
       if (code === EVENT.inhibited && from) this.refuse(from, second === 0 ? from : third >= 0 ? boxMiddle(this.layout, third) : from);
       if (code === EVENT.deployInhibited) this.cross(boxMiddle(this.layout, second));

@@ -83,7 +83,8 @@ class History {
         break;
       case EVENT.replicate: this.settle(state, third, second); break;
       case EVENT.adapt: state.flavour[first] = second; break;
-      case EVENT.undeploy: this.leave(state, first); break;
+      case EVENT.shrunk: state.flavour[first] = second; break;
+      case EVENT.undeploy: case EVENT.evicted: this.leave(state, first); break;
       case EVENT.nodeDown:
         state.down.add(first);
         [...state.on[first]].forEach((instance) => this.leave(state, instance));
@@ -99,16 +100,17 @@ class History {
   // Remembers which instances and nodes an event is about; `state` is that before it.
   index(event, state) {
     const [, code, first, second, third, fourth] = event;
-    const own = code >= EVENT.migrate && code <= EVENT.inhibited ? state.node[first] : -1;
+    const isOfOwner = code >= EVENT.evicted && code <= EVENT.announced;
+    const own = isOfOwner || (code >= EVENT.migrate && code <= EVENT.inhibited) ? state.node[first] : -1;
     const nodes = new Set();
     const judged = { event, from: own };
     if (code === EVENT.deployed || code === EVENT.migrate || code === EVENT.replicate) nodes.add(second);
-    if (code >= EVENT.migrate && code <= EVENT.undeploy) nodes.add(own);
+    if (isOfOwner || (code >= EVENT.migrate && code <= EVENT.undeploy)) nodes.add(own);
     if (code === EVENT.inhibited) nodes.add(this.places.get(this.run.replay.reasons[fourth][0]));
     if (code === EVENT.deployInhibited) nodes.add(this.places.get(this.run.replay.reasons[third][0]));
     if (code >= EVENT.nodeDown && code <= EVENT.nodeLeaving) nodes.add(first);
     nodes.forEach((node) => { if (node >= 0) this.ofNode[node].push(judged); });
-    if (code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
+    if (isOfOwner || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
     if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) this.ofInstance[third].push(judged);
     if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
   }

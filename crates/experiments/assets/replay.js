@@ -92,7 +92,9 @@ class Player {
     const applications = this.run.applications.slice(0, 12).map((application, place) => h("span", { class: "key" }, h("span", { class: "swatch", style: `background:${applicationColour(place)}` }), application.id));
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
     const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
-    const marks = ["migrate", "replicate", "undeploy", ...adapts, "inhibited"].map((name) => h("span", { class: `key mark-key ${name}` }, name));
+    const acts = this.history ? this.history.eventsAt.flat().map(([, code]) => code) : [];
+    const owners = [["evicted", EVENT.evicted], ["announced", EVENT.announced], ["shrunk", EVENT.shrunk]].filter(([, code]) => acts.includes(code)).map(([name]) => name);
+    const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) => h("span", { class: `key mark-key ${name}` }, name));
     return h("div", { class: "legend", "aria-label": "Legend" }, applications, this.history ? [user, marks] : null);
   }
 
@@ -157,6 +159,7 @@ class Player {
   summary(events) {
     const count = (code) => events.filter((event) => event[1] === code).length;
     const parts = [[EVENT.deployed, "deployed"], [EVENT.handover, "handover", "handovers"], [EVENT.migrate, "migrate"], [EVENT.replicate, "replicate"], [EVENT.undeploy, "undeploy"], [EVENT.adapt, "adapt"],
+      [EVENT.evicted, "evicted"], [EVENT.announced, "told to leave"], [EVENT.shrunk, "shrunk"],
       [EVENT.inhibited, "inhibited"], [EVENT.deployInhibited, "deploy inhibited"], [EVENT.nodeDown, "node down"], [EVENT.nodeUp, "node up"], [EVENT.linkDown, "link down"], [EVENT.linkUp, "link up"]]
       .filter(([code]) => count(code)).map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
     return parts.length ? capital(list(parts)) : "Every agent stays.";

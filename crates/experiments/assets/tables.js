@@ -64,6 +64,10 @@ function perMovement(outcome) {
 function comparisonTables(report) {
   const regret = report.runs.some((run) => run.regret)
     ? [{ head: "regret, users", name: "satisfied_regret", digits: 2, groups: ["all"], value: (figures, run) => meanRegret(run, "satisfied") }] : [];
+  // What the paper's figures do not count: shown where it happened.
+  const further = [["adapts", "adapt", 0], ["evicted by owners", "evicted", 1], ["shrunk by owners", "shrunk", 2]]
+    .filter(([, , place]) => report.runs.some((run) => run.figures.some((figures) => figures.further[place])))
+    .map(([head, name, place]) => ({ head, name, digits: 0, value: (figures) => figures.further[place] }));
   return [
     comparison(report, {
       title: "Operations for each movement", name: "operations-per-movement",
@@ -81,6 +85,7 @@ function comparisonTables(report) {
         { head: "response time, ms", name: "response", digits: report.published ? 4 : 3, value: (figures) => figures.response },
         { head: "service usage", name: "service_usage", digits: report.published ? 4 : 3, value: (figures) => figures.service_usage },
         { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
+        ...further,
         { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },
         { head: "r", name: "pearson_r", digits: 3, value: (figures) => figures.pearson_r },
         { head: "cycles to steady state", name: "cycles_mean", digits: 2, groups: ["all"], value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0] },

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Detail, Evaluation, Header, Outcome, ReadError, Reason, Record, Seen, Target, TraceReader, Verdict,
+    Detail, Evaluation, Header, Outcome, OwnerActKind, ReadError, Reason, Record, Seen, Target, TraceReader, Verdict,
 };
 use mario_audit::{Knowledge, Pasts, Recalled, Situation, resolver};
 use mario_domain::{Capacity, InstanceId};
@@ -179,6 +179,13 @@ impl<'a> Looking<'a> {
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     self.outcome(cycle.time, outcome);
+                }
+            }
+            Record::Owner(owner) => {
+                for act in &owner.acts {
+                    if let OwnerActKind::Shrunk(flavour) = &act.kind {
+                        self.adapted(&act.instance, &Target::Flavour(flavour.clone()));
+                    }
                 }
             }
             _ => {}

@@ -45,6 +45,9 @@ pub struct GroupFigures {
     pub movements: u64,
     /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
     pub operations: OperationCounts,
+    /// What the paper's figures do not count.
+    #[serde(flatten)]
+    pub further: FurtherCounts,
     /// The same over the number of movements.
     pub per_movement: Option<OperationRatios>,
     /// Mean and greatest number of instances after a cycle.
@@ -72,6 +75,26 @@ pub struct OperationCounts {
     pub migrate: u64,
     pub replicate: u64,
     pub inhibited: u64,
+}
+
+/// What the paper's figures do not count; what did not happen is not written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FurtherCounts {
+    /// Adapts that were accepted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub adapt: u64,
+    /// Instances that the owners of nodes evicted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub evicted: u64,
+    /// Instances that the owners of nodes shrank.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shrunk: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many of each for every movement.

@@ -369,6 +369,7 @@ impl NodeConfig {
             reservation_timeout: of(self.timing.reservation_ms),
             resend_after: of(self.timing.resend_ms),
             resend_after_max: of(self.timing.resend_ms_max),
+            ..Timing::default()
         }
     }
 

@@ -1,5 +1,6 @@
-//! The policy of a node's manager: which requests it accepts.
+//! The policy of a node's manager: which requests it accepts, and what its owner wants of what runs there.
 
+mod initiative;
 mod view;
 
 use std::error::Error;
@@ -13,13 +14,14 @@ use mario_prolog::{
 };
 
 use crate::knowledge_base::Constant;
+pub use initiative::{Eviction, Initiative, Shrink};
 pub use view::ManagerView;
 
 /// What a request that leads nowhere, or comes from nowhere, has in place of a node.
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
-pub const MANAGER_FACTS: [(&str, usize); 12] = [
+pub const MANAGER_FACTS: [(&str, usize); 13] = [
     ("service", 4),
     ("node", 2),
     ("node", 3),
@@ -32,6 +34,7 @@ pub const MANAGER_FACTS: [(&str, usize); 12] = [
     ("capacity", 3),
     ("flavour", 6),
     ("running", 2),
+    ("leave", 2),
 ];
 
 /// How many of them have always been there. A text may define those that came later by itself, and then sees its own.
@@ -45,8 +48,10 @@ pub struct Acceptance {
     budget: Budget,
     accepts: bool,
     rejects: bool,
-    /// Where accept/1 and reject/2 begin, if the text has clauses of them.
-    places: [Option<Place>; 2],
+    evicts: bool,
+    shrinks: bool,
+    /// Where each of [`MANAGER_GOALS`] begins, if the text has one clause of it.
+    places: [Option<Place>; MANAGER_GOALS.len()],
     warnings: Arc<[Problem]>,
     words: Words,
 }
@@ -66,17 +71,32 @@ pub struct AcceptanceFailure {
     pub hint: Option<String>,
 }
 
+/// What an acceptance policy is asked for: names and numbers of arguments, in the order of [`Goal`].
+pub(crate) const MANAGER_GOALS: [(&str, usize); 4] = [("accept", 1), ("reject", 2), ("evict", 2), ("shrink", 3)];
+
 /// What an acceptance policy is asked for.
 #[derive(Clone, Copy)]
 enum Goal {
     Accept,
     Reject,
+    Evict,
+    Shrink,
+}
+
+impl Goal {
+    /// It as `name/arity`.
+    fn predicate(self) -> String {
+        let (name, arity) = MANAGER_GOALS[self as usize];
+        format!("{name}/{arity}")
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Words {
     accept: Atom,
     reject: Atom,
+    evict: Atom,
+    shrink: Atom,
     request: Atom,
     none: Atom,
     /// In the order of [`OperationName::ALL`].
@@ -98,7 +118,7 @@ pub enum AcceptanceError {
         /// The name of the policy.
         name: String,
     },
-    /// It says neither what it accepts nor what it rejects.
+    /// It says nothing that a manager asks for: neither what it accepts or rejects, nor what it evicts or shrinks.
     NoRule {
         /// The name of the policy.
         name: String,
@@ -160,13 +180,13 @@ impl Acceptance {
             let places: &[Place] = loaded.places(predicate, arity);
             !places.is_empty() || loaded.program.defines(predicate, arity)
         };
-        let (accepts, rejects) = (defines("accept", 1), defines("reject", 2));
-        if !accepts && !rejects {
+        let [accepts, rejects, evicts, shrinks] = MANAGER_GOALS.map(|(name, arity)| defines(name, arity));
+        if !accepts && !rejects && !evicts && !shrinks {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
         // An exception does not say in which clause it was raised, so the place is known where there is one only.
-        let places = [("accept", 1), ("reject", 2)].map(|(name, arity)| match loaded.places(name, arity) {
+        let places = MANAGER_GOALS.map(|(name, arity)| match loaded.places(name, arity) {
             [only] => Some(only.clone()),
             _ => None,
         });
@@ -176,11 +196,15 @@ impl Acceptance {
             budget,
             accepts,
             rejects,
+            evicts,
+            shrinks,
             places,
             warnings: loaded.warnings.into(),
             words: Words {
                 accept: symbols.intern("accept"),
                 reject: symbols.intern("reject"),
+                evict: symbols.intern("evict"),
+                shrink: symbols.intern("shrink"),
                 request: symbols.intern("request"),
                 none: symbols.intern(NONE),
                 operations: OperationName::ALL.map(|name| symbols.intern(name.as_str())),
@@ -332,7 +356,7 @@ impl fmt::Display for AcceptanceError {
                 write!(formatter, "acceptance policy `{name}` calls halt while it is loaded")
             }
             AcceptanceError::NoRule { name } => {
-                write!(formatter, "acceptance policy `{name}` has no clause of accept/1 or reject/2")
+                write!(formatter, "acceptance policy `{name}` has no clause of accept/1, reject/2, evict/2 or shrink/3")
             }
         }
     }

@@ -20,7 +20,7 @@ mod truth;
 
 use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, Tree, TreeKind};
 
-use crate::acceptance::MANAGER_FACTS;
+use crate::acceptance::{MANAGER_FACTS, MANAGER_GOALS};
 use crate::explore::{Bounds, Exploration, Interests, explore};
 use crate::policy::{Policy, PolicyError, Settings};
 use crate::remembers;
@@ -47,7 +47,7 @@ pub struct Report {
 enum Role {
     /// It says what agents propose.
     Policy,
-    /// It says what a node's manager accepts.
+    /// It says what a node's manager accepts, or what its owner wants of what runs there.
     Acceptance,
     /// It is neither, such as a file of predicates for others.
     Library,
@@ -143,7 +143,7 @@ pub(crate) struct ClauseGoals {
     pub(crate) line: usize,
 }
 
-/// The clauses of `accept/1` or `reject/2` of an acceptance policy, each with its goals as they are written.
+/// The clauses of one of [`MANAGER_GOALS`] in an acceptance policy, each with its goals as they are written.
 pub(crate) fn clauses_with_goals(
     engine: &Engine,
     name: &str,
@@ -153,7 +153,7 @@ pub(crate) fn clauses_with_goals(
 ) -> Option<Vec<ClauseGoals>> {
     let (loaded, _) = load(engine, name, text, resolvers).ok()?;
     let text = Text::new(&loaded);
-    let arity = if predicate == "accept" { 1 } else { 2 };
+    let (_, arity) = *MANAGER_GOALS.iter().find(|(name, _)| *name == predicate)?;
     let written = |place: &Place, tree: &Tree| match &tree.kind {
         // An atom has no place of its own.
         TreeKind::Atom(name) => name.clone(),
@@ -206,8 +206,8 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     // An acceptance policy may say things that a policy may not, and the reverse: only its own vocabulary tells.
     let first = load_as(Role::Policy);
     let accepts = |loaded: &Loaded| {
-        let defines = |predicate, arity| loaded.program.defines(predicate, arity);
-        !defines("operation", 3) && (defines("accept", 1) || defines("reject", 2))
+        let defines = |predicate: &str, arity| loaded.program.defines(predicate, arity);
+        !defines("operation", 3) && MANAGER_GOALS.iter().any(|(predicate, arity)| defines(*predicate, *arity))
     };
     match first {
         Ok((loaded, _)) if accepts(&loaded) => load_as(Role::Acceptance),

@@ -215,6 +215,10 @@ fn proposal(
     }
     let target = match query.argument(TARGET) {
         Some(Value::Atom(atom)) if query.is_made_up(atom) => return Err(ProposalFault::UnknownTarget),
+        // A flavour has an id, and the empty name is none.
+        Some(Value::Atom(atom)) if operation.asks_for_flavour() && query.atom_name(atom).is_empty() => {
+            return Err(ProposalFault::NotATarget);
+        }
         Some(target @ (Value::Atom(_) | Value::Integer(_))) => target,
         _ => return Err(ProposalFault::NotATarget),
     };

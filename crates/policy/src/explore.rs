@@ -79,6 +79,8 @@ pub(crate) struct Interests {
     extra: Vec<ExtraFact>,
     /// It speaks of flavours, of these among others.
     flavours: Option<Vec<String>>,
+    /// It reads `leave/2`.
+    leaving: bool,
 }
 
 impl Interests {
@@ -87,6 +89,7 @@ impl Interests {
         match (name, arguments) {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
             ("needs" | "free", [_, _, _]) => self.kinds = true,
+            ("leave", [_, _]) => self.leaving = true,
             ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
             ("flavour", [_, flavour, _, _, _, _]) | ("running", [_, flavour]) => self.note_flavour(flavour),
             ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
@@ -194,6 +197,7 @@ impl Explorer<'_> {
     fn explore(&mut self, interests: &Interests, progress: &mut dyn FnMut(usize)) {
         let memories: &[u32] = if interests.memory { &[1, 10] } else { &[0] };
         let gpus: &[Gpus] = if interests.kinds { &[Gpus::NotAsked, Gpus::One] } else { &[Gpus::NotAsked] };
+        let notices: &[Option<u32>] = if interests.leaving { &[None, Some(2)] } else { &[None] };
         let spreads: &[Spread] =
             if interests.extra.is_empty() { &[Spread::None] } else { &[Spread::InTurn, Spread::Same, Spread::None] };
         for nodes in 1..=self.bounds.nodes {
@@ -214,10 +218,13 @@ impl Explorer<'_> {
                                     spread: Spread::None,
                                     gpus: Gpus::NotAsked,
                                     flavours: interests.flavours.as_deref().unwrap_or_default(),
+                                    notice: None,
                                 };
                                 for &gpus in gpus {
-                                    world.gpus = gpus;
-                                    self.explore_settings(&mut world, memories, spreads);
+                                    for &notice in notices {
+                                        (world.gpus, world.notice) = (gpus, notice);
+                                        self.explore_settings(&mut world, memories, spreads);
+                                    }
                                 }
                                 if self.ended_early.is_some() {
                                     return;
@@ -272,6 +279,10 @@ impl Explorer<'_> {
                     let message = "instances come and go, and are where they were again, though no client moved";
                     self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
                 }
+            }
+            if placement.is_empty() && !world.clients.is_empty() && run.evicted {
+                // No policy can keep the only instance of a world without another node.
+                return;
             }
             if placement.is_empty() && !world.clients.is_empty() {
                 self.report_loss(world, &steps, cycle);

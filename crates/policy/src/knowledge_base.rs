@@ -9,6 +9,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
 mod later;
 
+use crate::vocabulary::LEAVE;
 pub(crate) use later::Copied;
 use later::{Flavours, History, Kinds};
 
@@ -33,6 +34,7 @@ pub struct KnowledgeBase {
     history: History,
     kinds: Kinds,
     flavours: Flavours,
+    leaving: Table,
     /// Neighbours on their way into `nodes`.
     neighbours: Vec<Constant>,
 }
@@ -100,6 +102,7 @@ impl KnowledgeBase {
             history: History::new(),
             kinds: Kinds::new(),
             flavours: Flavours::new(),
+            leaving: Table::new(2),
             neighbours: Vec::new(),
         }
     }
@@ -129,6 +132,7 @@ impl KnowledgeBase {
         self.history.clear();
         self.kinds.free.clear();
         self.flavours.running.clear();
+        self.leaving.clear();
     }
 
     /// Forgets the extra facts.
@@ -295,6 +299,7 @@ impl KnowledgeBase {
         self.history.clone_from(&other.history);
         self.kinds.clone_from(&other.kinds);
         self.flavours.clone_from(&other.flavours);
+        self.leaving.clone_from(&other.leaving);
     }
 
     /// Adds a node fact of one form; the other form of the same fact may be there already.
@@ -349,6 +354,7 @@ impl KnowledgeBase {
             12 => Some(&self.kinds.free),
             13 => Some(&self.flavours.known),
             14 => Some(&self.flavours.running),
+            LEAVE => Some(&self.leaving),
             _ => None,
         }
     }

@@ -62,7 +62,9 @@ mod verdict;
 mod check;
 mod explore;
 
-pub use acceptance::{Acceptance, AcceptanceError, AcceptanceFailure, MANAGER_FACTS, ManagerView};
+pub use acceptance::{
+    Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, MANAGER_FACTS, ManagerView, Shrink,
+};
 pub use blind::{Blindness, FactsAllowed, Seeing, blindness};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
@@ -78,5 +80,8 @@ pub use recorded::{Recorded, RecordedError};
 pub use remembers::Remembers;
 pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use text::PolicyText;
-pub use verdict::{AcceptanceText, ExplainedVerdict, JudgingClause, explain_verdict};
+pub use verdict::{
+    AcceptanceText, ExplainedAct, ExplainedInitiative, ExplainedVerdict, JudgingClause, explain_initiative,
+    explain_verdict,
+};
 pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

@@ -19,6 +19,12 @@
 //! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
 //! ```
 //!
+//! A test of what the owner of a node wants has the word `initiative` and what is expected of `shrink/3` and `evict/2`:
+//!
+//! ```prolog
+//! test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
+//! ```
+//!
 //! The policy is the file beside the table, unless a directive `:- policy('name.pl')` says otherwise.
 
 mod read;
@@ -68,13 +74,29 @@ pub struct DecisionClaim {
     rest: Rest,
 }
 
-/// A request, and what a manager with this view should say to it.
+/// What a manager sees, and what it should say or want.
 #[derive(Clone, Debug)]
 pub struct VerdictClaim {
     view: ManagerView,
-    request: Request,
-    needed: Hardware,
-    expected: ExpectedVerdict,
+    claimed: Claimed,
+}
+
+#[derive(Clone, Debug)]
+enum Claimed {
+    /// What the manager should say to a request.
+    Verdict { request: Request, needed: Hardware, expected: ExpectedVerdict },
+    /// What the owner should want of what runs on the node.
+    Initiative(Vec<ExpectedAct>),
+}
+
+/// An `evict/2` or `shrink/3` that is expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct ExpectedAct {
+    instance: String,
+    /// `None` for an eviction.
+    flavour: Option<String>,
+    /// `None` for any reason.
+    reason: Option<String>,
 }
 
 impl<Claim> Test<Claim> {

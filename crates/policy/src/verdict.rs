@@ -3,6 +3,8 @@
 //! Nothing is derived: a goal is called the one where a clause failed because the goals before it hold and it does not, and
 //! a change of facts is shown only after judging again with it.
 
+mod initiative;
+
 use mario_domain::{Inhibition, Rule, Verdict};
 use mario_prolog::{Engine, Machine, Outcome, Resolver, Tree, TreeKind};
 use serde::Serialize;
@@ -11,6 +13,8 @@ use crate::acceptance::Acceptance;
 use crate::check::clauses_with_goals;
 use crate::facts::FactsError;
 use crate::test_table::{TestTable, Tests, VerdictClaim};
+
+pub use initiative::{ExplainedAct, ExplainedInitiative, explain_initiative};
 
 /// More changes than this are not shown: the first are the smallest.
 const CHANGES_MAX: usize = 3;
@@ -86,7 +90,7 @@ pub fn explain_verdict(
         Verdict::Inhibited(Inhibition { rule: Rule::Acceptance { reason }, .. }) => {
             explained.clause = judging.holding(text, &claim, "reject");
             if explained.clause.is_none() {
-                explained.failed = judging.failed(text, &claim);
+                explained.failed = judging.failed(text, &claim, "accept");
             }
             explained.reason = Some(reason);
         }
@@ -109,16 +113,20 @@ struct Judging<'a> {
 impl Judging<'_> {
     /// What the manager sees and what it is asked, from facts as text.
     fn claim(&self, facts: &str) -> Result<VerdictClaim, FactsError> {
-        let table = format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request);
+        self.read(&format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request))
+    }
+
+    /// The only claim of a table.
+    fn read(&self, table: &str) -> Result<VerdictClaim, FactsError> {
         let error = |message: &str| FactsError::whole(self.name, message);
-        match TestTable::read(self.engine, self.name, &table)?.tests {
+        match TestTable::read(self.engine, self.name, table)?.tests {
             Tests::OfAcceptance(mut tests) if tests.len() == 1 => Ok(tests.remove(0).into_claim()),
             _ => Err(error("these are facts and tests: a manager sees facts only")),
         }
     }
 
     fn verdict(&mut self, claim: &VerdictClaim) -> Verdict {
-        claim.judge(&mut self.machine, self.acceptance)
+        claim.judge(&mut self.machine, self.acceptance).unwrap_or(Verdict::Accepted)
     }
 
     /// Whether a goal in the words of the policy has an answer.
@@ -141,9 +149,9 @@ impl Judging<'_> {
         })
     }
 
-    /// Each clause of `accept/1` with the first of its goals that fails.
-    fn failed(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim) -> Vec<JudgingClause> {
-        let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, "accept");
+    /// Each clause of a predicate with the first of its goals that fails.
+    fn failed(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Vec<JudgingClause> {
+        let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate);
         let mut failed = Vec::new();
         for clause in clauses.unwrap_or_default() {
             let goals: Vec<&str> = clause.goals.iter().map(String::as_str).collect();
@@ -157,11 +165,15 @@ impl Judging<'_> {
         failed
     }
 
-    /// A clause as a goal: its head is the request, and then its first goals.
+    /// A clause as a goal: its head is what is asked, and then its first goals.
     fn goal(&self, head: &str, goals: &[&str]) -> String {
         let request = self.request;
         let matched = if head.starts_with("reject") {
             format!("reject({request}, _) = {head}")
+        } else if head.starts_with("evict") {
+            format!("evict({request}, _) = {head}")
+        } else if head.starts_with("shrink") {
+            format!("shrink({request}, _, _) = {head}")
         } else {
             format!("accept({request}) = {head}")
         };

@@ -137,6 +137,7 @@ pub const FACTS: &[FactPredicate] = &[
         ],
     },
     FactPredicate { name: "running", arguments: &[id("the instance"), id("the flavour")] },
+    FactPredicate { name: "leave", arguments: &[id("the instance"), number("how many evaluations it has left")] },
 ];
 
 /// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
@@ -150,3 +151,6 @@ pub(crate) const NEEDS: usize = 11;
 
 /// The position of `flavour/6` in [`FACTS`]; `running/2` follows.
 pub(crate) const FLAVOUR: usize = 13;
+
+/// The position of `leave/2` in [`FACTS`].
+pub(crate) const LEAVE: usize = 15;

@@ -56,7 +56,7 @@ const POLICIES: &[Shipped] = shipped![
 /// The policies that ship to compare others with. The other baselines are strategies of management.
 const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
-const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits",];
+const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits", "evict-the-largest",];
 
 /// The names of the policies that ship.
 pub fn policy_names() -> impl Iterator<Item = &'static str> {
@@ -120,6 +120,15 @@ pub fn adapts(policy: &PolicyText) -> bool {
     let Some((name, text)) = policy.main().filter(|_| may_adapt) else { return false };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
     loaded.is_ok_and(|policy| policy.program().mentions(word))
+}
+
+/// Whether the policy of a node's manager also says what its owner evicts or shrinks.
+pub fn has_initiative(policy: &PolicyText) -> bool {
+    let may_have = policy.files.iter().any(|(_, text)| has_word(text, "evict") || has_word(text, "shrink"));
+    let Some((name, text)) = policy.main().filter(|_| may_have) else { return false };
+    let budget = PolicySettings::default().budget;
+    Acceptance::load(engine(), name, text, Some(policy.resolver()), budget)
+        .is_ok_and(|acceptance| acceptance.has_initiative())
 }
 
 /// Whose policy it is.

@@ -132,6 +132,7 @@ impl Resolving<'_> {
                 budget: settings.agents.budget,
             },
             management_period: settings.managers.period.span(),
+            notice: settings.managers.notice,
             network: network(settings),
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,

@@ -43,6 +43,8 @@ pub struct Scenario {
     pub agents: AgentTiming,
     /// The time between two activations of the managers; the first is at 0.
     pub management_period: Duration,
+    /// How many evaluations an agent has left when the owner of its node announces its eviction.
+    pub notice: u32,
     /// How messages travel.
     pub network: Network,
     /// What agents see of their clients' requests.

@@ -170,6 +170,11 @@ pub struct ManagerSettings {
     /// accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
+    /// How many evaluations an agent has left when the owner of its node announces that its instance is evicted: `leave/2` in a
+    /// policy.
+    #[serde(skip_serializing_if = "ManagerSettings::is_usual_notice")]
+    #[schemars(with = "range::Notice")]
+    pub notice: u32,
 }
 
 /// How messages travel.
@@ -259,7 +264,18 @@ impl Default for AgentSettings {
 
 impl Default for ManagerSettings {
     fn default() -> ManagerSettings {
-        ManagerSettings { period: Period::of(100.0), acceptance: None }
+        ManagerSettings { period: Period::of(100.0), acceptance: None, notice: ManagerSettings::NOTICE }
+    }
+}
+
+impl ManagerSettings {
+    /// The notice that owners give unless a scenario says otherwise.
+    const NOTICE: u32 = 3;
+
+    /// Whether a scenario need not say what notice owners give.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_usual_notice(notice: &u32) -> bool {
+        *notice == ManagerSettings::NOTICE
     }
 }
 

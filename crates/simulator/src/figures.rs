@@ -1,6 +1,7 @@
 //! The figures of a run, for all applications together and for each kind of them.
 
 mod correlation;
+mod further;
 mod groups;
 mod regret;
 
@@ -9,11 +10,14 @@ use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::population::{AgentIndex, CompactVerdict, Deployed, Label, Outcome, ParkedCounts, Population};
+use crate::population::{
+    AgentIndex, CompactVerdict, Deployed, Label, Outcome, OwnerActKind, OwnerActs, ParkedCounts, Population,
+};
 use crate::recorder::{Cause, Recorder, Sent, Served};
 
 use groups::Groups;
 
+pub use further::FurtherCounts;
 pub use regret::{Regret, RegretFigures, Versus};
 
 /// Counts while a run goes on; [`Tally::figures`] says what they come to.
@@ -31,6 +35,8 @@ pub struct Tally {
     activations: Vec<Instances>,
     /// For each group, its instances now.
     instances: Vec<u64>,
+    /// For each group, what the paper's figures do not count.
+    further: Vec<FurtherCounts>,
     users: Vec<Responses>,
     usage: Vec<Usage>,
     served: u64,
@@ -118,6 +124,9 @@ pub struct GroupFigures {
     /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing. Deploys are those
     /// after the beginning.
     pub operations: Counts,
+    /// What else happened.
+    #[serde(flatten)]
+    pub further: FurtherCounts,
     /// The same over the number of movements.
     pub per_movement: Option<Ratios>,
     /// Mean and greatest number of instances.
@@ -210,6 +219,7 @@ impl Tally {
             cycles: vec![Vec::new(); count],
             activations: vec![Instances::default(); count],
             instances: vec![0; count],
+            further: vec![FurtherCounts::default(); count],
             users: vec![Responses::default(); scenario.users.len()],
             usage: vec![Usage::default(); scenario.applications.len()],
             groups,
@@ -224,7 +234,8 @@ impl Tally {
         let founded = Tally::new(scenario);
         let bits = |rates: &[f64]| rates.iter().map(|rate| rate.to_bits()).collect::<Vec<u64>>();
         let lengths = |tally: &Tally| {
-            let tables = [tally.activations.len(), tally.instances.len(), tally.users.len(), tally.usage.len()];
+            let Tally { activations, instances, further, users, usage, .. } = tally;
+            let tables = [activations.len(), instances.len(), further.len(), users.len(), usage.len()];
             (tables, tally.cycles.len(), tally.steps.iter().map(Vec::len).collect::<Vec<usize>>())
         };
         self.step == founded.step
@@ -260,6 +271,7 @@ impl Tally {
             group: self.groups.name(group).to_owned(),
             movements,
             operations,
+            further: self.further[group],
             per_movement: (movements > 0).then(|| Ratios {
                 undeploy: per_movement(operations.undeploy),
                 migrate: per_movement(operations.migrate),
@@ -308,6 +320,12 @@ impl Tally {
         }
     }
 
+    fn count_further(&mut self, application: ApplicationIndex, count: impl Fn(&mut FurtherCounts)) {
+        for group in [Groups::ALL, self.groups.of(application)] {
+            count(&mut self.further[group]);
+        }
+    }
+
     fn instances_changed(&mut self, application: ApplicationIndex, by: i64) {
         for group in [Groups::ALL, self.groups.of(application)] {
             self.instances[group] = self.instances[group].saturating_add_signed(by);
@@ -321,8 +339,7 @@ impl Tally {
                 self.instances_changed(application, -1);
             }
             OperationName::Migrate => self.count(time, application, |step| step.migrate += 1),
-            // The figures are those of the paper, in which nothing adapts.
-            OperationName::Adapt => {}
+            OperationName::Adapt => self.count_further(application, |counts| counts.adapt += 1),
             OperationName::Replicate => {
                 self.count(time, application, |step| step.replicate += 1);
                 self.instances_changed(application, 1);
@@ -406,6 +423,20 @@ impl Recorder for Tally {
             seen.activations += 1;
             seen.sum += instances;
             seen.max = seen.max.max(instances);
+        }
+    }
+
+    fn owner(&mut self, _time: Time, acts: &OwnerActs, population: &Population) {
+        for act in &acts.acts {
+            let application = population.agent(act.agent).application();
+            match act.kind {
+                OwnerActKind::Evicted => {
+                    self.count_further(application, |counts| counts.evicted += 1);
+                    self.instances_changed(application, -1);
+                }
+                OwnerActKind::Shrunk(_) => self.count_further(application, |counts| counts.shrunk += 1),
+                OwnerActKind::Announced(_) => {}
+            }
         }
     }
 

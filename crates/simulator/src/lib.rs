@@ -47,7 +47,8 @@ mod validation;
 pub use mario_trace::Detail;
 
 pub use figures::{
-    Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
+    Counts, CycleCounts, Figures, FurtherCounts, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts,
+    Tally, Versus,
 };
 pub use optimum::{TooLarge, Value};
 pub use output::{

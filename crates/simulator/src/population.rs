@@ -42,11 +42,12 @@ mod cycle;
 mod enact;
 mod evaluate;
 mod layers;
+mod owners;
 mod saved;
 mod strategies;
 mod update;
 
-pub use acceptance::{AcceptanceContext, AcceptanceCounts};
+pub use acceptance::{AcceptanceContext, AcceptanceCounts, Asked};
 pub use agent::{Agent, Neighbour, RequestFact};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
@@ -55,6 +56,7 @@ pub use layers::decision_cache::{DecisionCache, Lookup, SavedDecisionCache, Slot
 pub use layers::parking::ParkedCounts;
 pub use layers::proposal_cache::Basis;
 pub use numbers::Numbers;
+pub use owners::{OwnerAct, OwnerActKind, OwnerActs};
 pub use proposal::{CompactVerdict, Deployed, Deployment, Judged, Outcome, Proposal, Target};
 pub use saved::SavedPopulation;
 pub use simulated_node::{Promise, SimulatedNode};

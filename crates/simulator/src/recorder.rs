@@ -6,7 +6,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex
 pub use mario_trace::{Cause, Sent};
 
 use crate::optimum::Value;
-use crate::population::{AgentIndex, Label, ParkedCounts, Population};
+use crate::population::{AgentIndex, Label, OwnerActs, ParkedCounts, Population};
 
 /// Takes down what happens in a run, in the order in which it happens.
 ///
@@ -40,6 +40,10 @@ pub trait Recorder {
 
     /// The managers judged what was pending.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
+
+    /// The owner of a node did something to what runs there, after what was accepted at this time was enacted. A recorder that
+    /// counts cycles hears of it after the cycle.
+    fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
     /// The managers were active, whether or not there was anything to judge.
     fn activation(&mut self, time: Time, population: &Population) {}
@@ -168,6 +172,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.cycle(time, label, population);
     }
 
+    fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
+        self.0.owner(time, acts, population);
+        self.1.owner(time, acts, population);
+    }
+
     fn activation(&mut self, time: Time, population: &Population) {
         self.0.activation(time, population);
         self.1.activation(time, population);
@@ -276,6 +285,12 @@ impl<R: Recorder> Recorder for Option<R> {
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         if let Some(recorder) = self {
             recorder.cycle(time, label, population);
+        }
+    }
+
+    fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
+        if let Some(recorder) = self {
+            recorder.owner(time, acts, population);
         }
     }
 

@@ -6,6 +6,7 @@
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
+//! | `owners` | owners of nodes who evict and shrink what runs there |
 //! | `reasons` | why agents get nothing done, the first time |
 //! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
@@ -20,6 +21,7 @@ mod disturbances;
 mod evaluation_schedule;
 mod management;
 mod movement;
+mod owners;
 mod parking;
 mod planning;
 mod reasons;

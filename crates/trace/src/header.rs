@@ -15,6 +15,8 @@ pub enum Version {
     Third,
     /// For live nodes: [`Header::live`] is there.
     Fourth,
+    /// For runs in which owners of nodes have initiative: [`Header::notice`] is there.
+    Fifth,
 }
 
 /// What is known before the run. The fields are the keys of the first line, in its order.
@@ -49,6 +51,9 @@ pub struct Header<'a> {
     /// With a memory that is cleared periodically, every how many evaluations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u32>,
+    /// If owners of nodes have initiative: how many evaluations an agent has left when its eviction is announced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<u32>,
     /// What is run.
     pub applications: Vec<HeaderApplication<'a>>,
     /// The names of the tiers, from the top down; empty when they have none.
@@ -158,6 +163,7 @@ impl Header<'_> {
             Version::Second if !self.measures && self.models.is_none() => 2,
             Version::Second | Version::Third => 3,
             Version::Fourth => 4,
+            Version::Fifth => 5,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

@@ -29,6 +29,7 @@ pub mod live;
 mod clients;
 mod cycle;
 mod evaluation;
+mod owner;
 mod summing;
 mod update;
 
@@ -41,7 +42,8 @@ pub use cycle::Cycle;
 pub use header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 pub use record::{
-    Cause, Decided, Deployed, Detail, Evaluation, Judged, Regret, RequestsSeen, Sent, Solution, Target, Worth,
+    Cause, Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, Regret, RequestsSeen, Sent, Solution,
+    Target, Worth,
 };
 pub use summing::Counts;
 pub use writer::TraceWriter;

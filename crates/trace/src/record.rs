@@ -137,6 +137,30 @@ pub struct Deployed<'a> {
     pub created: Option<InstanceId>,
 }
 
+/// What the owner of a node did to an instance there, and why.
+#[derive(Clone, Debug)]
+pub struct OwnerAct<'a> {
+    /// The instance.
+    pub instance: InstanceId,
+    /// What it is an instance of.
+    pub application: ApplicationPlace,
+    /// What was done.
+    pub kind: OwnerActKind<'a>,
+    /// Why, as the owner's policy said it.
+    pub reason: &'a str,
+}
+
+/// What the owner of a node did to an instance there.
+#[derive(Clone, Debug)]
+pub enum OwnerActKind<'a> {
+    /// It is gone.
+    Evicted,
+    /// It runs in this smaller flavour.
+    Shrunk(&'a FlavourId),
+    /// It will be evicted: its agent has so many evaluations left.
+    Announced(u32),
+}
+
 /// Why a node went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::header::Header;
 use crate::json::{natural, number, string};
 use crate::place::{ApplicationPlace, NodePlace, UserPlace};
+use crate::record::{OwnerAct, OwnerActKind};
 use crate::writer::TraceWriter;
 
 /// What is counted instead of told.
@@ -198,6 +199,33 @@ impl<W: Write> TraceWriter<W> {
             None => (1, Vec::new()),
         };
         self.placed(tier_count, &placed);
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    /// The owner of a node did something to what runs there.
+    pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
+        // Of each application: evicted, shrunk, announced.
+        let mut rows = vec![[0_u64; 3]; self.seen.len()];
+        let Some(summing) = &mut self.summing else { return };
+        for act in acts {
+            let row = &mut rows[act.application.position()];
+            match act.kind {
+                OwnerActKind::Evicted => {
+                    row[0] += 1;
+                    summing.place(act.application, node, -1);
+                    self.totals.instances = self.totals.instances.saturating_sub(1);
+                }
+                OwnerActKind::Shrunk(_) => row[1] += 1,
+                OwnerActKind::Announced(_) => row[2] += 1,
+            }
+        }
+        let tier = u64::from(summing.tier_of_node[node.position()]);
+        self.begin("owners", time);
+        let told = rows.iter().enumerate().filter(|(_, row)| **row != [0; 3]);
+        self.rows(told.map(|(application, [evicted, shrunk, announced])| {
+            [application as u64, tier, *evicted, *shrunk, *announced].into_iter()
+        }));
         self.line.push(b']');
         self.end_line();
     }

@@ -78,6 +78,7 @@ impl Audit {
         self.enact(&mut enactments);
         self.require_all_judged();
         self.await_comparison(self.counts.accepted() > accepted);
+        self.begin_turn_of_owners();
     }
 
     fn enact(&mut self, enactments: &mut Vec<Enactment>) {

@@ -104,6 +104,9 @@ impl Audit {
         agent.evaluations += 1;
         agent.last_evaluation = Some(time);
         agent.left.clear();
+        if let Some(notice) = &mut agent.notice {
+            notice.left = notice.left.saturating_sub(1);
+        }
         if let Some(every) = forgets_every
             && agent.evaluations > 1
             && (agent.evaluations - 1).is_multiple_of(every)

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use rustc_hash::FxHashSet;
 
-use crate::reader::{Header, Memory};
+use crate::reader::{Arbitration, Header, Memory};
 
 /// What speaks against a header: what it is about, what should be there, and what is there.
 pub(super) type Fault = (String, String, String);
@@ -64,8 +64,27 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     same_ids("node", header.nodes.iter().map(|node| &node.id), &mut faults);
     same_ids("user", header.users.iter().map(|user| &user.id), &mut faults);
     links(header, &mut faults);
+    owners(header, &mut faults);
     flavours(header, &mut faults);
     faults
+}
+
+/// Owners have initiative in format 5 alone, where some node has a policy of its own, and give notice.
+fn owners(header: &Header, faults: &mut Vec<Fault>) {
+    let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
+    let is_fifth = header.mario_trace == 5;
+    if is_fifth != header.notice.is_some() {
+        faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
+    }
+    let may_have =
+        header.arbitration != Arbitration::Central && header.nodes.iter().any(|node| node.acceptance.is_some());
+    if header.notice.is_some() && !may_have {
+        let expected = "no `notice`: no manager with a policy of its own is asked".to_owned();
+        faults.push(("the notice".to_owned(), expected, words(true)));
+    }
+    if header.notice == Some(0) {
+        faults.push(("the notice".to_owned(), "at least one evaluation".to_owned(), "0".to_owned()));
+    }
 }
 
 /// Flavours have names of their own, and the first has the numbers of the application.

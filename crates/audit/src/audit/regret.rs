@@ -39,6 +39,10 @@ impl Comparisons {
         self.have_users_changed = true;
     }
 
+    pub(super) fn instances_changed(&mut self) {
+        self.has_placement_changed = true;
+    }
+
     pub(super) fn infrastructure_changed(&mut self) {
         self.has_infrastructure_changed = true;
         self.parts.clear();

@@ -223,16 +223,24 @@ impl Audit {
             record.placed.iter().map(|placed| ((placed.application, placed.tier), placed.instances)),
         );
         for Placed { application, tier, instances } in &record.placed {
-            let there = self.tiers.instances.entry((*application, *tier)).or_default();
-            if let Some(left) = there.checked_sub(*instances) {
-                *there = left;
-                continue;
-            }
-            let expected = format!("at most {there} instances in tier {tier} to go");
-            *there = 0;
-            let who = self.application_text(*application);
-            self.find(FindingKind::Instance, who, expected, instances.to_string());
+            self.take_from_tier(*application, *tier, *instances);
         }
+    }
+
+    /// Instances of an application are no longer in a tier.
+    pub(super) fn take_from_tier(&mut self, application: u32, tier: u32, instances: u64) {
+        if instances == 0 {
+            return;
+        }
+        let there = self.tiers.instances.entry((application, tier)).or_default();
+        if let Some(left) = there.checked_sub(instances) {
+            *there = left;
+            return;
+        }
+        let expected = format!("at most {there} instances in tier {tier} to go");
+        *there = 0;
+        let who = self.application_text(application);
+        self.find(FindingKind::Instance, who, expected, instances.to_string());
     }
 
     fn require_room_in_tiers(&mut self) {

@@ -9,7 +9,7 @@ use super::live::TracedLive;
 use super::record::{Record, Target};
 
 /// The newest version of the format that is read here; all before it are read, too.
-pub const FORMAT: u64 = 4;
+pub const FORMAT: u64 = 5;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub struct Header {
     /// With a periodic memory: at every so-manieth evaluation everything is forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
+    /// If owners of nodes have initiative: how many evaluations an agent has left when its eviction is announced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<u64>,
     /// What is run.
     pub applications: Vec<TracedApplication>,
     /// What the tiers are called, from the top down; empty when they have no names.
@@ -97,8 +100,11 @@ impl Detail {
             | Record::NodeUp(_)
             | Record::LinkDown(_)
             | Record::LinkUp(_)
+            | Record::Owner(_)
             | Record::Client(_) => self != Detail::Summary,
-            Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Clients(_) => self == Detail::Summary,
+            Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Owners(_) | Record::Clients(_) => {
+                self == Detail::Summary
+            }
             Record::Deployed(_)
             | Record::Update(_)
             | Record::Regret(_)

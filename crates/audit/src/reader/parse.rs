@@ -98,6 +98,7 @@ macro_rules! from_word {
     };
 }
 
+mod owners;
 mod summed;
 
 #[derive(Clone, Copy)]
@@ -120,6 +121,8 @@ enum Kind {
     Handovers,
     Counts,
     Gone,
+    Owner,
+    Owners,
     Latency,
     Traffic,
     Live,
@@ -130,7 +133,7 @@ from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
     "link-up" => LinkUp, "update" => Update, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
-    "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone,
+    "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "owner" => Owner, "owners" => Owners,
     "latency" => Latency, "traffic" => Traffic, "live" => Live, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
@@ -191,6 +194,7 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Responses | Kind::Regret | Kind::Usage => summed::summed(kind, time, elements),
         Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
         Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
+        Kind::Owner | Kind::Owners => owners::owners(kind, time, elements),
         Kind::Latency | Kind::Traffic => summed::measured(kind, time, elements),
         Kind::Live => {
             elements.what = "a record `live`";

@@ -2,6 +2,7 @@
 
 use super::live::{Live, LiveRule};
 use super::measured::{Latency, Traffic};
+use super::owners::{Owner, Owners};
 use super::places::Places;
 use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
@@ -51,6 +52,10 @@ pub enum Record {
     Counts(Counted),
     /// Instances went with their nodes, in a trace of counts.
     Gone(Gone),
+    /// The owner of a node did something to what runs there.
+    Owner(Owner),
+    /// The same in a trace of counts.
+    Owners(Owners),
     /// What the clients of an application saw in the whole run, exactly.
     Latency(Latency),
     /// How far client requests travelled in the whole run.
@@ -426,6 +431,8 @@ impl Record {
             | Record::Handovers(Handovers { time, .. })
             | Record::Counts(Counted { time, .. })
             | Record::Gone(Gone { time, .. })
+            | Record::Owner(Owner { time, .. })
+            | Record::Owners(Owners { time, .. })
             | Record::Latency(Latency { time, .. })
             | Record::Traffic(Traffic { time, .. })
             | Record::Live(Live { time, .. })
@@ -454,7 +461,11 @@ impl Record {
             Record::Cycle(record) => record.outcomes.iter().fold(places, Places::outcome).fault,
             Record::NodeDown(NodeDown { node, .. })
             | Record::NodeLeaving(NodeEvent { node, .. })
-            | Record::NodeUp(NodeEvent { node, .. }) => places.node(*node).fault,
+            | Record::NodeUp(NodeEvent { node, .. })
+            | Record::Owner(Owner { node, .. }) => places.node(*node).fault,
+            Record::Owners(record) => {
+                record.rows.iter().fold(places, |places, row| places.application(row.application)).fault
+            }
             Record::LinkDown(record) | Record::LinkUp(record) => {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }

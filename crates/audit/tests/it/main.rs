@@ -5,6 +5,7 @@ mod golden;
 mod live;
 mod measured;
 mod mutations;
+mod owners;
 mod promises;
 mod random;
 mod reading;

@@ -98,8 +98,8 @@ fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
     for (name, text, expected) in [
         (
             "newer.jsonl",
-            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":5"),
-            "cause: this trace has format 5; this mario reads 1 to 4\nhint: use the version of mario that wrote it\n",
+            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":6"),
+            "cause: this trace has format 6; this mario reads 1 to 5\nhint: use the version of mario that wrote it\n",
         ),
         (
             "table.csv",

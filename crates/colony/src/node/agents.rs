@@ -40,6 +40,9 @@ impl Step<'_> {
         mind.evaluations = mind.evaluations.saturating_add(1);
         let next = mind.evaluations.saturating_add(1);
         expire(&mut mind.memory, cycles, next);
+        if let Some(notice) = &mut mind.notice {
+            notice.evaluated();
+        }
         mind.history.evaluated(answer.remembers, &mind.requests, next);
         mind.proposal.clone_from(&answer.proposal);
         let (proposal, has_failed) = (answer.proposal, answer.has_failed);
@@ -125,7 +128,7 @@ impl Step<'_> {
         let mut failure = None;
         let verdict = judge(&state.manager, concern, || {
             let Some(acceptance) = &state.config.acceptance else { return Ok(()) };
-            let view = reasoner.manager_view(state, descriptor);
+            let view = reasoner.manager_view(state, Some(descriptor));
             consent(acceptance, reasoner.machine(), view, request, needed)
         });
         let verdict = verdict.map_err(|refusal: Refusal| {
@@ -217,14 +220,18 @@ impl Step<'_> {
     /// What an instance here changes when it adapts to a flavour. A copy that is shrinking still uses what it did.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
-        let surplus = self.state.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
-        let held = owned.needed().saturating_add(surplus);
-        adapt(&owned.descriptor.application, owned.flavour, held, &target.id().into())
+        adapt(&owned.descriptor.application, owned.flavour, self.state.held(owned), &target.id().into())
     }
 
     /// An instance runs in another flavour from now on.
     fn adapt_here(&mut self, instance: &InstanceId, proposal: &Proposal) {
-        let Ok((flavour, _)) = self.adaptation(instance, &proposal.target) else { return };
+        if let Ok((flavour, _)) = self.adaptation(instance, &proposal.target) {
+            self.run_in(instance, flavour);
+        }
+    }
+
+    /// An instance here runs in a flavour from now on.
+    pub(super) fn run_in(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
         self.journal(Record::Adapted { instance: instance.clone(), flavour });
         let effect = self.state.ledger.owned.get(instance).map(Owned::adapt);
         self.effects.extend(effect);

@@ -34,6 +34,8 @@ pub struct Config {
 pub struct Timing {
     /// How often each agent evaluates; `None` where the shell says when.
     pub evaluation_period: Option<Duration>,
+    /// How many evaluations an agent has left when the owner of the node announces its eviction.
+    pub notice: u32,
     /// How long the source waits for a target to be ready.
     pub prepare_timeout: Duration,
     /// How long the target keeps a place.
@@ -60,6 +62,7 @@ impl Default for Timing {
     fn default() -> Timing {
         Timing {
             evaluation_period: Some(Duration::of(5_000.0)),
+            notice: 3,
             prepare_timeout: Duration::of(30_000.0),
             reservation_timeout: Duration::of(60_000.0),
             resend_after: Duration::of(200.0),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mario_domain::{
-    ApplicationId, Capacity, Fact, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule, SELF, Target,
+    ApplicationId, Capacity, Fact, Hardware, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule,
+    SELF, Target,
 };
 use mario_policy::{
     AcceptanceFailure, Constant, Decider, Ending, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
@@ -149,13 +150,13 @@ impl Reasoner {
     pub(super) fn manager_view(
         &self,
         state: &State,
-        asked: &Arc<Descriptor>,
+        asked: Option<&Arc<Descriptor>>,
     ) -> Result<ManagerView, AcceptanceFailure> {
         let node = &state.config.node;
         let described = NodeDescription::new(node.clone(), state.config.capacity, state.neighbours.clone());
         let described = described.map_err(|error| AcceptanceFailure::new(format!("it was not asked: {error}")))?;
         let mut view = ManagerView::new(self.engine.symbols(), &described, state.manager.unreserved());
-        let descriptors = state.descriptors(Some(asked));
+        let descriptors = state.descriptors(asked);
         for descriptor in &descriptors {
             view.push_application(&descriptor.application);
         }
@@ -169,6 +170,9 @@ impl Reasoner {
         for owned in state.kept() {
             if let Some(flavour) = owned.descriptor.application.flavour(owned.flavour) {
                 view.push_running(&owned.instance, &flavour.id);
+            }
+            if let Some(notice) = state.minds.get(&owned.instance).and_then(|mind| mind.notice.as_ref()) {
+                view.push_leave(&owned.instance, notice.left);
             }
         }
         for place in state.incoming.values() {
@@ -211,6 +215,12 @@ impl State {
     fn kept(&self) -> impl Iterator<Item = &Owned> {
         let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
         self.ledger.owned.values().chain(custody)
+    }
+
+    /// The hardware that an instance here holds. A copy that is shrinking still uses what it did.
+    pub(super) fn held(&self, owned: &Owned) -> Hardware {
+        let surplus = self.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
+        owned.needed().saturating_add(surplus)
     }
 
     /// The instances that have a copy on the node, or a place to come back to, with their applications.
@@ -300,6 +310,10 @@ impl Situation for Around<'_> {
     fn running(&self) -> Option<Constant> {
         let flavour = self.owned.descriptor.application.flavour(self.owned.flavour)?;
         Some(self.names.id(flavour.id.id()))
+    }
+
+    fn leave(&self) -> Option<u32> {
+        self.mind.notice.as_ref().map(|notice| notice.left)
     }
 
     fn random(&self) -> Option<u32> {

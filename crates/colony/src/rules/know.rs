@@ -33,6 +33,8 @@ pub trait Situation {
     fn age(&self) -> Option<u32>;
     /// The flavour that the instance runs in, if its application has flavours.
     fn running(&self) -> Option<Constant>;
+    /// How many evaluations the agent has left on its node, if its instance is to be evicted.
+    fn leave(&self) -> Option<u32>;
     /// The number drawn for this evaluation, if the policy asks for randomness.
     fn random(&self) -> Option<u32>;
     /// Extra facts about applications, about the node and about its neighbours; `None` where those of the last agent stay.
@@ -70,6 +72,9 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     }
     if let Some(flavour) = situation.running() {
         facts.push_running(instance, flavour);
+    }
+    if let Some(evaluations) = situation.leave() {
+        facts.push_leave(instance, evaluations);
     }
     if let Some(extra) = situation.facts() {
         facts.clear_facts();

@@ -4,6 +4,7 @@ mod colonies;
 mod hostile;
 mod judging;
 mod operators;
+mod owners;
 mod pair;
 mod recovery;
 mod routing;

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Record, Rule, Target,
-    TracedApplication, Usage, Verdict, Wish,
+    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Owner, OwnerAct,
+    OwnerActKind, Record, Rule, Target, TracedApplication, Usage, Verdict, Wish,
 };
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 
 use super::groups::Groups;
 use super::measuring::Measuring;
 use super::{
-    ApplicationWhereabouts, CycleFigures, GroupFigures, MeanAndMax, OperationCounts, OperationRatios, RunFigures,
-    StepFigures, TraceFigures, Whereabouts, pearson,
+    ApplicationWhereabouts, CycleFigures, FurtherCounts, GroupFigures, MeanAndMax, OperationCounts, OperationRatios,
+    RunFigures, StepFigures, TraceFigures, Whereabouts, pearson,
 };
 
 /// More steps than this, of all groups together, are counted as the last: a mistaken header should not fill the memory.
@@ -33,6 +33,8 @@ pub struct Reading {
     movements: Vec<Vec<u64>>,
     /// By group.
     cycles: Vec<Vec<CycleFigures>>,
+    /// By group.
+    further: Vec<FurtherCounts>,
     /// By application.
     usage: Vec<Option<f64>>,
     /// By user.
@@ -73,6 +75,7 @@ impl Reading {
             used: vec![0; header.nodes.len()],
             movements: vec![vec![0; step_count]; group_count],
             cycles: vec![Vec::new(); group_count],
+            further: vec![FurtherCounts::default(); group_count],
             usage: vec![None; header.applications.len()],
             clients: vec![None; header.users.len()],
             summed: Summed { responses: vec![None; header.applications.len()] },
@@ -137,6 +140,15 @@ impl Reading {
                 }
             }
             Record::Counts(counted) => self.counted(counted),
+            Record::Owner(owner) => self.owner(owner),
+            Record::Owners(owners) => {
+                for row in &owners.rows {
+                    self.count_further(row.application, |counts| {
+                        counts.evicted += row.evicted;
+                        counts.shrunk += row.shrunk;
+                    });
+                }
+            }
             Record::Latency(latency) => self.measuring.latency(latency),
             Record::Traffic(traffic) => self.measuring.traffic(traffic.hops),
             Record::End(_) => self.is_complete = true,
@@ -163,9 +175,11 @@ impl Reading {
                         AgentOperation::Undeploy => counts.undeploy += 1,
                         AgentOperation::Migrate => counts.migrate += 1,
                         AgentOperation::Replicate => counts.replicate += 1,
-                        // The figures are those of the paper, in which nothing adapts.
                         AgentOperation::Adapt => {}
                     });
+                    if let (AgentOperation::Adapt, Some(running)) = (wish.operation, self.instances.get(instance)) {
+                        self.count_further(running.application, |counts| counts.adapt += 1);
+                    }
                     enacted.push((instance, wish, created.as_ref()));
                 }
                 Outcome::Judged { instance, verdict: Verdict::Inhibited(reason), .. } => {
@@ -209,6 +223,7 @@ impl Reading {
                 inhibited: outcome.inhibited,
             };
             self.measuring.count(outcome.application, |counts| counts.add(&operations));
+            self.count_further(outcome.application, |counts| counts.adapt += outcome.adapt.unwrap_or(0));
             for group in self.groups.of(outcome.application) {
                 counts[group].add(&operations);
             }
@@ -242,6 +257,31 @@ impl Reading {
         }
     }
 
+    fn count_further(&mut self, application: u32, count: impl Fn(&mut FurtherCounts)) {
+        for group in self.groups.of(application) {
+            count(&mut self.further[group]);
+        }
+    }
+
+    /// The owner of a node did something to what runs there.
+    fn owner(&mut self, owner: &Owner) {
+        for OwnerAct { instance, kind, .. } in &owner.acts {
+            let Some(running) = self.instances.get(instance).copied() else { continue };
+            match kind {
+                OwnerActKind::Evicted => {
+                    self.count_further(running.application, |counts| counts.evicted += 1);
+                    self.disappear(instance);
+                }
+                OwnerActKind::Shrunk(flavour) => {
+                    self.count_further(running.application, |counts| counts.shrunk += 1);
+                    let target = Target::Flavour(flavour.clone());
+                    self.run_in(instance, running, &target);
+                }
+                OwnerActKind::Announced(_) => {}
+            }
+        }
+    }
+
     fn inhibited(&mut self, rule: &Rule) {
         *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
     }
@@ -263,13 +303,16 @@ impl Reading {
                     self.appear(created, running.application, target, running.flavour);
                 }
             }
-            AgentOperation::Adapt => {
-                let application = &self.header.applications[running.application as usize];
-                if let Some(flavour) = application.find_flavour(&wish.target) {
-                    self.disappear(instance);
-                    self.appear(instance, running.application, running.node, flavour);
-                }
-            }
+            AgentOperation::Adapt => self.run_in(instance, running, &wish.target),
+        }
+    }
+
+    /// An instance runs in another flavour, where it is.
+    fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
+        let application = &self.header.applications[running.application as usize];
+        if let Some(flavour) = application.find_flavour(flavour) {
+            self.disappear(instance);
+            self.appear(instance, running.application, running.node, flavour);
         }
     }
 
@@ -331,6 +374,7 @@ impl Reading {
             group: self.groups.names[group].clone(),
             movements,
             operations,
+            further: self.further[group],
             per_movement: (movements > 0).then(|| OperationRatios {
                 undeploy: ratio(operations.undeploy),
                 migrate: ratio(operations.migrate),

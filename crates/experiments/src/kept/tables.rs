@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{Counted, Cycle, Detail, Header, Outcome, Record, Verdict};
+use mario_audit::reader::{Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, Record, Verdict};
 use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
 
@@ -117,6 +117,7 @@ impl Tables {
             }
             Record::Cycle(cycle) => self.cycle(cycle),
             Record::Counts(counted) => self.counted(counted),
+            Record::Owner(owner) => self.owner(owner),
             Record::NodeDown(down) => {
                 for instance in &down.instances {
                     self.applications.remove(instance);
@@ -166,6 +167,25 @@ impl Tables {
         }
         self.applications.extend(came);
         self.operations(cycle.time, &counts)
+    }
+
+    /// The owner of a node did something to what runs there.
+    fn owner(&mut self, owner: &Owner) -> io::Result<()> {
+        for OwnerAct { instance, kind, .. } in &owner.acts {
+            let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
+            let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
+            let action = match kind {
+                OwnerActKind::Evicted => "evicted",
+                OwnerActKind::Shrunk(_) => "shrunk",
+                OwnerActKind::Announced(_) => "leave",
+            };
+            let row = [cell(instance.id()), application, number(owner.time), action.to_owned()];
+            self.moves.expect(&row.join(","))?;
+            if *kind == OwnerActKind::Evicted {
+                self.applications.remove(instance);
+            }
+        }
+        Ok(())
     }
 
     fn counted(&mut self, counted: &Counted) -> io::Result<()> {

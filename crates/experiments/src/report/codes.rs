@@ -19,10 +19,13 @@ pub(crate) enum EventCode {
     NodeLeaving,
     LinkDown,
     LinkUp,
+    Evicted,
+    Shrunk,
+    Announced,
 }
 
 /// Each kind with the name that the script has for it, in the order of their numbers.
-const EVENTS: [(EventCode, &str); 13] = [
+const EVENTS: [(EventCode, &str); 16] = [
     (EventCode::Deployed, "deployed"),
     (EventCode::Handover, "handover"),
     (EventCode::Migrate, "migrate"),
@@ -36,6 +39,9 @@ const EVENTS: [(EventCode, &str); 13] = [
     (EventCode::NodeLeaving, "nodeLeaving"),
     (EventCode::LinkDown, "linkDown"),
     (EventCode::LinkUp, "linkUp"),
+    (EventCode::Evicted, "evicted"),
+    (EventCode::Shrunk, "shrunk"),
+    (EventCode::Announced, "announced"),
 ];
 
 impl EventCode {

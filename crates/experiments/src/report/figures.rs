@@ -10,6 +10,8 @@ use crate::figures::{GroupFigures, MeanAndMax, OperationCounts};
 pub(crate) struct ShownFigures {
     pub(crate) movements: u64,
     pub(crate) counts: Counts,
+    /// Adapts, evictions and shrinks.
+    pub(crate) further: [u64; 3],
     /// Mean and maximum.
     pub(crate) instances: (f64, u64),
     pub(crate) response: Option<f64>,
@@ -29,6 +31,7 @@ impl ShownFigures {
         ShownFigures {
             movements: figures.movements,
             counts: counts(&figures.operations),
+            further: [figures.further.adapt, figures.further.evicted, figures.further.shrunk],
             instances: pair(&figures.instances),
             response: figures.response,
             service_usage: figures.service_usage,

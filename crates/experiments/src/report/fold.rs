@@ -5,8 +5,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader,
-    Verdict, Wish,
+    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, ReadError, Reason,
+    Record, Responses, Target, TraceReader, Verdict, Wish,
 };
 use mario_audit::{Pasts, Recalled};
 use mario_domain::{AgentOperation, InstanceId};
@@ -126,11 +126,13 @@ impl Fold {
             Record::Responses(responses) => self.response(&responses),
             Record::Counts(counted) => self.counted(&counted),
             Record::Regret(regret) => self.regret.add(&regret),
+            Record::Owner(owner) => self.owner(&owner),
             Record::Usage(_)
             | Record::Client(_)
             | Record::Clients(_)
             | Record::Handovers(_)
             | Record::Gone(_)
+            | Record::Owners(_)
             | Record::Latency(_)
             | Record::Traffic(_)
             | Record::Live(_) => {}
@@ -289,6 +291,33 @@ impl Fold {
         let place = self.recording.reason(&node, reason.rule.as_str(), reason.rule.to_string());
         *self.inhibited.entry(node).or_default().entry(reason.rule.as_str()).or_default() += 1;
         place
+    }
+
+    /// The owner of a node did something to what runs there.
+    fn owner(&mut self, owner: &Owner) {
+        let node = self.header.nodes[owner.node as usize].id.to_string();
+        for OwnerAct { instance, kind, reason } in &owner.acts {
+            let Some(instance) = self.placement.find(instance) else { continue };
+            let reason = self.recording.reason(&node, "owner", reason.clone());
+            let event = match kind {
+                OwnerActKind::Evicted => {
+                    self.go(instance);
+                    Event::Evicted { instance, reason }
+                }
+                OwnerActKind::Shrunk(flavour) => {
+                    let application = self.placement.get(instance).application;
+                    let application = &self.header.applications[application as usize];
+                    let target = Target::Flavour(flavour.clone());
+                    let Some(flavour) = application.find_flavour(&target) else { continue };
+                    self.placement.get_mut(instance).flavour = flavour;
+                    Event::Shrunk { instance, flavour, reason }
+                }
+                OwnerActKind::Announced(evaluations) => {
+                    Event::Announced { instance, evaluations: *evaluations, reason }
+                }
+            };
+            self.recording.push(owner.time, event);
+        }
     }
 
     fn node_down(&mut self, down: &NodeDown) {

@@ -62,6 +62,9 @@ pub(crate) enum Event {
     NodeLeaving { node: u32 },
     LinkDown { nodes: [u32; 2] },
     LinkUp { nodes: [u32; 2] },
+    Evicted { instance: u32, reason: u32 },
+    Shrunk { instance: u32, flavour: u32, reason: u32 },
+    Announced { instance: u32, evaluations: u64, reason: u32 },
 }
 
 /// What an agent saw and decided, at one evaluation or at several in a row.
@@ -232,6 +235,9 @@ fn told_apart(recalled: &Recalled) -> String {
     if let Some(age) = recalled.age {
         write!(text, "#{age}").expect("a string takes everything");
     }
+    if let Some(leave) = recalled.leave {
+        write!(text, "!{leave}").expect("a string takes everything");
+    }
     text
 }
 
@@ -295,6 +301,16 @@ impl Serialize for Line {
                 vec![EventCode::LinkDown.number(), (*one).into(), (*other).into()]
             }
             Event::LinkUp { nodes: [one, other] } => vec![EventCode::LinkUp.number(), (*one).into(), (*other).into()],
+            Event::Evicted { instance, reason } => {
+                vec![EventCode::Evicted.number(), (*instance).into(), (*reason).into()]
+            }
+            Event::Shrunk { instance, flavour, reason } => {
+                vec![EventCode::Shrunk.number(), (*instance).into(), (*flavour).into(), (*reason).into()]
+            }
+            Event::Announced { instance, evaluations, reason } => {
+                let evaluations = i64::try_from(*evaluations).unwrap_or(i64::MAX);
+                vec![EventCode::Announced.number(), (*instance).into(), evaluations, (*reason).into()]
+            }
         };
         let mut sequence = serializer.serialize_seq(Some(numbers.len() + 1))?;
         sequence.serialize_element(moment)?;

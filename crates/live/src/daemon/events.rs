@@ -150,6 +150,18 @@ pub(crate) fn report_json(report: &Report) -> Value {
         Report::AcceptanceFailed { request, failure } => {
             json!({ "kind": "acceptance-failed", "request": request, "cause": failure.0.cause })
         }
+        Report::Evicted { instance, reason, is_pinned } => {
+            json!({ "kind": "evicted", "instance": instance, "reason": reason, "pinned": is_pinned })
+        }
+        Report::Shrunk { instance, reason, .. } => {
+            json!({ "kind": "shrunk", "instance": instance, "reason": reason })
+        }
+        Report::Announced { instance, evaluations, reason } => {
+            json!({ "kind": "leave", "instance": instance, "evaluations": evaluations, "reason": reason })
+        }
+        Report::InitiativeFailed { failure } => {
+            json!({ "kind": "initiative-failed", "cause": failure.0.cause })
+        }
         Report::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
         Report::Neighbours { .. }
         | Report::Availability(_)

@@ -138,6 +138,10 @@ impl Recorder {
             | Report::Undeployed(_)
             | Report::LivesOn { .. }
             | Report::AcceptanceFailed { .. }
+            | Report::Evicted { .. }
+            | Report::Shrunk { .. }
+            | Report::Announced { .. }
+            | Report::InitiativeFailed { .. }
             | Report::RefusedPeer(_) => return None,
         };
         Some(PartLine::Happened(happened))

@@ -118,6 +118,12 @@ impl ManagerView {
         self.facts.push_running(instance, flavour);
     }
 
+    /// Adds that an instance on the node will be evicted, and how many evaluations it has left.
+    pub fn push_leave(&mut self, instance: &InstanceId, evaluations: u32) {
+        let instance = self.facts.id(instance.id());
+        self.facts.push_leave(instance, evaluations);
+    }
+
     fn push_row(&mut self, id: &Id, application: &ApplicationId) {
         let (id, application) = (self.facts.id(id), self.facts.id(application.id()));
         let node = self.facts.id(self.node.id());
@@ -170,7 +176,7 @@ impl Relations for ManagerView {
             6 => Some(&self.capacities),
             7 | 8 => self.facts.table(position + NEEDS - 7),
             9 => Some(&self.capacities_by_kind),
-            10 | 11 => self.facts.table(position + FLAVOUR - 10),
+            10..=12 => self.facts.table(position + FLAVOUR - 10),
             _ => None,
         }
     }

@@ -15,6 +15,7 @@ pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings:
     for clause in &text.clauses {
         misspelt_operation(clause, known, findings);
         misspelt_request(clause, known, findings);
+        misspelt_initiative(clause, text, known, findings);
     }
 }
 
@@ -48,6 +49,21 @@ fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Findi
     };
     let finding = Finding::new(kind, exact_place(clause.place, request), message);
     findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
+}
+
+/// Clauses of `evict` and `shrink` with another number of arguments are never asked. They may be for those that are.
+fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    let (name, given, expected, hint) = match clause.head.callable() {
+        Some(("evict", arguments)) => ("evict", arguments.len(), 2, "write `evict(Instance, Reason)`"),
+        Some(("shrink", arguments)) => ("shrink", arguments.len(), 3, "write `shrink(Instance, Flavour, Reason)`"),
+        _ => return,
+    };
+    if known.role != Role::Acceptance || given == expected || text.has_clauses(name, expected) {
+        return;
+    }
+    let message = format!("this is {name}/{given}: the owner of a node is asked for {name}/{expected} only");
+    let finding = Finding::new(FindingKind::WrongArity, clause.place.at(clause.head.span.clone()), message);
+    findings.push(finding.hint(hint));
 }
 
 /// A clause of `operation` with another number of arguments is never asked.

@@ -29,6 +29,8 @@ pub(super) struct Past {
     /// What it did, and how many evaluations ago, the latest first.
     pub(super) done: Vec<(u32, AgentOperation, String)>,
     pub(super) age: Option<u32>,
+    /// How many evaluations it has left, if it was told to leave.
+    pub(super) leave: Option<u32>,
 }
 
 /// What an agent asks for.
@@ -251,6 +253,9 @@ impl<'p> Agents<'p> {
         }
         if let Some(age) = past.age {
             facts.push_age(instance, age);
+        }
+        if let Some(evaluations) = past.leave {
+            facts.push_leave(instance, evaluations);
         }
     }
 

@@ -24,12 +24,14 @@ pub(super) struct Agent {
     arrived: u32,
     /// The position of the flavour that it runs in.
     flavour: usize,
+    /// How many evaluations it has left, if it was told to leave.
+    leave: Option<u32>,
 }
 
 impl Agent {
     fn new(id: usize, node: usize, arrived: u32, flavour: usize) -> Agent {
         let (left, memory, earlier, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Agent { id, node, left, memory, earlier, done, arrived, flavour }
+        Agent { id, node, left, memory, earlier, done, arrived, flavour, leave: None }
     }
 
     /// What it remembers in this cycle, beside what was inhibited.
@@ -40,6 +42,7 @@ impl Agent {
             earlier: self.earlier.clone(),
             done: done.filter(|(ago, ..)| *ago <= remembers.operations).collect(),
             age: remembers.reads_age.then(|| cycle - 1 - self.arrived),
+            leave: self.leave,
         }
     }
 
@@ -84,16 +87,22 @@ pub(super) struct Run<'w> {
     pub(super) agents: Vec<Agent>,
     next_id: usize,
     cycle: u32,
+    /// Whether an owner evicted an instance.
+    pub(super) evicted: bool,
 }
 
 impl<'w> Run<'w> {
     pub(super) fn new(world: &'w World<'w>) -> Run<'w> {
-        let agent = |(index, node): (usize, &usize)| Agent::new(index + 1, *node, 0, 0);
+        let agent = |(index, node): (usize, &usize)| {
+            let leave = world.notice.filter(|_| index == 0);
+            Agent { leave, ..Agent::new(index + 1, *node, 0, 0) }
+        };
         Run {
             world,
             agents: world.instances.iter().enumerate().map(agent).collect(),
             next_id: world.instances.len() + 1,
             cycle: 0,
+            evicted: false,
         }
     }
 
@@ -126,6 +135,7 @@ impl<'w> Run<'w> {
                 Here { instance: agent.id, node: agent.node, free: available[agent.node], flavour: agent.flavour };
             let asked = minds.ask(self.world, here, &heard, past);
             agent.look_back(remembers, &heard);
+            agent.leave = agent.leave.map(|left| left.saturating_sub(1));
             let mut step = Step {
                 cycle: self.cycle,
                 instance: agent.id,
@@ -146,6 +156,7 @@ impl<'w> Run<'w> {
                         agent.left.push(agent.node);
                         agent.node = *node;
                         agent.arrived = self.cycle;
+                        agent.leave = None;
                         step.returned = agent.left.contains(node);
                     }
                     (Verdict::Accepted, AgentOperation::Replicate, target) => {
@@ -163,7 +174,8 @@ impl<'w> Run<'w> {
             }
             steps.push(step);
         }
-        self.agents.retain(|agent| !gone.contains(&agent.id));
+        self.evicted |= self.agents.iter().any(|agent| agent.leave == Some(0));
+        self.agents.retain(|agent| !gone.contains(&agent.id) && agent.leave != Some(0));
         for (node, flavour) in born {
             let Some(node) = node else { continue };
             self.agents.push(Agent::new(self.next_id, node, self.cycle, flavour));

@@ -76,6 +76,8 @@ pub(super) struct World<'a> {
     pub(super) gpus: Gpus,
     /// The names of the flavours of the application, the default first; none unless the policy speaks of flavours.
     pub(super) flavours: &'a [String],
+    /// The first instance is told to leave, and has so many evaluations left.
+    pub(super) notice: Option<u32>,
 }
 
 /// What one instance needs in a flavour. After the default comes one that needs nothing, and then each needs more than the one
@@ -155,6 +157,9 @@ impl World<'_> {
             let each = |(flavour, name): (usize, &String)| format!("{name} needs {}", units(needed_in(flavour)));
             let each: Vec<String> = self.flavours.iter().enumerate().map(each).collect();
             lines.push(format!("flavours: {}", each.join(", ")));
+        }
+        if let Some(evaluations) = self.notice {
+            lines.push(format!("i1 is told to leave, and has {evaluations} evaluations left"));
         }
         if self.memory > 0 {
             lines.push(format!("agents remember the last {}", cycles(self.memory)));

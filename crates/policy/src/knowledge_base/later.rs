@@ -1,4 +1,4 @@
-//! Facts beyond those of the paper: what happened before, hardware by kind, and flavours.
+//! Facts beyond those of the paper: what happened before, hardware by kind, flavours, and evictions.
 
 use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
@@ -104,6 +104,7 @@ impl KnowledgeBase {
             self.kinds.free.clear();
         }
         self.flavours.clone_from(&other.flavours);
+        self.leaving.clone_from(&other.leaving);
     }
 
     /// Adds a row that was read, to the facts of a predicate that has no form of its own.
@@ -116,6 +117,7 @@ impl KnowledgeBase {
             "free" => self.kinds.free.push(row),
             "flavour" => self.flavours.known.push(row),
             "running" => self.flavours.running.push(row),
+            "leave" => self.leaving.push(row),
             _ => {}
         }
     }
@@ -143,6 +145,16 @@ impl KnowledgeBase {
     /// Adds `running(Instance, Flavour)`.
     pub fn push_running(&mut self, instance: Constant, flavour: Constant) {
         self.flavours.running.push(&[instance, flavour]);
+    }
+
+    /// Adds `leave(Instance, Evaluations)`: an instance will be evicted from its node, and how many evaluations it has left.
+    pub fn push_leave(&mut self, instance: Constant, evaluations: u32) {
+        self.leaving.push(&[instance, Value::Integer(i64::from(evaluations))]);
+    }
+
+    /// The `leave/2` facts.
+    pub fn leaving(&self) -> impl ExactSizeIterator<Item = [Constant; 2]> {
+        rows(&self.leaving)
     }
 
     /// The `flavour/6` facts.

@@ -8,7 +8,7 @@ use mario_domain::{
 };
 use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
 
-use super::{DecisionClaim, ExpectedVerdict, Rest, Test, TestTable, Tests, VerdictClaim};
+use super::{Claimed, DecisionClaim, ExpectedAct, ExpectedVerdict, Rest, Test, TestTable, Tests, VerdictClaim};
 use crate::acceptance::ManagerView;
 use crate::facts::{FactProblem, FactsError};
 use crate::knowledge_base::{Constant, KnowledgeBase};
@@ -135,6 +135,10 @@ impl<'a> Reading<'a> {
                 _ => agent_facts.push_tree(fact)?,
             }
         }
+        if let Some(("initiative", [])) = arguments[2].callable() {
+            let claimed = Claimed::Initiative(expected_initiative(&arguments[3])?);
+            return Ok(VerdictClaim { view: manager_view(tree, agent_facts, &others)?, claimed });
+        }
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
@@ -147,7 +151,8 @@ impl<'a> Reading<'a> {
         };
         let needed = with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?;
         let view = manager_view(tree, agent_facts, &others)?;
-        Ok(VerdictClaim { view, request, needed, expected: expected_verdict(&arguments[3])? })
+        let expected = expected_verdict(&arguments[3])?;
+        Ok(VerdictClaim { view, claimed: Claimed::Verdict { request, needed, expected } })
     }
 
     /// The facts of a test: its own, and the shared ones of other predicates.
@@ -266,6 +271,29 @@ fn expected_verdict(tree: &Tree) -> Result<ExpectedVerdict, FactProblem> {
             "verdicts are `accepted`, `inhibited` and `inhibited(Reason)`; a full node gives the reason `capacity`",
         )),
     }
+}
+
+/// What the owner of a node is expected to want: shrinks first.
+fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
+    let wrong = |tree: &Tree, message: &str| {
+        FactProblem::new(tree, message).hint(
+            "write `[evict(s1, nearly_full)]` or `[shrink(s1, lite, nearly_full)]`, with `_` for any reason, or `[]` for nothing",
+        )
+    };
+    let TreeKind::List(items) = &tree.kind else { return Err(wrong(tree, "what an owner wants is a list")) };
+    let mut acts = Vec::new();
+    for item in items {
+        let (instance, flavour, reason) = match item.callable() {
+            Some(("evict", [instance, reason])) => (instance, None, reason),
+            Some(("shrink", [instance, flavour, reason])) => (instance, Some(flavour), reason),
+            _ => return Err(wrong(item, "this is nothing that an owner can want")),
+        };
+        let text = |tree: &Tree| id(tree).map(|id| id.to_string()).ok_or_else(|| wrong(tree, "this is no name"));
+        let reason = if matches!(reason.kind, TreeKind::Variable(_)) { None } else { Some(text(reason)?) };
+        acts.push(ExpectedAct { instance: text(instance)?, flavour: flavour.map(text).transpose()?, reason });
+    }
+    acts.sort_by_key(|act| act.flavour.is_none());
+    Ok(acts)
 }
 
 /// The view of the manager of the one node in the facts.

@@ -1,10 +1,10 @@
 //! Running the tests of a table.
 
-use mario_domain::{Rule, Verdict};
+use mario_domain::{FlavourId, InstanceId, Rule, Verdict};
 use mario_prolog::Machine;
 
-use super::{DecisionClaim, ExpectedVerdict, Rest, Test, VerdictClaim};
-use crate::acceptance::Acceptance;
+use super::{Claimed, DecisionClaim, ExpectedAct, ExpectedVerdict, Rest, Test, VerdictClaim};
+use crate::acceptance::{Acceptance, AcceptanceFailure, Initiative};
 use crate::decide::{Decider, Ending, Solution, Wanted};
 use crate::policy::Policy;
 
@@ -59,34 +59,65 @@ impl Test<DecisionClaim> {
 }
 
 impl VerdictClaim {
-    /// What the manager says to the request.
-    pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Verdict {
-        acceptance.judge(machine, &self.view, &self.request, self.needed)
+    /// What the manager says to the request of the claim; `None` if there is none.
+    pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Option<Verdict> {
+        match &self.claimed {
+            Claimed::Verdict { request, needed, .. } => Some(acceptance.judge(machine, &self.view, request, *needed)),
+            Claimed::Initiative(_) => None,
+        }
     }
 }
 
 impl Test<VerdictClaim> {
-    /// Lets the manager judge.
+    /// Lets the manager judge, or asks its owner.
     pub fn run(&self, machine: &mut Machine, acceptance: &Acceptance) -> TestOutcome {
-        let claim = &self.claim;
-        let verdict = claim.judge(machine, acceptance);
-        let is_as_expected = match (&claim.expected, &verdict) {
-            (ExpectedVerdict::Accepted, Verdict::Accepted) | (ExpectedVerdict::Inhibited, Verdict::Inhibited(_)) => {
-                true
+        let VerdictClaim { view, claimed } = &self.claim;
+        match claimed {
+            Claimed::Verdict { request, needed, expected } => {
+                judged(expected, acceptance.judge(machine, view, request, *needed))
             }
-            (ExpectedVerdict::InhibitedBecause(reason), Verdict::Inhibited(inhibition)) => match &inhibition.rule {
-                Rule::Capacity { .. } => reason == "capacity",
-                Rule::Acceptance { reason: given } => reason == given,
-                _ => false,
-            },
-            _ => false,
-        };
-        match verdict {
-            _ if is_as_expected => TestOutcome::Passed,
-            Verdict::Accepted => TestOutcome::Found("accepted".to_owned()),
-            Verdict::Inhibited(inhibition) => TestOutcome::Found(format!("inhibited: {inhibition}")),
+            Claimed::Initiative(expected) => wanted(expected, acceptance.initiative(machine, view)),
         }
     }
+}
+
+fn judged(expected: &ExpectedVerdict, verdict: Verdict) -> TestOutcome {
+    let is_as_expected = match (expected, &verdict) {
+        (ExpectedVerdict::Accepted, Verdict::Accepted) | (ExpectedVerdict::Inhibited, Verdict::Inhibited(_)) => true,
+        (ExpectedVerdict::InhibitedBecause(reason), Verdict::Inhibited(inhibition)) => match &inhibition.rule {
+            Rule::Capacity { .. } => reason == "capacity",
+            Rule::Acceptance { reason: given } => reason == given,
+            _ => false,
+        },
+        _ => false,
+    };
+    match verdict {
+        _ if is_as_expected => TestOutcome::Passed,
+        Verdict::Accepted => TestOutcome::Found("accepted".to_owned()),
+        Verdict::Inhibited(inhibition) => TestOutcome::Found(format!("inhibited: {inhibition}")),
+    }
+}
+
+fn wanted(expected: &[ExpectedAct], initiative: Result<Initiative, AcceptanceFailure>) -> TestOutcome {
+    let initiative = match initiative {
+        Ok(initiative) => initiative,
+        Err(failure) => return TestOutcome::Found(failure.message),
+    };
+    let is_it = |act: &ExpectedAct, instance: &InstanceId, flavour: Option<&FlavourId>, reason: &str| {
+        act.instance == instance.to_string()
+            && act.flavour == flavour.map(ToString::to_string)
+            && act.reason.as_ref().is_none_or(|expected| expected == reason)
+    };
+    let Initiative { shrinks, evictions } = &initiative;
+    let (first, then) = expected.split_at(expected.iter().filter(|act| act.flavour.is_some()).count());
+    let is_as_expected = first.len() == shrinks.len()
+        && then.len() == evictions.len()
+        && first
+            .iter()
+            .zip(shrinks)
+            .all(|(act, shrink)| is_it(act, &shrink.instance, Some(&shrink.flavour), &shrink.reason))
+        && then.iter().zip(evictions).all(|(act, eviction)| is_it(act, &eviction.instance, None, &eviction.reason));
+    if is_as_expected { TestOutcome::Passed } else { TestOutcome::Found(initiative.to_string()) }
 }
 
 /// The shortest way from what was expected to what was found, by their longest common subsequence.

@@ -9,6 +9,7 @@ mod decisions;
 mod explained;
 mod facts;
 mod generated;
+mod initiative;
 mod recorded;
 mod tables;
 

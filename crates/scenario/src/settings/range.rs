@@ -76,6 +76,8 @@ ranges! {
     Evaluations: "integer", 0 to 1_000_000, "what is remembered is kept in memory, and asked for at every evaluation";
     /// At which evaluation something happens.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
+    /// How many evaluations are left before an eviction.
+    Notice: "integer", 1 to 1_000_000, "an eviction is announced, and no run has more evaluations";
     /// What a decision may cost, in inferences.
     Inferences: "integer", 1 to 10_000_000_000_u64, "a decision of that size takes minutes";
     /// How many records of a trace there are.

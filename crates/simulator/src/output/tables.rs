@@ -7,7 +7,7 @@ use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::population::{AgentIndex, Label, Outcome, Population};
+use crate::population::{AgentIndex, Label, Outcome, OwnerActKind, OwnerActs, Population};
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
@@ -241,6 +241,25 @@ impl<W: Write> Recorder for Tables<'_, W> {
                 natural(&mut self.operations.row, count);
             }
             self.operations.end_row();
+        }
+    }
+
+    fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
+        let Some(moves) = &mut self.moves else { return };
+        for act in &acts.acts {
+            let application = population.agent(act.agent).application();
+            moves.id(population.instance(act.agent).id());
+            moves.comma();
+            moves.id(self.scenario.applications[application.position()].application.id.id());
+            moves.comma();
+            number(&mut moves.row, time.units());
+            moves.comma();
+            moves.text(match act.kind {
+                OwnerActKind::Evicted => "evicted",
+                OwnerActKind::Shrunk(_) => "shrunk",
+                OwnerActKind::Announced(_) => "leave",
+            });
+            moves.end_row();
         }
     }
 

@@ -16,8 +16,8 @@ use serde::{Deserializer, Serialize};
 
 use crate::optimum::Value;
 use crate::population::{
-    Agent, AgentIndex, CompactVerdict, Deployed, Judged, Label, Neighbour, Outcome, ParkedCounts, Population,
-    RequestFact, Target,
+    Agent, AgentIndex, CompactVerdict, Deployed, Judged, Label, Neighbour, Outcome, OwnerAct, OwnerActKind, OwnerActs,
+    ParkedCounts, Population, RequestFact, Target,
 };
 use crate::recorder::{Cause, Compared, Recorder, Sent, Served};
 
@@ -138,6 +138,10 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         } else {
             self.0.cycle(time, |cycle| label.iter().for_each(|outcome| tell(cycle, &outcome, population)));
         }
+    }
+
+    fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
+        self.0.owner(time, node(acts.node), acts.acts.iter().map(|act| told(act, population)));
     }
 
     fn node_down(&mut self, time: Time, index: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
@@ -279,6 +283,21 @@ fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Popu
             created: created.map(|created| population.instance(created)),
         }),
     }
+}
+
+/// What the owner of a node did to an instance there.
+fn told<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::OwnerAct<'a> {
+    let index = population.agent(act.agent).application();
+    let kind = match act.kind {
+        OwnerActKind::Evicted => mario_trace::OwnerActKind::Evicted,
+        OwnerActKind::Announced(evaluations) => mario_trace::OwnerActKind::Announced(evaluations),
+        OwnerActKind::Shrunk(flavour) => {
+            let flavour = population.application(index).flavour(flavour).expect("an instance shrinks to a flavour");
+            mario_trace::OwnerActKind::Shrunk(&flavour.id)
+        }
+    };
+    let (instance, application) = (population.instance(act.agent), application(index));
+    mario_trace::OwnerAct { instance, application, kind, reason: &act.reason }
 }
 
 /// Counts what became of agents and of operators' wishes.

@@ -22,10 +22,19 @@ pub struct AcceptanceContext {
 pub struct AcceptanceCounts {
     /// How often one was asked.
     pub asked: u64,
-    /// How often one failed, so that the manager inhibited the request.
+    /// How often one failed, so that the manager inhibited the request, or its owner did nothing.
     pub failed: u64,
     /// The first failure: the node, what was asked, and what happened.
-    pub first: Option<(NodeIndex, Request, AcceptanceFailure)>,
+    pub first: Option<(NodeIndex, Asked, AcceptanceFailure)>,
+}
+
+/// What the acceptance policy of a node is asked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Asked {
+    /// Whether it accepts a request.
+    Request(Request),
+    /// What the owner wants of what runs on the node.
+    Initiative,
 }
 
 impl AcceptanceContext {
@@ -36,6 +45,21 @@ impl AcceptanceContext {
             symbols: Arc::clone(engine.symbols()),
             tally: AcceptanceCounts::default(),
         }
+    }
+
+    pub(crate) fn symbols(&self) -> &Arc<Symbols> {
+        &self.symbols
+    }
+
+    /// Counts a question, and returns the machine to ask it with.
+    pub(crate) fn asked(&mut self) -> &mut Machine {
+        self.tally.asked += 1;
+        &mut self.machine
+    }
+
+    pub(crate) fn count_failure(&mut self, node: NodeIndex, asked: Asked, failure: AcceptanceFailure) {
+        self.tally.failed += 1;
+        self.tally.first.get_or_insert_with(|| (node, asked, failure));
     }
 
     /// Returns what was counted since the last call.
@@ -54,12 +78,10 @@ impl Population {
         context: &mut AcceptanceContext,
     ) -> Result<(), Rule> {
         let Some(acceptance) = self.node(node).acceptance() else { return Ok(()) };
-        context.tally.asked += 1;
         let view = self.manager_view(node, &context.symbols);
-        consent(acceptance, &mut context.machine, view, request, needed).map_err(|refusal| {
+        consent(acceptance, context.asked(), view, request, needed).map_err(|refusal| {
             if let Some(failure) = refusal.failure {
-                context.tally.failed += 1;
-                context.tally.first.get_or_insert_with(|| (node, request.clone(), *failure));
+                context.count_failure(node, Asked::Request(request.clone()), *failure);
             }
             refusal.rule
         })
@@ -67,7 +89,11 @@ impl Population {
 
     /// What the manager of a node may see now: what is on its node, what leaves in this cycle included, and what it has
     /// promised in this cycle.
-    fn manager_view(&self, node: NodeIndex, symbols: &Arc<Symbols>) -> Result<ManagerView, AcceptanceFailure> {
+    pub(crate) fn manager_view(
+        &self,
+        node: NodeIndex,
+        symbols: &Arc<Symbols>,
+    ) -> Result<ManagerView, AcceptanceFailure> {
         let here = self.node(node);
         let manager = here.manager();
         let neighbours = here.neighbours().iter().map(|neighbour| self.node(*neighbour).id().clone()).collect();
@@ -91,6 +117,9 @@ impl Population {
             view.push_instance(&instance(*agent, application));
             if let Some(flavour) = application.flavour(self.agent(*agent).flavour()) {
                 view.push_running(&self.instance(*agent), &flavour.id);
+            }
+            if let Some(notice) = self.agent(*agent).notice() {
+                view.push_leave(&self.instance(*agent), notice.left);
             }
         }
         for promise in manager.reservations().iter().map(|reservation| reservation.key) {

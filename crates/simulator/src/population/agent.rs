@@ -1,7 +1,7 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
 use mario_colony::rules;
-use mario_colony::rules::{History, Remembered};
+use mario_colony::rules::{History, Notice, Remembered};
 use mario_domain::{AgentOperation, FlavourIndex};
 use mario_policy::Remembers;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
@@ -54,12 +54,17 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) flavour: FlavourIndex,
     /// Whether it looks back and has not evaluated since it was given its policy.
     pub(crate) is_fresh: bool,
+    /// That its instance will be evicted.
+    pub(crate) notice: Option<Notice>,
 }
 
 impl ExtraKnowledge {
     /// Whether there is nothing in it but a history.
     pub(crate) fn is_blank(&self) -> bool {
-        self.remembered.is_empty() && self.random.is_none() && self.flavour == FlavourIndex::DEFAULT
+        self.remembered.is_empty()
+            && self.random.is_none()
+            && self.flavour == FlavourIndex::DEFAULT
+            && self.notice.is_none()
     }
 }
 
@@ -169,6 +174,18 @@ impl Agent {
         self.invalidate_cached_proposals();
     }
 
+    /// That its instance will be evicted from its node, if it was told.
+    pub fn notice(&self) -> Option<&Notice> {
+        if self.is_blank { None } else { self.extra.as_ref()?.notice.as_ref() }
+    }
+
+    /// Its instance will be evicted.
+    pub(crate) fn give_notice(&mut self, notice: Notice) {
+        self.extra.get_or_insert_default().notice = Some(notice);
+        self.is_blank = false;
+        self.invalidate_cached_proposals();
+    }
+
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered<Target>] {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
@@ -217,6 +234,7 @@ impl Agent {
             return;
         }
         let Some(extra) = self.extra.as_deref_mut() else { return };
+        let has_notice = extra.notice.as_mut().map(Notice::evaluated).is_some();
         let remembered = &mut extra.remembered;
         let has_forgotten = match memory {
             Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
@@ -229,7 +247,7 @@ impl Agent {
                 is_due && has_any
             }
         };
-        if has_forgotten {
+        if has_forgotten || has_notice {
             self.is_blank = extra.is_blank();
             self.invalidate_cached_proposals();
         }
@@ -262,8 +280,13 @@ impl Agent {
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
-        if let Some(history) = self.extra.as_mut().and_then(|extra| extra.history.as_mut()) {
-            history.arrived = self.evaluations;
+        if let Some(extra) = self.extra.as_mut() {
+            if let Some(history) = extra.history.as_mut() {
+                history.arrived = self.evaluations;
+            }
+            if extra.notice.take().is_some() {
+                self.is_blank = extra.is_blank();
+            }
         }
         self.clear_snapshots();
         self.invalidate_cached_proposals();

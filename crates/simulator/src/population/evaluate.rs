@@ -126,6 +126,10 @@ impl Situation for Around<'_> {
         population.body_use.flavours.then(|| population.names.flavour(self.agent.application, self.agent.flavour()))?
     }
 
+    fn leave(&self) -> Option<u32> {
+        self.agent.notice().map(|notice| notice.left)
+    }
+
     fn random(&self) -> Option<u32> {
         self.agent.random()
     }

@@ -49,6 +49,7 @@ impl Population {
             past: _,
             body_use: _,
             has_acceptances: _,
+            owners: _,
             parked,
             parked_count: _,
             to_unpark,

@@ -15,6 +15,7 @@ use crate::population::layers::pending::{PendingRequest, PlaceRequest};
 use crate::population::layers::proposal_cache::Basis;
 use crate::population::names::Names;
 use crate::population::numbers::Numbers;
+use crate::population::owners::Owners;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::simulated_node::SimulatedNode;
 
@@ -40,12 +41,14 @@ pub struct Population {
     pub(crate) links_version: LinksVersion,
     /// Whether any node has an acceptance policy of its own.
     pub(crate) has_acceptances: bool,
+    /// The nodes whose owners have initiative.
+    pub(crate) owners: Owners,
 
     // What follows is for `layers`.
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
-    /// Whether any policy looks back at what happened.
+    /// Whether any policy looks back at what happened, or any agent counts the evaluations that an owner leaves it.
     pub(crate) past: PastUse,
     /// Whether any instance can be run in more than one way.
     pub(crate) body_use: BodyUse,
@@ -58,12 +61,12 @@ pub struct Population {
     pub(crate) freed: Vec<NodeIndex>,
 }
 
-/// Whether any policy looks back at what happened.
+/// Whether an evaluation leaves more behind than its number and what was inhibited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
-    /// None does.
+    /// No policy looks back, and no owner has initiative.
     Unused,
-    /// At least one does.
+    /// At least one does, or has.
     Used,
 }
 
@@ -80,6 +83,8 @@ pub struct PopulationConfig {
     pub arbitration: Arbitration,
     /// How long agents remember.
     pub memory: Memory,
+    /// How many evaluations an agent has left when the owner of its node announces its eviction.
+    pub notice: u32,
     /// The numbers of instances.
     pub numbers: Numbers,
     /// What can be run.
@@ -133,14 +138,16 @@ impl Population {
         let forgets = |policy: &Policy| policy.settings().memory == 0;
         let remembers_nothing = config.memory == Memory::Sliding && config.policies.iter().all(forgets);
         let looks_back = config.policies.iter().any(|policy| !policy.remembers().is_nothing());
+        let owners = Owners::of(&config.nodes, config.arbitration, config.notice);
         Population {
             has_node_facts: config.node_facts.iter().any(|facts| !facts.is_empty()),
             has_acceptances: config.nodes.iter().any(|node| node.acceptance().is_some()),
             remembers_nothing,
-            past: if looks_back { PastUse::Used } else { PastUse::Unused },
+            past: if looks_back || !owners.nodes.is_empty() { PastUse::Used } else { PastUse::Unused },
             body_use: BodyUse {
                 flavours: config.applications.iter().any(|application| !application.flavours.is_empty()),
             },
+            owners,
             full_nodes: FullNodes::new(&config.nodes),
             arbitration: config.arbitration,
             memory: config.memory,

@@ -10,14 +10,14 @@ use mario_scenario::{NodeIndex, PolicyText, Scenario, engine};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
-use crate::population::AcceptanceCounts;
+use crate::population::{AcceptanceCounts, Asked};
 
 /// What became of asking the acceptance policies of nodes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AskedAcceptances {
     /// How often one was asked.
     pub asked: u64,
-    /// How often one gave no valid answer, so that the manager inhibited the request.
+    /// How often one gave no valid answer, so that the manager inhibited the request, or its owner did nothing.
     pub failed: u64,
     /// The first time that one gave no valid answer.
     pub first: Option<FailedAcceptance>,
@@ -76,8 +76,8 @@ impl Simulation<'_> {
         let sum = &mut self.effort.acceptances;
         sum.asked += asked;
         sum.failed += failed;
-        if let (Some((node, request, failure)), None) = (first, &sum.first) {
-            sum.first = failed_acceptance(self.scenario, time, node, &request, failure);
+        if let (Some((node, asked, failure)), None) = (first, &sum.first) {
+            sum.first = failed_acceptance(self.scenario, time, node, &asked, failure);
         }
     }
 }
@@ -86,7 +86,7 @@ fn failed_acceptance(
     scenario: &Scenario,
     time: Time,
     node: NodeIndex,
-    request: &Request,
+    asked: &Asked,
     failure: AcceptanceFailure,
 ) -> Option<FailedAcceptance> {
     let policy = &scenario.acceptances[scenario.acceptance_of.get(node.position()).copied().flatten()? as usize];
@@ -100,7 +100,10 @@ fn failed_acceptance(
         time,
         node: scenario.topology.node(node).id.clone(),
         policy: policy.name.clone(),
-        request: request_text(request),
+        request: match asked {
+            Asked::Request(request) => request_text(request),
+            Asked::Initiative => "what it wants of what runs there".to_owned(),
+        },
         cause: failure.message,
         hint,
         place,

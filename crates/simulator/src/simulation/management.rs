@@ -358,6 +358,9 @@ impl Simulation<'_> {
             self.scratch.label = label;
             self.watch_over_applications();
         }
+        if self.population.has_owners() {
+            self.take_initiative(recorder);
+        }
         recorder.activation(now, &self.population);
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }

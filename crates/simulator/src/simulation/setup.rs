@@ -197,6 +197,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationE
     let config = PopulationConfig {
         arbitration: scenario.arbitration,
         memory: scenario.memory,
+        notice: scenario.notice,
         numbers,
         applications: scenario.applications.iter().map(|plan| plan.application.clone()).collect(),
         application_facts,

@@ -15,6 +15,7 @@ use mario_simulator::{Reuse, RunOptions, Simulation};
 use crate::random_worlds::drawn;
 use crate::random_worlds::flavours::flavoured;
 use crate::random_worlds::kinds::of_kinds;
+use crate::random_worlds::owners::owned;
 use crate::random_worlds::remembering::remembering;
 use mirror::{Counts, Mirror};
 
@@ -45,8 +46,6 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
-            // A node has no word for the empty name.
-            *code = code.replace(", n1, '']", ", n1]");
         }
     }
     scenario
@@ -126,6 +125,22 @@ fn nodes_adapt_as_the_population_does() {
         drop(replay);
     }
     for what in ["evaluations", "adapt", "migrate", "replicate", "capacity", "flavour"] {
+        assert!(only.is_some() || total.of(what) > 20, "{what}: {total:?}");
+    }
+}
+
+#[test]
+fn owners_of_nodes_evict_and_shrink_as_those_of_the_population_do() {
+    let only = std::env::var("MARIO_NODE_OWNERS").ok().map(|text| text.parse().expect("the number of a world"));
+    let mut total = Counts::default();
+    for number in only.map_or(0..300, |number: u64| number..number + 1) {
+        let replay = Replay(number);
+        if let Some(counts) = mirrored(&as_nodes(owned(number)), RunOptions::default()) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    for what in ["evaluations", "evicted", "shrunk", "announced", "migrate", "replicate", "initiative failed"] {
         assert!(only.is_some() || total.of(what) > 20, "{what}: {total:?}");
     }
 }

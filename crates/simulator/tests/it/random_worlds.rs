@@ -6,6 +6,7 @@ pub mod drawn;
 pub mod flavours;
 pub mod kinds;
 mod one_each;
+pub mod owners;
 pub mod remembering;
 mod texts;
 

@@ -62,6 +62,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         users: Vec::new(),
         step: Duration::of(1_000.0),
         agents: AgentTiming { start: Time::at(100.0), period: Duration::of(200.0), budget: None },
+        notice: 3,
         management_period: Duration::of(100.0),
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,

@@ -342,6 +342,7 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
         arbitration: "managers",
         memory: "sliding",
         forgets_every: None,
+        notice: None,
         applications: (survey.applications.iter().zip(0..))
             .map(|(application, place)| HeaderApplication {
                 application: &application.application,

@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Explain what a manager with this acceptance policy says to a request
     #[arg(long, value_name = "POLICY", requires = "request", conflicts_with_all = ["policy", "batch", "services", "instance", "html"])]
     pub acceptance: Option<PathBuf>,
-    /// With --acceptance: the request, as `request(Operation, Instance, Application, From, To)`
+    /// With --acceptance: the request, as `request(Operation, Instance, Application, From, To)`, or `initiative`
     #[arg(long, value_name = "TERM", requires = "acceptance")]
     pub request: Option<String>,
     /// How to print; a batch is printed as JSON lines
@@ -74,7 +74,8 @@ and what the managers said to it follows. With --snapshot, it is the next decisi
 
 With --acceptance, the verdict of a node's manager is explained: the facts are what the manager sees, as in the tests of an \
 acceptance policy. A request that is inhibited is shown with the clause that rejected it or the goals where the clauses that \
-could have accepted it failed, and with the smallest changes of facts that would have it accepted, each verified by judging again.
+could have accepted it failed, and with the smallest changes of facts that would have it accepted, each verified by judging again. \
+With `--request initiative`, it is explained what the owner of the node wants to evict and to shrink.
 
 A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch.";
 

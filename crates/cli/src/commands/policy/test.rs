@@ -44,6 +44,10 @@ A test of an acceptance policy has a request and a verdict instead: `accepted`, 
 
   test('is full', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited(capacity)).
 
+A test of what the owner of a node wants has the word `initiative`, and what `shrink/3` and `evict/2` are to give:
+
+  test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
+
 When a test fails, the difference is shown and the exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {

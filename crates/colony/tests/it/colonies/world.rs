@@ -353,6 +353,7 @@ impl World<'_> {
 fn timing(plan: &Plan) -> Timing {
     let period = Duration::of(plan.weather.period as f64);
     Timing {
+        notice: 3,
         evaluation_period: plan.weather.is_self_timed.then_some(period),
         prepare_timeout: Duration::of(900.0),
         reservation_timeout: Duration::of(1_800.0),

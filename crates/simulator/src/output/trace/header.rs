@@ -1,7 +1,7 @@
 //! The first line of a trace, from a scenario.
 
 use mario_scenario::{
-    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, remembers,
+    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, has_initiative, remembers,
 };
 use mario_trace::{
     AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
@@ -28,8 +28,15 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         || topology.nodes().any(|(_, node)| node.capacity.has_further());
     let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
     let has_updates = !scenario.updates.is_empty();
+    let has_owners = has_owners(scenario);
     Header {
-        version: if looks_back || has_kinds || has_flavours || has_updates { Version::Third } else { Version::Second },
+        version: if has_owners {
+            Version::Fifth
+        } else if looks_back || has_kinds || has_flavours || has_updates {
+            Version::Third
+        } else {
+            Version::Second
+        },
         scenario: &scenario.name,
         seed: scenario.seed,
         duration: scenario.duration,
@@ -58,6 +65,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
             Memory::Sliding => None,
             Memory::Periodic { every } => Some(every),
         },
+        notice: has_owners.then_some(scenario.notice),
         applications: (scenario.applications.iter())
             .map(|plan| HeaderApplication {
                 application: &plan.application,
@@ -77,6 +85,13 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
             .map(|(user, plan)| HeaderUser { id: &user.id, application: ApplicationPlace(plan.application.0) })
             .collect(),
     }
+}
+
+/// Whether the owner of any node has initiative. Where a planner manages, no manager is asked.
+fn has_owners(scenario: &Scenario) -> bool {
+    let has_initiative: Vec<bool> = scenario.acceptances.iter().map(has_initiative).collect();
+    scenario.arbitration != Arbitration::Central
+        && scenario.acceptance_of.iter().flatten().any(|place| has_initiative[*place as usize])
 }
 
 fn policy(text: &PolicyText) -> HeaderPolicy<'_> {

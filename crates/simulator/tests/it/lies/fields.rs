@@ -96,6 +96,8 @@ const RECORDS: &[(&str, &[&str])] = &[
     ("handovers", &["time", "moves"]),
     ("counts", &["time", "outcomes", "rules", "instances"]),
     ("gone", &["time", "instances"]),
+    ("owner", &["time", "node", "acts"]),
+    ("owners", &["time", "counts"]),
     ("clients", &["time", "application", "users", "served", "lost", "sum"]),
     ("end", &["time", "totals"]),
 ];
@@ -121,6 +123,10 @@ const ELEMENTS: &[(&str, &[&str])] = &[
     ("counts/rules/*", &["rule", "count"]),
     ("counts/instances/*", &["application", "tier", "count"]),
     ("gone/instances/*", &["application", "tier", "count"]),
+    ("owner/acts/evicted", &["act", "instance", "reason"]),
+    ("owner/acts/shrunk", &["act", "instance", "flavour", "reason"]),
+    ("owner/acts/leave", &["act", "instance", "evaluations", "reason"]),
+    ("owners/counts/*", &["application", "tier", "evicted", "shrunk", "announced"]),
 ];
 
 /// The names of the elements of other outcomes of a cycle.
@@ -236,6 +242,11 @@ fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes
         let pointer = format!("{pointer}/{place}");
         let (field, names) = match field {
             "cycle/outcomes" => outcome(element),
+            "owner/acts" => {
+                let field = format!("owner/acts/{}", element[0].as_str().unwrap_or_default());
+                let names = named(&field);
+                (field, names)
+            }
             "evaluation/solutions" if element[0] == "invalid" => {
                 let field = "evaluation/solutions/invalid".to_owned();
                 let names = named(&field);

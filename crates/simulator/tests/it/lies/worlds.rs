@@ -146,6 +146,34 @@ fn flavoured() -> Scenario {
     world
 }
 
+/// Minds being told to leave.
+const MINDS: &str = "\
+operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
+operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
+operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
+
+/// Evicts when it is full, shrinks what can be shrunk, and takes nothing while it waits for who leaves.
+const OWNER: &str = "\
+evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
+shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\
+reject(request(replicate, _, _, _, N), waits(E)) :- node(N, _), leave(_, E), E > 1.\n";
+
+/// The same, with owners who evict and shrink.
+fn owned() -> Scenario {
+    let mut world = flavoured();
+    for (place, policy) in world.policies.iter_mut().enumerate() {
+        if place != 1 {
+            policy.files[0].1 = MINDS.to_owned();
+        }
+    }
+    world.acceptances.push(policy_text(OWNER, 0));
+    for node in [1, 2, 3, 5] {
+        world.acceptance_of[node] = Some(1);
+    }
+    world.notice = 2;
+    world
+}
+
 fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> World {
     let regret = has_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
@@ -189,6 +217,10 @@ pub fn worlds() -> Vec<World> {
     let flavoured = flavoured();
     for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
         worlds.push(traced("flavours", &flavoured, detail, false));
+    }
+    let owned = owned();
+    for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
+        worlds.push(traced("owners", &owned, detail, detail == Detail::Full));
     }
     worlds
 }

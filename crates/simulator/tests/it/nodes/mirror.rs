@@ -11,7 +11,9 @@ use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule,
 use mario_policy::{Acceptance, Decision, Settings, Solution};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
-use mario_simulator::population::{AgentIndex, Deployed, Deployment, Judged, Label, Neighbour, Outcome, Population};
+use mario_simulator::population::{
+    AgentIndex, Deployed, Deployment, Judged, Label, Neighbour, Outcome, OwnerActKind, OwnerActs, Population,
+};
 use mario_simulator::{Cause, Recorder};
 
 /// What happened in the worlds that were compared.
@@ -70,6 +72,8 @@ pub struct Mirror<'a> {
     /// Copies that stop at the end of the cycle: room that is freed counts from the next one on.
     stopping: Vec<(NodeIndex, WorkloadId)>,
     adapting: Vec<(NodeIndex, WorkloadId)>,
+    /// What owners did at this activation.
+    acted: BTreeMap<NodeIndex, OwnerActs>,
     reports: Vec<Report>,
     counts: Counts,
 }
@@ -101,6 +105,7 @@ impl<'a> Mirror<'a> {
             deploys: 0,
             stopping: Vec::new(),
             adapting: Vec::new(),
+            acted: BTreeMap::new(),
             reports: Vec::new(),
             counts: Counts::default(),
         };
@@ -132,7 +137,7 @@ impl<'a> Mirror<'a> {
             acceptance,
             catalogue: self.catalogue.clone(),
             budget: Settings::default().budget,
-            timing: Timing { evaluation_period: None, ..Timing::default() },
+            timing: Timing { evaluation_period: None, notice: self.scenario.notice, ..Timing::default() },
             limits: Limits { luggage_bytes_max: u64::MAX, ..Limits::default() },
         };
         let start = Start {
@@ -276,6 +281,44 @@ impl<'a> Mirror<'a> {
         });
     }
 
+    /// The owner of a node does to the twins what it does to the population's agents.
+    fn compare_owner(&mut self, node: NodeIndex, acts: Option<&OwnerActs>, population: &Population) {
+        self.handle(node, Input::Evict);
+        // What an eviction frees is free when the owner is asked.
+        self.stop_copies();
+        self.handle(node, Input::Initiative);
+        let mut found: Vec<String> = Vec::new();
+        for report in std::mem::take(&mut self.reports) {
+            found.push(match report {
+                Report::Evicted { instance, reason, is_pinned: false } => format!("evicted {instance} {reason}"),
+                Report::Shrunk { instance, flavour, reason } => format!("shrunk {instance} {} {reason}", flavour.0),
+                Report::Announced { instance, evaluations, reason } => {
+                    format!("leave {instance} {evaluations} {reason}")
+                }
+                Report::InitiativeFailed { .. } => {
+                    self.counts.count("initiative failed");
+                    continue;
+                }
+                other => panic!("an owner does not {other:?}"),
+            });
+        }
+        self.stop_copies();
+        let mut expected: Vec<String> = Vec::new();
+        for act in acts.into_iter().flat_map(|acts| &acts.acts) {
+            let (twin, reason) = (&self.twins[&act.agent], &act.reason);
+            let (what, text) = match act.kind {
+                OwnerActKind::Evicted => ("evicted", format!("evicted {twin} {reason}")),
+                OwnerActKind::Shrunk(flavour) => ("shrunk", format!("shrunk {twin} {} {reason}", flavour.0)),
+                OwnerActKind::Announced(left) => ("announced", format!("leave {twin} {left} {reason}")),
+            };
+            self.counts.count(what);
+            expected.push(text);
+        }
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "what the owner of {} does", population.node(node).id());
+    }
+
     /// What each twin remembers, and what is free on its node, is as in the population.
     fn compare_states(&self, population: &Population) {
         for (agent, twin) in &self.twins {
@@ -362,6 +405,23 @@ impl Recorder for Mirror<'_> {
         }
         self.twins.retain(|agent, _| population.agent(*agent).is_alive());
         self.stop_copies();
+        self.compare_states(population);
+    }
+
+    fn owner(&mut self, _: Time, acts: &OwnerActs, _: &Population) {
+        self.acted.insert(acts.node, acts.clone());
+    }
+
+    fn activation(&mut self, _: Time, population: &Population) {
+        let acted = std::mem::take(&mut self.acted);
+        if !population.has_owners() {
+            return;
+        }
+        self.follow_links(population);
+        for node in (0..self.nodes.len()).map(NodeIndex::at) {
+            self.compare_owner(node, acted.get(&node), population);
+        }
+        self.twins.retain(|agent, _| population.agent(*agent).is_alive());
         self.compare_states(population);
     }
 

@@ -107,6 +107,7 @@ impl Plan {
         });
         let founding = PopulationConfig {
             arbitration: self.arbitration,
+            notice: 3,
             memory: self.memory,
             numbers: Numbers::COUNTED,
             applications: applications.collect(),

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{AcceptanceText, ExplainedVerdict, FactsError, explain_verdict};
+use mario_policy::{
+    AcceptanceText, ExplainedInitiative, ExplainedVerdict, FactsError, explain_initiative, explain_verdict,
+};
 use mario_prolog::Engine;
 
 use super::super::inputs::{Format, facts_failure, load_acceptance};
@@ -24,6 +26,15 @@ pub(super) fn run(
     let facts = read_text(facts)?;
     let request = arguments.request.as_deref().unwrap_or_default().trim().trim_end_matches('.');
     let source = AcceptanceText { name: &text.source.name, text: &text.source.text, resolvers: &|| text.resolver() };
+    if request == "initiative" {
+        let explained = explain_initiative(engine, &acceptance, &source, (&facts.name, &facts.text))
+            .map_err(|error| refuse(&error, &facts, request))?;
+        console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
+            Format::Text => write_initiative(stdout, &explained),
+            Format::Json => writeln!(stdout, "{}", serde_json::json!(explained)),
+        })?;
+        return Ok(Outcome::Done);
+    }
     let explained = explain_verdict(engine, &acceptance, &source, (&facts.name, &facts.text), request)
         .map_err(|error| refuse(&error, &facts, request))?;
     console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
@@ -52,6 +63,26 @@ fn write_text(stdout: &mut dyn Write, explained: &ExplainedVerdict, request: &st
     }
     if !is_accepted && changes.is_empty() {
         writeln!(stdout, "  no small change of facts was found that would have it accepted")?;
+    }
+    Ok(())
+}
+
+fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> io::Result<()> {
+    let ExplainedInitiative { acts, failure, failed } = explained;
+    for act in acts {
+        writeln!(stdout, "wanted: {}", act.wanted)?;
+        if let Some(clause) = &act.clause {
+            writeln!(stdout, "  by the clause at {}:{}", clause.file, clause.line)?;
+        }
+    }
+    match failure {
+        Some(failure) => writeln!(stdout, "nothing is wanted, since the policy gave no valid answer: {failure}")?,
+        None if acts.is_empty() => writeln!(stdout, "nothing is wanted")?,
+        None => {}
+    }
+    for clause in failed {
+        let goal = clause.goal.as_deref().unwrap_or("the clause as a whole");
+        writeln!(stdout, "  the clause at {}:{} failed: {goal}", clause.file, clause.line)?;
     }
     Ok(())
 }

@@ -108,6 +108,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
     });
     let founding = PopulationConfig {
         arbitration: Arbitration::Managers,
+        notice: 3,
         memory: dice.pick(&[Memory::Sliding, Memory::Periodic { every: 5 }]),
         numbers: Numbers::COUNTED,
         applications: applications.collect(),

@@ -1,0 +1,74 @@
+//! The owner of the node acts on what runs there.
+
+use mario_domain::InstanceId;
+
+use super::Step;
+use crate::input::{Failure, Report};
+use crate::journal::Owned;
+use crate::rules::{Notice, OwnerAct, Present, initiative};
+
+impl Step<'_> {
+    /// Evicts those who have had their last evaluation. One that waits for a transfer is evicted when that has failed. An eviction
+    /// beats a pin: an operator's word does not bind the owner.
+    pub(super) fn evict(&mut self) {
+        let is_due = |instance: &&InstanceId| {
+            self.state
+                .minds
+                .get(*instance)
+                .is_some_and(|mind| mind.frozen_by.is_none() && mind.notice.as_ref().is_some_and(Notice::is_due))
+        };
+        let due: Vec<InstanceId> = self.state.ledger.owned.keys().filter(is_due).cloned().collect();
+        for instance in due {
+            let is_pinned = self.state.ledger.owned.get(&instance).is_some_and(|owned| owned.is_pinned);
+            let notice = self.state.minds.get_mut(&instance).and_then(|mind| mind.notice.take());
+            self.end_instance(&instance);
+            let reason = notice.map(|notice| notice.reason).unwrap_or_default();
+            self.report(Report::Evicted { instance, reason, is_pinned });
+        }
+    }
+
+    /// Asks the owner what it wants of what runs here: shrinks are enacted, evictions announced.
+    pub(super) fn initiative(&mut self) {
+        let (state, reasoner) = (&*self.state, &mut *self.reasoner);
+        let acceptance = state.config.acceptance.as_ref().filter(|acceptance| acceptance.has_initiative());
+        let Some(acceptance) = acceptance else { return };
+        let view = reasoner.manager_view(state, None);
+        let present = |instance: &InstanceId| {
+            let owned: &Owned = state.ledger.owned.get(instance)?;
+            Some(Present {
+                instance: &owned.instance,
+                application: &owned.descriptor.application,
+                flavour: owned.flavour,
+                held: state.held(owned),
+                is_leaving: state.minds.get(instance).is_some_and(|mind| mind.notice.is_some()),
+            })
+        };
+        let acts = match initiative(acceptance, reasoner.machine(), view, present) {
+            Ok(acts) => acts.into_iter().map(owned_act).collect::<Vec<_>>(),
+            Err(failure) => return self.report(Report::InitiativeFailed { failure: Failure(Box::new(failure)) }),
+        };
+        for act in acts {
+            match act {
+                OwnerAct::Shrink { instance, flavour, reason, .. } => {
+                    self.run_in(&instance, flavour);
+                    self.report(Report::Shrunk { instance, flavour, reason });
+                }
+                OwnerAct::Announce { instance, reason } => {
+                    let left = self.state.config.timing.notice;
+                    let Some(mind) = self.state.minds.get_mut(&instance) else { continue };
+                    mind.notice = Some(Notice { left, reason: reason.clone() });
+                    self.report(Report::Announced { instance, evaluations: left, reason });
+                }
+            }
+        }
+    }
+}
+
+fn owned_act(act: OwnerAct<&InstanceId>) -> OwnerAct<InstanceId> {
+    match act {
+        OwnerAct::Shrink { instance, flavour, change, reason } => {
+            OwnerAct::Shrink { instance: instance.clone(), flavour, change, reason }
+        }
+        OwnerAct::Announce { instance, reason } => OwnerAct::Announce { instance: instance.clone(), reason },
+    }
+}

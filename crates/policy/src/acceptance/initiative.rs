@@ -1,0 +1,140 @@
+//! What the owner of a node wants of what runs there, by the same text that says what its manager accepts.
+
+use std::fmt;
+
+use mario_domain::{FlavourId, Id, InstanceId};
+use mario_prolog::{Argument, Machine, Outcome, Query, Value};
+
+use super::{Acceptance, AcceptanceFailure, Goal, ManagerView};
+
+/// What the owner of a node wants of what runs there. Of each instance the first answer counts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Initiative {
+    /// Instances that are to run in another flavour, in the order of the answers to `shrink/3`.
+    pub shrinks: Vec<Shrink>,
+    /// Instances that are to leave, in the order of the answers to `evict/2`.
+    pub evictions: Vec<Eviction>,
+}
+
+/// An answer to `shrink(Instance, Flavour, Reason)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shrink {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// What it is to run in.
+    pub flavour: FlavourId,
+    /// Why, as the text says it.
+    pub reason: String,
+}
+
+/// An answer to `evict(Instance, Reason)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Eviction {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// Why, as the text says it.
+    pub reason: String,
+}
+
+impl fmt::Display for Initiative {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shrinks = self
+            .shrinks
+            .iter()
+            .map(|Shrink { instance, flavour, reason }| format!("shrink({instance}, {flavour}, {reason})"));
+        let evictions =
+            self.evictions.iter().map(|Eviction { instance, reason }| format!("evict({instance}, {reason})"));
+        let all: Vec<String> = shrinks.chain(evictions).collect();
+        if all.is_empty() { formatter.write_str("nothing") } else { formatter.write_str(&all.join(", ")) }
+    }
+}
+
+impl Acceptance {
+    /// Whether the text has clauses of `evict/2` or `shrink/3`, so that it is worth asking.
+    pub fn has_initiative(&self) -> bool {
+        self.evicts || self.shrinks
+    }
+
+    /// What the owner wants of what runs on the node. All or nothing: a text that fails to answer, or names what is not there, wants
+    /// nothing.
+    pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
+        let mut wanted = Initiative::default();
+        if self.shrinks {
+            self.each(Goal::Shrink, machine, view, |acceptance, query| {
+                let instance = acceptance.instance(Goal::Shrink, view, query)?;
+                let Some(flavour) = id(view, query.argument(1)) else {
+                    let cause = format!("shrink/3 gives {} as a flavour", query.argument_text(1));
+                    return Err(acceptance.failure(Goal::Shrink, cause).hint("take flavours from flavour/6"));
+                };
+                let reason = acceptance.reason(Goal::Shrink, query, 2)?;
+                if wanted.shrinks.iter().all(|shrink| shrink.instance != instance) {
+                    wanted.shrinks.push(Shrink { instance, flavour: flavour.into(), reason });
+                }
+                Ok(())
+            })?;
+        }
+        if self.evicts {
+            self.each(Goal::Evict, machine, view, |acceptance, query| {
+                let instance = acceptance.instance(Goal::Evict, view, query)?;
+                let reason = acceptance.reason(Goal::Evict, query, 1)?;
+                if wanted.evictions.iter().all(|eviction| eviction.instance != instance) {
+                    wanted.evictions.push(Eviction { instance, reason });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(wanted)
+    }
+
+    /// Asks for all answers to a goal whose arguments are all unknown.
+    fn each(
+        &self,
+        goal: Goal,
+        machine: &mut Machine,
+        view: &ManagerView,
+        mut answer: impl FnMut(&Acceptance, &mut Query<'_>) -> Result<(), AcceptanceFailure>,
+    ) -> Result<(), AcceptanceFailure> {
+        let (predicate, arity) = match goal {
+            Goal::Shrink => (self.words.shrink, 3),
+            _ => (self.words.evict, 2),
+        };
+        let arguments = [Argument::Unknown, Argument::Unknown, Argument::Unknown];
+        let mut query = machine.ask(&self.program, predicate, &arguments[..arity], view, &self.budget);
+        loop {
+            match query.next_answer() {
+                Outcome::Answer => answer(self, &mut query)?,
+                Outcome::NoMore => return Ok(()),
+                other => return Err(self.no_answer(goal, other, &mut query)),
+            }
+        }
+    }
+
+    /// The instance that an answer names, which must be on the node.
+    fn instance(&self, goal: Goal, view: &ManagerView, query: &mut Query<'_>) -> Result<InstanceId, AcceptanceFailure> {
+        let named = id(view, query.argument(0));
+        let is_here = |id: &Id| view.facts.instances().any(|row| row[0] == view.facts.id(id));
+        match named.filter(is_here) {
+            Some(id) => Ok(id.into()),
+            None => {
+                let cause = format!("{} names {}, which is not on the node", goal.predicate(), query.argument_text(0));
+                Err(self.failure(goal, cause).hint("take instances from serviceInstance/3"))
+            }
+        }
+    }
+
+    fn reason(&self, goal: Goal, query: &mut Query<'_>, position: usize) -> Result<String, AcceptanceFailure> {
+        if query.is_unbound(position) {
+            let cause = format!("{} gave no reason", goal.predicate());
+            return Err(self.failure(goal, cause).hint("give it a last argument that says why, such as `nearly_full`"));
+        }
+        Ok(match query.argument(position) {
+            Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
+            _ => query.argument_text(position),
+        })
+    }
+}
+
+/// The id that an argument of an answer is.
+fn id(view: &ManagerView, argument: Option<Value<'_>>) -> Option<Id> {
+    view.facts.to_id(argument?)
+}

@@ -1,0 +1,30 @@
+//! Figures beyond the paper's.
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// What the paper's figures do not count. What did not happen is not told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct FurtherCounts {
+    /// Adapts that were accepted.
+    pub adapt: u64,
+    /// Instances that the owners of nodes evicted.
+    pub evicted: u64,
+    /// Instances that the owners of nodes shrank.
+    pub shrunk: u64,
+}
+
+impl FurtherCounts {
+    /// The counts with their names.
+    fn named(&self) -> [(&'static str, u64); 3] {
+        [("adapt", self.adapt), ("evicted", self.evicted), ("shrunk", self.shrunk)]
+    }
+}
+
+impl Serialize for FurtherCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return (self.adapt, self.evicted, self.shrunk).serialize(serializer);
+        }
+        serializer.collect_map(self.named().into_iter().filter(|(_, count)| *count > 0))
+    }
+}

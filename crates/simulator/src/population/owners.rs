@@ -1,0 +1,148 @@
+//! Owners of nodes who want something of what runs there.
+
+use mario_colony::Availability;
+use mario_colony::rules::{self, Notice, Present};
+use mario_domain::{FlavourIndex, InstanceId};
+use mario_policy::AcceptanceFailure;
+use mario_scenario::{Arbitration, NodeIndex};
+
+use crate::population::acceptance::{AcceptanceContext, Asked};
+use crate::population::index::AgentIndex;
+use crate::population::simulated_node::SimulatedNode;
+use crate::population::state::Population;
+
+/// Which nodes have owners with initiative, and how much notice these give.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    /// In the order of all nodes.
+    pub(crate) nodes: Vec<NodeIndex>,
+    /// How many evaluations an agent has left when its eviction is announced.
+    pub(crate) notice: u32,
+}
+
+/// What the owner of a node did after a cycle, in this order: evictions that were due, then shrinks, then announcements.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnerActs {
+    /// The node.
+    pub node: NodeIndex,
+    /// Never empty.
+    pub acts: Vec<OwnerAct>,
+}
+
+/// What the owner of a node did to an instance there.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnerAct {
+    /// The agent of the instance.
+    pub agent: AgentIndex,
+    /// What.
+    pub kind: OwnerActKind,
+    /// Why, as the owner's policy said it; of an eviction, when it was announced.
+    pub reason: String,
+}
+
+/// What an owner did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnerActKind {
+    /// The instance is gone.
+    Evicted,
+    /// It runs in a smaller flavour.
+    Shrunk(FlavourIndex),
+    /// It will be evicted: its agent has so many evaluations left.
+    Announced(u32),
+}
+
+impl Population {
+    /// Whether any node has an owner with initiative.
+    pub fn has_owners(&self) -> bool {
+        !self.owners.nodes.is_empty()
+    }
+
+    /// The owners of nodes act on what runs there, once all that was accepted in a cycle is enacted: who has had its last
+    /// evaluation is evicted; then each owner is asked what it wants.
+    pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
+        let nodes = std::mem::take(&mut self.owners.nodes);
+        let acts = nodes.iter().filter_map(|node| {
+            let acts = self.acts_of(*node, context);
+            (!acts.is_empty()).then_some(OwnerActs { node: *node, acts })
+        });
+        let acts = acts.collect();
+        self.owners.nodes = nodes;
+        self.unpark_around_freed_nodes();
+        acts
+    }
+
+    fn acts_of(&mut self, node: NodeIndex, context: &mut AcceptanceContext) -> Vec<OwnerAct> {
+        if self.node(node).manager().availability() == Availability::Down {
+            return Vec::new();
+        }
+        let mut acts = self.evict_due(node);
+        match self.wants_of(node, context) {
+            Ok(wanted) => acts.extend(wanted.into_iter().map(|act| self.enact_of_owner(act))),
+            Err(failure) => context.count_failure(node, Asked::Initiative, failure),
+        }
+        acts
+    }
+
+    /// Evicts those on a node who have had their last evaluation, in the order of their arrival.
+    fn evict_due(&mut self, node: NodeIndex) -> Vec<OwnerAct> {
+        let mut acts = Vec::new();
+        let notices = self.node(node).agents().iter().map(|agent| (*agent, self.agent(*agent).notice()));
+        for (agent, notice) in notices {
+            if let Some(Notice { reason, .. }) = notice.filter(|notice| notice.is_due()) {
+                acts.push(OwnerAct { agent, kind: OwnerActKind::Evicted, reason: reason.clone() });
+            }
+        }
+        for act in &acts {
+            self.remove(act.agent);
+        }
+        acts
+    }
+
+    fn wants_of(
+        &self,
+        node: NodeIndex,
+        context: &mut AcceptanceContext,
+    ) -> Result<Vec<rules::OwnerAct<AgentIndex>>, AcceptanceFailure> {
+        let Some(acceptance) = self.node(node).acceptance() else { return Ok(Vec::new()) };
+        let (view, machine) = (self.manager_view(node, context.symbols()), context.asked());
+        let agents = self.node(node).agents();
+        rules::initiative(acceptance, machine, view, |named: &InstanceId| {
+            let index = agents.iter().copied().find(|agent| self.instance(*agent) == *named)?;
+            let agent = self.agent(index);
+            Some(Present {
+                instance: index,
+                application: self.application(agent.application),
+                flavour: agent.flavour(),
+                held: self.held(agent),
+                is_leaving: agent.notice().is_some(),
+            })
+        })
+    }
+
+    fn enact_of_owner(&mut self, act: rules::OwnerAct<AgentIndex>) -> OwnerAct {
+        match act {
+            rules::OwnerAct::Shrink { instance: agent, flavour, change, reason } => {
+                self.adapt(agent, flavour, change);
+                OwnerAct { agent, kind: OwnerActKind::Shrunk(flavour), reason }
+            }
+            rules::OwnerAct::Announce { instance: agent, reason } => {
+                let left = self.owners.notice;
+                self.unpark_later(agent);
+                self.agents[agent.position()].give_notice(Notice { left, reason: reason.clone() });
+                OwnerAct { agent, kind: OwnerActKind::Announced(left), reason }
+            }
+        }
+    }
+}
+
+impl Owners {
+    /// The owners among the managers of these nodes. A planner that sees the whole infrastructure asks no manager.
+    pub(crate) fn of(nodes: &[SimulatedNode], arbitration: Arbitration, notice: u32) -> Owners {
+        let has_initiative = |node: &SimulatedNode| {
+            arbitration != Arbitration::Central
+                && node.acceptance().is_some_and(|acceptance| acceptance.has_initiative())
+        };
+        let nodes = (0..).map(NodeIndex).zip(nodes).filter(|(_, node)| has_initiative(node));
+        Owners { nodes: nodes.map(|(index, _)| index).collect(), notice }
+    }
+}

@@ -1,0 +1,26 @@
+//! The owners of nodes act after each activation of the managers.
+
+use super::Simulation;
+use crate::population::OwnerActKind;
+use crate::recorder::Recorder;
+
+impl Simulation<'_> {
+    /// Lets the owners of nodes do what they want with what runs there, and network and routes follow.
+    pub(super) fn take_initiative(&mut self, recorder: &mut impl Recorder) {
+        let of_owners = self.population.initiative(&mut self.judge);
+        self.count_acceptances();
+        if of_owners.is_empty() {
+            return;
+        }
+        for acts in &of_owners {
+            for act in acts.acts.iter().filter(|act| act.kind == OwnerActKind::Evicted) {
+                self.remove_instance(act.agent, acts.node, recorder);
+            }
+        }
+        self.settle_flow();
+        for acts in &of_owners {
+            recorder.owner(self.queue.now(), acts, &self.population);
+        }
+        self.watch_over_applications();
+    }
+}
