@@ -171,7 +171,7 @@ pub struct ManagerSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
     /// How many evaluations an agent has left when the owner of its node announces that its instance is evicted: `leave/2` in a
-    /// policy.
+    /// policy. Without it, 3.
     #[serde(skip_serializing_if = "ManagerSettings::is_usual_notice")]
     #[schemars(with = "range::Notice")]
     pub notice: u32,
