@@ -228,6 +228,12 @@ impl Audit {
                 let expected = format!("at most {open} evictions: as many were announced");
                 self.find(FindingKind::Owner, &who, expected, evicted.to_string());
             }
+            let there = self.tiers.in_tier(application, tier);
+            let needed = evicted.saturating_add(shrunk.max(announced));
+            if needed > there {
+                let expected = format!("at most {there} instances in tier {tier}");
+                self.find(FindingKind::Instance, &who, expected, needed.to_string());
+            }
             if evicted == 0 && shrunk == 0 && announced == 0 {
                 self.find(FindingKind::Totals, &who, "something that an owner did", "nothing");
             }

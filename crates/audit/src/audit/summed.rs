@@ -38,6 +38,10 @@ impl Tiers {
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
+    pub(super) fn in_tier(&self, application: u32, tier: u32) -> u64 {
+        self.instances.get(&(application, tier)).copied().unwrap_or(0)
+    }
+
     /// How many instances of an application are in tiers that have more of them than before.
     fn more_than(&self, before: &Tiers, application: u32) -> u64 {
         let here = self.instances.range((application, 0)..=(application, u32::MAX));

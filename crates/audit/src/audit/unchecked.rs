@@ -42,6 +42,9 @@ impl Audit {
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
         }
+        if self.header.notice.is_some() && self.header.detail != Detail::Full {
+            say("what owners of nodes want, and when evictions are due: the trace does not tell what they see");
+        }
         if let Some(line) = self.spent_at {
             let inferences = self.options.inferences;
             say(&format!(

@@ -11,7 +11,7 @@ use super::{Replay, run, world};
 use crate::world::{audited, outputs};
 
 /// How many worlds are drawn.
-const WORLDS: u64 = 160;
+const WORLDS: u64 = 200;
 
 /// Owners with initiative. None reckons with the names of instances, or with the order in which they came.
 pub const OWNERS: [&str; 6] = [
@@ -122,7 +122,7 @@ fn no_random_world_with_owners_breaks_a_rule() {
     }
     let wanted = ["evicted", "evicted as rates", "evicted as messages", "shrunk", "announced", "failed", "sequential"];
     for what in wanted.into_iter().chain(["migrate", "replicate"]) {
-        assert!(only.is_some() || seen.get(what).is_some_and(|count| *count > 20), "too little of `{what}`: {seen:?}");
+        assert!(only.is_some() || seen.get(what).is_some_and(|count| *count > 8), "too little of `{what}`: {seen:?}");
     }
     let count = |what| seen.get(what).copied().unwrap_or(0);
     assert!(only.is_some() || count("announced") > count("evicted"), "some went by themselves: {seen:?}");
