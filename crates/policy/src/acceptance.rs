@@ -46,10 +46,8 @@ pub struct Acceptance {
     name: Arc<str>,
     program: Arc<Program>,
     budget: Budget,
-    accepts: bool,
-    rejects: bool,
-    evicts: bool,
-    shrinks: bool,
+    /// Whether the text defines each of [`MANAGER_GOALS`].
+    defined: [bool; MANAGER_GOALS.len()],
     /// Where each of [`MANAGER_GOALS`] begins, if the text has one clause of it.
     places: [Option<Place>; MANAGER_GOALS.len()],
     warnings: Arc<[Problem]>,
@@ -180,8 +178,8 @@ impl Acceptance {
             let places: &[Place] = loaded.places(predicate, arity);
             !places.is_empty() || loaded.program.defines(predicate, arity)
         };
-        let [accepts, rejects, evicts, shrinks] = MANAGER_GOALS.map(|(name, arity)| defines(name, arity));
-        if !accepts && !rejects && !evicts && !shrinks {
+        let defined = MANAGER_GOALS.map(|(name, arity)| defines(name, arity));
+        if !defined.contains(&true) {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
@@ -194,10 +192,7 @@ impl Acceptance {
             name: name.into(),
             program: loaded.program,
             budget,
-            accepts,
-            rejects,
-            evicts,
-            shrinks,
+            defined,
             places,
             warnings: loaded.warnings.into(),
             words: Words {
@@ -215,6 +210,11 @@ impl Acceptance {
     /// What it was called when it was loaded.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the text has an answer to what is asked.
+    fn defines(&self, goal: Goal) -> bool {
+        self.defined[goal as usize]
     }
 
     /// The compiled program.
@@ -253,7 +253,7 @@ impl Acceptance {
         }
         let arguments = self.request_arguments(view, request);
         let term = Argument::Value(Value::Compound(self.words.request, &arguments));
-        if self.rejects {
+        if self.defines(Goal::Reject) {
             let goal = [term, Argument::Unknown];
             let mut query = machine.ask(&self.program, self.words.reject, &goal, view, &self.budget);
             match query.next_answer() {
@@ -273,7 +273,7 @@ impl Acceptance {
                 other => return Err(self.no_answer(Goal::Reject, other, &mut query)),
             }
         }
-        if !self.accepts {
+        if !self.defines(Goal::Accept) {
             return Ok(Verdict::Accepted);
         }
         let mut query = machine.ask(&self.program, self.words.accept, &[term], view, &self.budget);

@@ -207,7 +207,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     let first = load_as(Role::Policy);
     let accepts = |loaded: &Loaded| {
         let defines = |predicate: &str, arity| loaded.program.defines(predicate, arity);
-        !defines("operation", 3) && MANAGER_GOALS.iter().any(|(predicate, arity)| defines(*predicate, *arity))
+        !defines("operation", 3) && MANAGER_GOALS.iter().any(|(predicate, arity)| defines(predicate, *arity))
     };
     match first {
         Ok((loaded, _)) if accepts(&loaded) => load_as(Role::Acceptance),

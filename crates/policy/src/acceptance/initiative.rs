@@ -52,14 +52,14 @@ impl fmt::Display for Initiative {
 impl Acceptance {
     /// Whether the text has clauses of `evict/2` or `shrink/3`, so that it is worth asking.
     pub fn has_initiative(&self) -> bool {
-        self.evicts || self.shrinks
+        self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
     /// What the owner wants of what runs on the node. All or nothing: a text that fails to answer, or names what is not there, wants
     /// nothing.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
-        if self.shrinks {
+        if self.defines(Goal::Shrink) {
             self.each(Goal::Shrink, machine, view, |acceptance, query| {
                 let instance = acceptance.instance(Goal::Shrink, view, query)?;
                 let Some(flavour) = id(view, query.argument(1)) else {
@@ -73,7 +73,7 @@ impl Acceptance {
                 Ok(())
             })?;
         }
-        if self.evicts {
+        if self.defines(Goal::Evict) {
             self.each(Goal::Evict, machine, view, |acceptance, query| {
                 let instance = acceptance.instance(Goal::Evict, view, query)?;
                 let reason = acceptance.reason(Goal::Evict, query, 1)?;

@@ -59,7 +59,7 @@ impl AcceptanceContext {
 
     pub(crate) fn count_failure(&mut self, node: NodeIndex, asked: Asked, failure: AcceptanceFailure) {
         self.tally.failed += 1;
-        self.tally.first.get_or_insert_with(|| (node, asked, failure));
+        self.tally.first.get_or_insert((node, asked, failure));
     }
 
     /// Returns what was counted since the last call.

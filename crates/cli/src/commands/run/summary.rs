@@ -40,16 +40,14 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     if figures.groups.iter().any(|group| group.operations.deploy > 0) {
         row(&mut text, "deploy, by operators", &|group| group.operations.deploy.to_string());
     }
-    let further: [(&str, fn(&GroupFigures) -> u64); 3] = [
-        ("adapt", |group| group.further.adapt),
-        ("evicted, by owners of nodes", |group| group.further.evicted),
-        ("shrunk, by owners of nodes", |group| group.further.shrunk),
-    ];
-    for (name, count) in further {
+    let mut row_of_some = |name: &str, count: &dyn Fn(&GroupFigures) -> u64| {
         if figures.groups.iter().any(|group| count(group) > 0) {
             row(&mut text, name, &|group| count(group).to_string());
         }
-    }
+    };
+    row_of_some("adapt", &|group| group.further.adapt);
+    row_of_some("evicted, by owners of nodes", &|group| group.further.evicted);
+    row_of_some("shrunk, by owners of nodes", &|group| group.further.shrunk);
     row(&mut text, "inhibited", &|group| group.operations.inhibited.to_string());
     let ratio = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
     row(&mut text, "replicate per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.replicate)));
