@@ -104,8 +104,8 @@ fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
         (
             "table.csv",
             "time,undeploy,nop\n100,1,2\n".to_owned(),
-            "cause: this is no trace: its first line is not the header of one\nhint: `mario run` leaves a trace as \
-             trace.jsonl in the directory of its results\n",
+            "is no trace: its first line is not the header of one\nhint: `mario run` leaves a trace as trace.jsonl in the \
+             directory of its results\n",
         ),
         (
             "broken.jsonl",

@@ -36,6 +36,9 @@ fn every_key_and_every_record_of_real_traces_is_on_the_page_and_every_record_of_
     let runs = [
         format!("paper --policy workload-and-latency-aware --set duration=8000 {disturbed}"),
         "prototype --policy workload-and-latency-aware-with-memory --set duration=4000 --regret".to_owned(),
+        "paper --policy latency-aware --set duration=4000 \
+         --set 'update=[{time=2000, application=\"app1\", policy=\"workload-aware\"}]'"
+            .to_owned(),
         "paper --policy cells --set managers.acceptance=accept-what-fits --set duration=4000".to_owned(),
         format!("paper --policy workload-and-latency-aware --trace summary --set duration=8000 {disturbed}"),
     ];
