@@ -34,8 +34,11 @@ impl Snapshot {
 
     /// The file, with what is to be known about it at its beginning.
     pub(crate) fn file(&self) -> String {
-        let about: String = self.about.iter().map(|line| format!("# {line}\n")).collect();
-        format!("{}\n{about}\n{}", Snapshot::MARK, self.text)
+        let mut file = format!("{}\n", Snapshot::MARK);
+        for line in &self.about {
+            file += &format!("# {line}\n");
+        }
+        file + "\n" + &self.text
     }
 
     /// The scenario; `name` stands for it in messages.

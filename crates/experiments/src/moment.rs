@@ -106,7 +106,7 @@ impl Moment {
         let mut applications = Vec::new();
         for (place, application) in self.applications.iter().enumerate().filter(|(place, _)| self.has_instance(*place))
         {
-            applications.push(self.application(place, application, &mut files));
+            applications.push(Self::application(place, application, &mut files));
         }
         let deploys: Vec<Value> = self.instances.iter().map(|(application, node)| {
             json!({ "application": self.applications[*application].id, "node": self.nodes[*node].id })
@@ -146,7 +146,7 @@ impl Moment {
         self.instances.iter().any(|(of, _)| *of == application)
     }
 
-    fn application(&self, place: usize, application: &MomentApplication, files: &mut Map<String, Value>) -> Value {
+    fn application(place: usize, application: &MomentApplication, files: &mut Map<String, Value>) -> Value {
         let directory = format!("policies/{}", place + 1);
         for (name, text) in &application.policy.files {
             files.insert(format!("{directory}/{name}"), json!(text));

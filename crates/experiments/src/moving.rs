@@ -52,12 +52,15 @@ pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, 
     }
 }
 
+/// From when on an instance was on a node, or on none.
+type Stay = (f64, Option<u32>);
+
 /// Where instances were, and when.
 #[derive(Default)]
 struct Course {
     places: BTreeMap<InstanceId, usize>,
-    /// For each instance its application and its stays: from when on it was on a node, or on none.
-    stays: Vec<(u32, Vec<(f64, Option<u32>)>)>,
+    /// For each instance its application and its stays.
+    stays: Vec<(u32, Vec<Stay>)>,
 }
 
 impl Course {
@@ -261,7 +264,7 @@ fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
         let last = frames[instance].last().map(|frame| frame.corner);
         let corner = course.stays[instance].1[stay].1.map(|node| {
             let node = node as usize;
-            let slot = (0..).find(|slot| !taken[node].contains(slot)).unwrap_or(0);
+            let slot = (0..=taken[node].len()).find(|slot| !taken[node].contains(slot)).unwrap_or(0);
             taken[node].insert(slot);
             slots[instance] = Some((node, slot));
             layout.slot(node, slot)

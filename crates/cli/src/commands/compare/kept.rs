@@ -60,9 +60,10 @@ fn figures(run: &Path, console: &Console) -> Result<Vec<(&'static str, Option<f6
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
     let figures = from_trace(input).map_err(|error| refuse(&path, &error))?.figures;
     let summary_path = run.join("summary.json");
-    let summary: Value = match summary_path.is_file() {
-        true => serde_json::from_str(&read_text(&summary_path)?.text).unwrap_or(Value::Null),
-        false => Value::Null,
+    let summary: Value = if summary_path.is_file() {
+        serde_json::from_str(&read_text(&summary_path)?.text).unwrap_or(Value::Null)
+    } else {
+        Value::Null
     };
     let is_live = summary["requests"].is_number();
     let all = &figures.groups[0];

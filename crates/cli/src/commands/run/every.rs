@@ -18,7 +18,7 @@ pub enum Every {
 
 impl Every {
     /// Unless a user says otherwise.
-    pub const DEFAULT: Every = Every::Elapsed(Duration::from_secs(60));
+    pub const DEFAULT: Every = Every::Elapsed(Duration::from_mins(1));
 }
 
 impl FromStr for Every {

@@ -1,6 +1,6 @@
 //! What live nodes have now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ fn gather(told: &[Told]) -> Result<Moment, Failure> {
         let period = node.status["evaluation_ms"].as_f64().unwrap_or(1_000.0);
         moment.evaluation_period = moment.evaluation_period.max(period);
     }
-    let mut beyond = BTreeMap::new();
+    let mut beyond = BTreeSet::new();
     let mut transferring = 0;
     for (place, node) in told.iter().enumerate() {
         take_links(&mut moment, &places, &mut beyond, place, &node.links);
@@ -133,7 +133,7 @@ fn gather(told: &[Told]) -> Result<Moment, Failure> {
         moment.left_out.push(format!("{transferring} transfers under way: these instances are where they were"));
     }
     if !beyond.is_empty() {
-        let names: Vec<String> = beyond.into_keys().collect();
+        let names: Vec<String> = beyond.into_iter().collect();
         moment.left_out.push(format!("nodes that were not asked: {}", names.join(", ")));
     }
     Ok(moment)
@@ -142,14 +142,14 @@ fn gather(told: &[Told]) -> Result<Moment, Failure> {
 fn take_links(
     moment: &mut Moment,
     places: &BTreeMap<String, usize>,
-    beyond: &mut BTreeMap<String, ()>,
+    beyond: &mut BTreeSet<String>,
     place: usize,
     links: &Value,
 ) {
     for link in links["links"].as_array().into_iter().flatten() {
         let neighbour = text(&link["neighbour"]);
         let Some(other) = places.get(&neighbour) else {
-            beyond.insert(neighbour, ());
+            beyond.insert(neighbour);
             continue;
         };
         let latency = link["round_trip_ms"].as_f64().map(|round_trip| round_trip / 2.0);
