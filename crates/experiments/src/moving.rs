@@ -1,7 +1,7 @@
 //! A moving picture of a run: an SVG whose animations any browser plays, without a script.
 //!
 //! Nodes stand in rows by tier. Each instance is a square in the colour of its application, which appears, goes from node to node
-//! and disappears as the trace says. The whole run takes [`SECONDS`], over and over.
+//! and disappears as the trace says. The whole run takes a fixed number of seconds, over and over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
