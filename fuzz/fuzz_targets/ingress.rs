@@ -36,7 +36,7 @@ static INGRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
             };
             let forwarder = Forwarder::new(Arc::new(arc_swap::ArcSwap::from_pointee(routes)), settings);
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            sender.send(listener.local_addr().expect("bound")).expect("somebody waits");
+            sender.send(listener.local_addr().expect("bound")).expect("the other end waits");
             let (_stop, ending) = tokio::sync::watch::channel(false);
             Ingress::new(forwarder, None).serve(listener, ending, second).await;
         });

@@ -173,3 +173,9 @@ pub(crate) fn differs(path: &Path, error: &PastError) -> Failure {
 pub(crate) fn unwritten() -> PathBuf {
     PathBuf::from("snapshot.toml")
 }
+
+/// A moment of a run, as it is typed.
+pub(crate) fn moment(typed: &str) -> Result<f64, String> {
+    let wrong = || "a time is a number that is not negative".to_owned();
+    typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
+}

@@ -100,7 +100,7 @@ function showProblems({ problems, faults, watched, answering }) {
   parts.faults.textContent = list.length ? `Caused on purpose: ${list.join("; ")}.` : "";
 }
 
-// What is so of many nodes takes one line, and the nodes are there for whoever opens it.
+// A problem that many nodes share takes one line, which opens to a list of them.
 function foldedProblem({ text, parts: nodes }) {
   const kind = text.replace(/\d+/, "");
   const toggled = (event) => { view.unfolded[event.target.open ? "add" : "delete"](kind); };

@@ -157,7 +157,7 @@ fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     has_room(nodes, available)
 }
 
-/// Whether so many nodes fit into the memory that is available, in bytes, if that is known.
+/// Whether this number of nodes fits into the memory that is available, in bytes, if that is known.
 fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
     match available {

@@ -157,7 +157,7 @@ pub enum OwnerActKind<'a> {
     Evicted,
     /// It runs in this smaller flavour.
     Shrunk(&'a FlavourId),
-    /// It will be evicted: its agent has so many evaluations left.
+    /// It will be evicted, after this many more evaluations of its agent.
     Announced(u32),
 }
 

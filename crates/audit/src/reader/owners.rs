@@ -32,7 +32,7 @@ pub enum OwnerActKind {
     Evicted,
     /// It runs in this smaller flavour.
     Shrunk(Id),
-    /// It will be evicted: its agent has so many evaluations left.
+    /// It will be evicted, after this many more evaluations of its agent.
     Announced(u64),
 }
 

@@ -9,7 +9,7 @@ use mario_domain::AgentOperation;
 
 use super::run::{self, SummaryFormat, TraceDetail};
 use super::snapshot;
-use crate::moments::{of_run, unwritten};
+use crate::moments::{moment, of_run, unwritten};
 use crate::scenarios::{Disk, failure};
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome};
@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
     /// The moment up to which the run stays as it was recorded
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: f64,
     /// The policy of all applications from then on, or with APP=POLICY of one: the path of a file, or the name of one that ships
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", required = true,

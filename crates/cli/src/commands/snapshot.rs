@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mario_simulator::write_whole;
 
-use crate::moments::{Snapshot, of_run};
+use crate::moments::{Snapshot, moment, of_run};
 use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome};
 
@@ -22,7 +22,7 @@ pub struct Arguments {
     #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
     pub run: Option<PathBuf>,
     /// The moment of the run
-    #[arg(long, value_name = "TIME", requires = "run")]
+    #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub at: Option<f64>,
     /// The addresses of live nodes for operators, e.g. 127.0.0.1:7441: the snapshot is of what they have now
     #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]

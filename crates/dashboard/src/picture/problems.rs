@@ -69,7 +69,7 @@ impl Found {
         self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
     }
 
-    /// Adds something that is so of several nodes: one by one it would push all else out of sight. `words` has it for so many nodes.
+    /// Adds one problem that several nodes share: listed one by one, they would push all else out of sight. `words` gives the text for a number of nodes.
     fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}

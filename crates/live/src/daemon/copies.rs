@@ -101,12 +101,20 @@ impl Copies {
         let _ = self.on_change.set(on_change);
     }
 
+    /// Whether there is a driver for a copy; if not, the copy is told as one that did not start.
+    fn can_run(&self, task: &Task) -> bool {
+        let can_run = self.has_driver(&task.run.driver);
+        if !can_run {
+            self.not_started(task.workload, format!("this node has no driver `{}`", task.run.driver));
+        }
+        can_run
+    }
+
     /// Runs a copy; what cannot be run is told as a copy that did not start.
     pub(crate) fn run(&self, task: Task, may_run: bool) {
         let workload = task.workload;
-        if !self.drivers.contains_key(&task.run.driver) {
-            let cause = format!("this node has no driver `{}`", task.run.driver);
-            return self.not_started(workload, cause);
+        if !self.can_run(&task) {
+            return;
         }
         let mut table = self.table();
         let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
@@ -118,9 +126,8 @@ impl Copies {
     /// Has a copy run by another description, or in another flavour. One that does already goes on.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
-        if !self.drivers.contains_key(&task.run.driver) {
-            let cause = format!("this node has no driver `{}`", task.run.driver);
-            return self.not_started(workload, cause);
+        if !self.can_run(&task) {
+            return;
         }
         let mut table = self.table();
         let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));

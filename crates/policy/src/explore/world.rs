@@ -76,7 +76,7 @@ pub(super) struct World<'a> {
     pub(super) gpus: Gpus,
     /// The names of the flavours of the application, the default first; none unless the policy speaks of flavours.
     pub(super) flavours: &'a [String],
-    /// The first instance is told to leave, and has so many evaluations left.
+    /// The first instance is told to leave, after this many more evaluations.
     pub(super) notice: Option<u32>,
 }
 

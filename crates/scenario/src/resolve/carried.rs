@@ -8,7 +8,7 @@ use crate::layers::Files;
 use crate::mistake::Place;
 use crate::settings::CarriedFiles;
 
-/// A longer text is not kept in memory for whoever may want it.
+/// A longer text is not kept in memory for a snapshot.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// What was read, by the paths that are written in the scenario.

@@ -1,6 +1,6 @@
 //! The past of a run that was recorded before: simulated again, and held against the record.
 //!
-//! A run is a pure function of its scenario, so a moment of it needs no state to be kept: whoever runs the scenario again comes to
+//! A run is a pure function of its scenario, so a moment of it needs no state to be kept: running the scenario again leads to
 //! the same moment. [`hold_against`] compares each record on the way with a recorded trace. What is kept of it is a count and a
 //! checksum, which [`verify`] compares when the scenario is run from there, perhaps by another version of mario.
 

@@ -47,7 +47,7 @@ pub enum OwnerActKind {
     Evicted,
     /// It runs in a smaller flavour.
     Shrunk(FlavourIndex),
-    /// It will be evicted: its agent has so many evaluations left.
+    /// It will be evicted, after this many more evaluations of its agent.
     Announced(u32),
 }
 

@@ -18,6 +18,7 @@ use mario_simulator::write_whole;
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use super::trouble::{Descriptors, failure};
+use crate::moments::moment;
 use crate::replacing::{contains, refuse_to_replace};
 use crate::{Console, Failure, Outcome};
 
@@ -202,12 +203,6 @@ impl Reasons {
             progress.done(count);
         }
     }
-}
-
-/// A moment of a run.
-fn moment(typed: &str) -> Result<f64, String> {
-    let wrong = || "a time is a number that is not negative".to_owned();
-    typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
 }
 
 fn json(explained: &Explained) -> serde_json::Value {
