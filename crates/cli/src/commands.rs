@@ -26,8 +26,6 @@ mod view;
 
 use clap::Subcommand;
 
-pub(crate) use run::not_runnable;
-
 use crate::{Console, Failure, Outcome};
 
 /// What to do.

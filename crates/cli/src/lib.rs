@@ -20,13 +20,9 @@ mod commands;
 mod console;
 mod exit;
 mod experiments;
-mod failure;
-mod gzip;
-mod input;
 mod interruptions;
 mod live;
 mod moments;
-mod problems;
 mod replacing;
 mod result_directory;
 mod scenarios;
@@ -40,10 +36,10 @@ pub use arguments::{Arguments, Colour, OutputArguments};
 pub use commands::Command;
 pub use console::{Console, Environment, Verbosity};
 pub use exit::{Exit, Outcome};
-pub use failure::Failure;
-pub use input::{TEXT_SIZE_BYTES_MAX, read_text};
+pub use mario_frontend::{Failure, TEXT_SIZE_BYTES_MAX, read_text};
 
 use clap::{CommandFactory, FromArgMatches};
+use mario_frontend::{gzip, input, problems};
 
 /// Runs mario with these arguments, the first of which is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -6,11 +6,11 @@ use mario_audit::reader::{Detail as RecordedDetail, Header, TraceReader};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::moment::{Moment, MomentError};
+use mario_frontend::runs::differs;
 use mario_scenario::{Document, NoFiles};
-use mario_simulator::{Detail, PastError, hold_against};
+use mario_simulator::{Detail, hold_against};
 use serde_json::{Value, json};
 
-use crate::commands::not_runnable;
 use crate::scenarios::failure;
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, read_text};
@@ -154,19 +154,6 @@ fn no_moment(path: &Path, at: f64, error: &MomentError) -> Failure {
         MomentError::Topology(_) | MomentError::Export(_) => "name another node or fact",
     };
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
-}
-
-/// A past that is not the recorded one.
-pub(crate) fn differs(path: &Path, error: &PastError) -> Failure {
-    match error {
-        PastError::Simulation(error) => not_runnable(error),
-        PastError::Read(error) => cannot_read(path, error),
-        PastError::Differs { .. } | PastError::Changed { .. } => {
-            let title = format!("`{}` does not lead to what was recorded", path.display());
-            let hint = "use the version of mario that recorded it, and leave what came before the moment as it was";
-            Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
-        }
-    }
 }
 
 /// Where a scenario that was never written to a file stands in messages.

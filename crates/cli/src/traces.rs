@@ -5,16 +5,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use mario_audit::INFERENCES;
-use mario_audit::reader::ReadError;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Run;
 use mario_prolog::Allowance;
 
+pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};
+
 use crate::console::FileProgress;
 use crate::{Console, Failure, gzip};
-
-/// The name of the trace in the directory of a run.
-const TRACE_NAME: &str = "trace.jsonl";
 
 /// Whether decisions are explained, and what that may cost.
 #[derive(Clone, Copy, Debug)]
@@ -55,19 +53,6 @@ pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
     Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
 
-/// The trace that is meant: the one in the directory, if a directory was named.
-pub(crate) fn trace_path(typed: &Path) -> PathBuf {
-    let inside = typed.join(TRACE_NAME);
-    let compressed = typed.join(format!("{TRACE_NAME}.gz"));
-    if !typed.is_dir() {
-        typed.to_path_buf()
-    } else if !inside.exists() && compressed.exists() {
-        compressed
-    } else {
-        inside
-    }
-}
-
 /// The runs that a directory means: itself, if it has a trace, else those in it, by name.
 pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     let has_trace = |path: &Path| path.is_dir() && trace_path(path).exists();
@@ -104,36 +89,5 @@ impl Read for Watched {
         self.read += count as u64;
         self.progress.read(self.read);
         Ok(count)
-    }
-}
-
-/// A trace cannot be read.
-pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    let directory = path.parent().filter(|_| path.ends_with(TRACE_NAME)).filter(|directory| directory.is_dir());
-    if let (io::ErrorKind::NotFound, Some(directory)) = (error.kind(), directory) {
-        let diagnostic = Diagnostic::error(format!("`{}` holds no run: it has no {TRACE_NAME}", directory.display()));
-        return Failure::input(diagnostic.hint("name a directory that `mario run` or `mario live` has made"));
-    }
-    Failure::file(format!("cannot read `{}`", path.display()), error)
-}
-
-/// What was read is no trace.
-pub(crate) fn refuse(path: &Path, error: &ReadError) -> Failure {
-    let shown = path.display();
-    match error {
-        ReadError::Io { error, .. } => cannot_read(path, error),
-        ReadError::NotATrace => {
-            let diagnostic =
-                Diagnostic::error(format!("`{shown}` is no trace: its first line is not the header of one"));
-            Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
-        }
-        ReadError::Format(_) => {
-            let diagnostic = Diagnostic::error(format!("cannot read `{shown}`")).caused_by(error);
-            Failure::input(diagnostic.hint("use the version of mario that wrote it"))
-        }
-        ReadError::Header(_) | ReadError::Record { .. } => {
-            let diagnostic = Diagnostic::error(format!("`{shown}` is no valid trace")).caused_by(error);
-            Failure::input(diagnostic.hint("docs/trace.md describes the format"))
-        }
     }
 }

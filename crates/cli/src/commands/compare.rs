@@ -8,8 +8,9 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::study::Shard;
+use mario_frontend::studies::{check_compared, comparison_json, keep_comparison};
 
-use crate::experiments::{StudyArguments, write_results};
+use crate::experiments::StudyArguments;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario compare`.
@@ -67,24 +68,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let title = format!("`{}` is one too many: one scenario is compared under several policies", more.display());
         return Err(Failure::input(Diagnostic::error(title).hint("name directories of runs alone, or one scenario")));
     }
-    if arguments.study.policies.is_empty() {
-        let diagnostic = Diagnostic::error("there is nothing to compare: `--policy` is missing");
-        return Err(Failure::input(diagnostic.hint("name at least two policies, or the directories of runs")));
-    }
-    if arguments.study.policies.len() < 2 {
-        let diagnostic = Diagnostic::error("one policy has nothing to be compared with: `--policy` is there once");
-        return Err(Failure::input(diagnostic.hint("name at least two, each with `--policy`")));
-    }
+    check_compared(&arguments.study.policies)?;
     let results = arguments.study.carry_out(vec![Vec::new()], Shard::WHOLE, console)?;
     let comparison = Comparison::of(&results, &[]);
-    let json = format!("{:#}\n", serde_json::json!(comparison));
     if let Some(directory) = &arguments.study.out {
-        write_results(directory, "comparison.json", &json)?;
-        write_results(directory, "comparison.csv", &comparison.csv())?;
+        keep_comparison(directory, &comparison)?;
     }
     let text = match arguments.format {
         Format::Text => comparison.text(),
-        Format::Json => json,
+        Format::Json => comparison_json(&comparison),
         Format::Csv => comparison.csv(),
     };
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;

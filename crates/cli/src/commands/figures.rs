@@ -10,10 +10,10 @@ use mario_experiments::measures::Measure;
 use mario_experiments::plot::figures_of;
 use mario_experiments::study::{Results, StoreError, load};
 use mario_experiments::sweep;
+use mario_frontend::studies::store_failure;
 
 use super::report::write;
 use crate::console::many;
-use crate::experiments::store_failure;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario figures`.

@@ -8,7 +8,6 @@ mod explain;
 mod inputs;
 mod show;
 mod test;
-mod texts;
 mod trouble;
 
 use clap::{Args, Subcommand};

@@ -16,10 +16,10 @@ use mario_experiments::published::{Published, PublishedValues};
 use mario_experiments::report::{Beside, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
+use mario_frontend::studies::store_failure;
 use mario_simulator::write_whole;
 
 use crate::console::many;
-use crate::experiments::store_failure;
 use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{Explain, read_run, runs_in};
 use crate::{Console, Failure, Outcome, read_text};

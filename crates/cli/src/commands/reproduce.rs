@@ -7,12 +7,13 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Beside;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
+use mario_frontend::runs::{not_kept, run_failure};
+use mario_frontend::studies::cannot_write;
 use mario_scenario::Document;
 use mario_simulator::Existing;
 
 use crate::commands::report;
-use crate::commands::run::not_kept;
-use crate::experiments::{Jobs, cannot_write, run_failure};
+use crate::experiments::Jobs;
 use crate::interruptions::interruptions;
 use crate::result_directory::ResultDirectory;
 use crate::scenarios::{Disk, failure};

@@ -3,29 +3,25 @@
 mod acceptances;
 mod course;
 mod every;
-mod measures;
 mod reasons;
 mod summary;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::measured_text;
+use mario_frontend::runs::{differs, keep_measures, not_kept, start};
 use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{
-    Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError, verify,
-};
+use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
 
 use course::Finished;
 pub(super) use every::Every;
 
 use crate::bug::quietly;
 use crate::interruptions::interruptions;
-use crate::moments::differs;
 use crate::result_directory::ResultDirectory;
-use crate::scenarios::{ScenarioArguments, located};
+use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario run`.
@@ -157,7 +153,7 @@ fn tell(
     directory: &Path,
     console: &Console,
 ) -> Result<Outcome, Failure> {
-    let measured = if scenario.measures.are_any() { Some(measures::keep(directory)?) } else { None };
+    let measured = if scenario.measures.are_any() { Some(keep_measures(directory)?) } else { None };
     let summary = &finished.summary;
     match arguments.format {
         SummaryFormat::Text => {
@@ -208,55 +204,4 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
     let saving = (&*directory, arguments.checkpoint_every);
     let finished = course::finish(simulation, kept, scenario, saving, &interrupted, console)?;
     Ok((finished, directory.to_owned()))
-}
-
-pub(super) fn not_kept(error: &KeepError) -> Failure {
-    match error {
-        KeepError::Exists(_) => Failure::input(
-            Diagnostic::error(format!("cannot keep the run: {error}"))
-                .hint("name another directory, or replace the run in it with --force"),
-        ),
-        KeepError::Busy(_) => Failure::input(
-            Diagnostic::error(format!("cannot keep the run: {error}"))
-                .hint("wait until it is complete, or name another directory"),
-        ),
-        KeepError::Write(_, cause) => Failure::file(error.to_string(), cause),
-    }
-}
-
-/// The world of a scenario at its beginning. What cannot be there is told with the place where it is written.
-pub(super) fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
-    Simulation::new(&resolved.scenario, options).map_err(|error| {
-        let place = match &error {
-            SimulationError::NoRoom { deploy, .. } => resolved.deploy_places.get(*deploy),
-            _ => None,
-        };
-        let mut failure = not_runnable(&error);
-        if let (Failure::Input(diagnostics), Some(place)) = (&mut failure, place) {
-            for diagnostic in diagnostics {
-                *diagnostic = located(diagnostic.clone(), place);
-            }
-        }
-        failure
-    })
-}
-
-/// Everything else that can be wrong was found when the scenario was resolved.
-pub(crate) fn not_runnable(error: &SimulationError) -> Failure {
-    let mut diagnostic = Diagnostic::error(error.to_string());
-    match error {
-        SimulationError::TooLarge(_) => diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world"),
-        SimulationError::NoRoom { failure: Some(failure), .. } => {
-            diagnostic.causes.push(acceptances::cause(failure));
-            diagnostic.hints.extend(failure.hint.clone());
-        }
-        SimulationError::NoRoom { failure: None, .. } => {
-            diagnostic = diagnostic.hint("deploy it elsewhere, or later, or have the node take it");
-        }
-        SimulationError::Policy(_) | SimulationError::Acceptance(_) => {}
-    }
-    Failure::input(match error.source() {
-        Some(cause) => diagnostic.caused_by(cause),
-        None => diagnostic,
-    })
 }

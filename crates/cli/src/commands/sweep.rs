@@ -4,11 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_experiments::measures::{Measure, is_name};
 use mario_experiments::study::{Results, Shard};
 use mario_experiments::sweep;
+use mario_frontend::studies::{check_figures, check_shard, keep_sweep, read_shard, variants};
 
-use crate::experiments::{StudyArguments, write_results};
+use crate::experiments::StudyArguments;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario sweep`.
@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long = "key", value_name = "KEY=VALUE,…", required = true)]
     pub keys: Vec<String>,
     /// Make one part of the runs only, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
     /// A figure that the table shows, e.g. LS.response; may be given again
     #[arg(long = "figure", value_name = "FIGURE")]
@@ -42,24 +42,10 @@ With --out, all runs are kept in runs.csv and runs.jsonl, and means and interval
 Another call with the same directory makes only the runs that are missing.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    let variants = sweep::variants(&arguments.keys).map_err(|error| {
-        let hint = match error {
-            sweep::KeyError::Seed => "ask for `--seeds N`, from `--seed N` on",
-            _ => "write `--key KEY=VALUE,VALUE`, e.g. `--key workload.period=20,40,80`",
-        };
-        Failure::input(Diagnostic::error(error.to_string()).hint(hint))
-    })?;
-    if let Some(unknown) = arguments.figures.iter().find(|figure| !is_name(figure)) {
-        let figures = Measure::ALL.map(Measure::as_str).join(", ");
-        let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {figures}");
-        return Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)));
-    }
+    let variants = variants(&arguments.keys)?;
+    check_figures(&arguments.figures)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    if shard.of > 1 && arguments.study.out.is_none() {
-        let diagnostic =
-            Diagnostic::error("a part of a sweep is made for the others to join it, and this one is kept nowhere");
-        return Err(Failure::input(diagnostic.hint("say where with `--out DIR`; `mario merge` joins the parts")));
-    }
+    check_shard(shard, arguments.study.out.as_deref())?;
     let results = arguments.study.carry_out(variants, shard, console)?;
     show(&results, &arguments.figures, arguments.study.out.as_deref(), console)?;
     match results.missing() {
@@ -88,21 +74,10 @@ pub(super) fn show(
         return Err(Failure::input(diagnostic.hint(format!("there are {}", known.join(", ")))));
     }
     if let Some(directory) = directory {
-        let json = format!("{:#}\n", sweep::json(results));
-        write_results(directory, "sweep.json", &json)?;
-        write_results(directory, "sweep.csv", &sweep::csv(results))?;
+        keep_sweep(directory, results)?;
     }
     let figures = if figures.is_empty() { sweep::usual_figures(results) } else { figures.to_vec() };
     let text = sweep::text(results, &figures);
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
     Ok(())
-}
-
-/// Reads `2/8`.
-fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
-    match parts {
-        Some((part, of)) if part >= 1 && part <= of => Ok(Shard { part, of }),
-        _ => Err("a part is written as I/N, with I from 1 to N".to_owned()),
-    }
 }

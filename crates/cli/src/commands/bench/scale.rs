@@ -14,7 +14,8 @@ use mario_experiments::scale::{
     DEFAULT_NODES, Growth, MeasureError, Measured, NoSuchTree, Question, Size, measure, table,
 };
 
-use crate::experiments::run_failure;
+use mario_frontend::runs::run_failure;
+
 use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};

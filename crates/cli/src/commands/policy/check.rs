@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{Bounds, Exploration, Finding, PolicyError, Report, Settings, check};
+use mario_frontend::policies::{check_policy, report_json};
+use mario_frontend::policy_texts::Text;
+use mario_policy::{Exploration, Finding, Report, Settings};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 
-use super::inputs::{Format, NO_OPERATION_HINT};
-use super::texts::Text;
+use super::inputs::Format;
 use crate::console::many;
-use crate::problems::diagnostics;
 use crate::{Console, Failure, Outcome};
 
 /// What one decision may cost in a small world, unless the user says otherwise.
@@ -84,18 +84,8 @@ fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> R
     let settings = Settings::default();
     let settings = Settings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
     let mut progress = console.progress("worlds");
-    let report =
-        check(engine, &source.name, &source.text, &|| text.resolver(), settings, &Bounds::default(), &mut |worlds| {
-            progress.done(worlds);
-        });
-    match report {
-        Ok(report) => Ok(Checked { name: source.name.to_string(), report }),
-        Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
-        Err(error @ PolicyError::NoOperation { .. }) => {
-            Err(Failure::input(Diagnostic::from_error(&error).hint(NO_OPERATION_HINT)))
-        }
-        Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
-    }
+    let report = check_policy(engine, &text, settings, &mut |worlds| progress.done(worlds))?;
+    Ok(Checked { name: source.name.to_string(), report })
 }
 
 fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
@@ -172,42 +162,6 @@ fn write_end(stdout: &mut dyn Write, exploration: &Exploration) -> io::Result<()
 }
 
 fn as_json(checked: &[Checked]) -> Value {
-    let file = |Checked { name, report }: &Checked| {
-        let exploration = report.exploration.as_ref().map(|exploration| {
-            json!({
-                "worlds": exploration.worlds,
-                "decisions": exploration.decisions,
-                "inferences_max": exploration.inferences_max,
-                "silent_clauses": exploration.silent_clauses,
-                "acted": exploration.acted,
-                "ended_early": exploration.ended_early,
-            })
-        });
-        let allowed = report.allowed.iter().map(|allowed| {
-            let mut value = finding_json(&allowed.finding);
-            value["reason"] = json!(allowed.reason);
-            value
-        });
-        json!({
-            "file": name,
-            "findings": report.findings.iter().map(finding_json).collect::<Vec<_>>(),
-            "allowed": allowed.collect::<Vec<_>>(),
-            "exploration": exploration,
-        })
-    };
-    json!({ "files": checked.iter().map(file).collect::<Vec<_>>() })
-}
-
-fn finding_json(finding: &Finding) -> Value {
-    let (line, column) = finding.place.position();
-    json!({
-        "finding": finding.kind.code(),
-        "file": finding.place.source_name(),
-        "line": line,
-        "column": column,
-        "span": [finding.place.span.start, finding.place.span.end],
-        "message": finding.message,
-        "hint": finding.hint,
-        "story": finding.story,
-    })
+    let files: Vec<Value> = checked.iter().map(|Checked { name, report }| report_json(name, report)).collect();
+    json!({ "files": files })
 }

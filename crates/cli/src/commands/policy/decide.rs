@@ -5,9 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
+use mario_frontend::policies::{add_faults, decision_json, operations, place};
 use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, Wanted};
-use mario_prolog::{Engine, Symbols};
-use serde_json::{Value, json};
+use mario_prolog::Engine;
+use serde_json::json;
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
@@ -70,7 +71,7 @@ fn decide_one(
     let decision = decider.decide(&policy, &facts, instance, wanted);
     console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
         Format::Text => write_text(stdout, decision, &policy),
-        Format::Json => writeln!(stdout, "{}", one_json(decision, &policy)),
+        Format::Json => writeln!(stdout, "{}", decision_json(decision, &policy)),
     })?;
     for solution in &decision.solutions {
         warn_invalid(solution, &policy, console);
@@ -98,52 +99,6 @@ fn write_text(stdout: &mut dyn Write, decision: &Decision, policy: &Policy) -> i
         }
     }
     Ok(())
-}
-
-/// Where the clause stands that gave a solution.
-pub(super) fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
-    policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
-}
-
-fn operations(decision: &Decision, symbols: &Symbols) -> Value {
-    decision.solutions.iter().map(|solution| json!(solution.texts(symbols))).collect()
-}
-
-fn one_json(decision: &Decision, policy: &Policy) -> Value {
-    let clauses: Value = decision
-        .solutions
-        .iter()
-        .map(|solution| match place(solution, policy) {
-            Some((file, line)) => json!({"clause": solution.clause() + 1, "file": file, "line": line}),
-            None => json!({"clause": solution.clause() + 1}),
-        })
-        .collect();
-    let mut object = json!({
-        "ops": operations(decision, policy.symbols()),
-        "clauses": clauses,
-        "inferences": decision.inferences,
-    });
-    add_faults(&mut object, decision);
-    object
-}
-
-/// Keys that only a decision has that is not as it should be.
-fn add_faults(object: &mut Value, decision: &Decision) {
-    let invalid: Vec<Value> = decision
-        .solutions
-        .iter()
-        .enumerate()
-        .filter_map(|(index, solution)| match solution {
-            Solution::Invalid(invalid) => Some(json!({"op": index + 1, "fault": invalid.fault.description()})),
-            Solution::Proposal(_) => None,
-        })
-        .collect();
-    if !invalid.is_empty() {
-        object["invalid"] = invalid.into();
-    }
-    if decision.ending != Ending::Complete {
-        object["error"] = decision.ending.to_string().into();
-    }
 }
 
 fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {

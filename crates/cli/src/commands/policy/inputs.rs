@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{
-    Acceptance, AcceptanceError, Constant, Explainer, FactsError, KnowledgeBase, Policy, PolicyError, Settings,
-};
-use mario_prolog::{Budget, Engine, LoadError};
+use mario_diagnostics::Diagnostic;
+use mario_frontend::policies::{self, load_explainer, load_failure};
+use mario_frontend::policy_texts::Text;
+use mario_policy::{Acceptance, AcceptanceError, Constant, Explainer, KnowledgeBase, Policy, Settings};
+use mario_prolog::{Budget, Engine};
 
-use super::texts::Text;
 use crate::problems::diagnostics;
 use crate::{Console, Failure, read_text};
+
+pub(super) use mario_frontend::policies::facts_failure;
 
 /// Arguments that say with what to decide.
 #[derive(Clone, Debug, Args)]
@@ -53,17 +54,15 @@ impl InputArguments {
     }
 
     pub(super) fn load_policy(&self, engine: &Engine, console: &Console) -> Result<Policy, Failure> {
-        load_policy(engine, self.policy(), self.settings(), console)
+        load_policy(engine, &Text::find(self.policy())?, self.settings(), console)
     }
 
     /// The policy, ready to be explained.
     pub(super) fn load_explainer(&self, engine: &Engine, console: &Console) -> Result<Explainer, Failure> {
-        let text = Text::find(self.policy())?;
-        let (name, program) = (&text.source.name, &text.source.text);
-        let explainer = Explainer::load(engine, name, program, Some(text.resolver()), self.settings())
-            .map_err(|error| policy_failure(&error, engine, &text, console))?;
-        console.show(&diagnostics(explainer.policy().warnings()));
-        Ok(explainer)
+        let mut warnings = Vec::new();
+        let loaded = load_explainer(engine, &Text::find(self.policy())?, self.settings(), &mut warnings);
+        console.show(&warnings);
+        loaded
     }
 
     fn settings(&self) -> Settings {
@@ -87,42 +86,17 @@ impl InputArguments {
     }
 }
 
-/// What to do about a text without operations.
-pub(super) const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
-
 /// Loads a policy; shows the warnings.
 pub(super) fn load_policy(
     engine: &Engine,
-    path: &Path,
+    text: &Text,
     settings: Settings,
     console: &Console,
 ) -> Result<Policy, Failure> {
-    let text = Text::find(path)?;
-    match Policy::load(engine, &text.source.name, &text.source.text, Some(text.resolver()), settings) {
-        Ok(policy) => {
-            console.show(&diagnostics(policy.warnings()));
-            Ok(policy)
-        }
-        Err(error) => Err(policy_failure(&error, engine, &text, console)),
-    }
-}
-
-fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, console: &Console) -> Failure {
-    match error {
-        PolicyError::Load { problems, .. } => load_failure(problems, console),
-        PolicyError::NoOperation { .. } => {
-            let budget = Settings::default().budget;
-            let source = &text.source;
-            let accepts = Acceptance::load(engine, &source.name, &source.text, Some(text.resolver()), budget).is_ok();
-            let hint = if accepts {
-                "this is the acceptance policy of a node's manager: `mario policy test` judges requests with it"
-            } else {
-                NO_OPERATION_HINT
-            };
-            Failure::input(Diagnostic::from_error(error).hint(hint))
-        }
-        PolicyError::Halted { .. } => Failure::input(Diagnostic::from_error(error)),
-    }
+    let mut warnings = Vec::new();
+    let loaded = policies::load_policy(engine, text, settings, &mut warnings);
+    console.show(&warnings);
+    loaded
 }
 
 /// Loads an acceptance policy; shows the warnings.
@@ -134,16 +108,16 @@ pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -
             console.show(&diagnostics(acceptance.warnings()));
             Ok(acceptance)
         }
-        Err(AcceptanceError::Load { problems, .. }) => Err(load_failure(&problems, console)),
+        Err(AcceptanceError::Load { problems, .. }) => {
+            let mut warnings = Vec::new();
+            let failure = load_failure(&problems, &mut warnings);
+            console.show(&warnings);
+            Err(failure)
+        }
         Err(error) => {
             Err(Failure::input(Diagnostic::from_error(&error).hint("an acceptance policy says `accept(Request) :- …`")))
         }
     }
-}
-
-fn load_failure(problems: &LoadError, console: &Console) -> Failure {
-    console.show(&diagnostics(&problems.warnings));
-    Failure::Input(diagnostics(&problems.errors))
 }
 
 /// Reads Prolog facts.
@@ -154,30 +128,5 @@ pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase
 
 /// The instance that is meant: the one with this id, or the only one in the facts.
 pub(super) fn find_instance(facts: &KnowledgeBase, named: Option<&str>, path: &Path) -> Result<Constant, Failure> {
-    facts.find_instance(named).map_err(|error| {
-        let diagnostic = match named {
-            Some(id) => Diagnostic::error(format!("`{}` has no instance `{id}`", path.display())),
-            None => Diagnostic::error(format!("cannot tell for which instance of `{}` to decide", path.display())),
-        };
-        let hint = if facts.instances().len() == 0 {
-            "say which instance the agent manages: `serviceInstance(Instance, Application, Node).`"
-        } else {
-            "name one of them with `--instance`"
-        };
-        Failure::input(diagnostic.caused_by(&error).hint(hint))
-    })
-}
-
-/// Every problem with its place; `what` the text holds.
-pub(super) fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure {
-    let diagnostics = error.problems.iter().map(|problem| {
-        let mut diagnostic = Diagnostic::error(format!("cannot read the {what} `{}`", error.name)).at(
-            source,
-            problem.span.clone(),
-            problem.message.clone(),
-        );
-        diagnostic.hints.extend(problem.hint.clone());
-        diagnostic
-    });
-    Failure::Input(diagnostics.collect())
+    policies::find_instance(facts, named, &path.display().to_string())
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
+use mario_frontend::policy_texts::{Text, tests_by_name};
 use mario_scenario::{acceptance_names, policy_names, shipped_library, shipped_policy};
 
-use super::texts::{Text, tests_by_name};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy show`.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::{Diagnostic, Source};
+use mario_frontend::policy_texts::{Text, tests_by_name};
 use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
 use mario_scenario::is_path;
 
 use super::inputs::{facts_failure, load_acceptance, load_policy};
-use super::texts::tests_by_name;
 use crate::input::directory;
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -115,7 +115,7 @@ fn run_table(engine: &Engine, written: &Table, report: &mut Report, console: &Co
     };
     match &table.tests {
         Tests::OfPolicy(tests) => {
-            let policy = load_policy(engine, &policy_path, Settings::default(), console)?;
+            let policy = load_policy(engine, &Text::find(&policy_path)?, Settings::default(), console)?;
             let mut decider = Decider::new(engine);
             for test in tests {
                 report.add(path, test.line, &test.name, &test.run(&mut decider, &policy), Some(&policy));

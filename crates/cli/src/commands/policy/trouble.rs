@@ -1,11 +1,12 @@
 //! What can go wrong with a decision, told with its remedy.
 
-use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{Constant, Ending, KnowledgeBase, find_unknown_call};
-use mario_prolog::{Engine, Explanation};
+use mario_diagnostics::Diagnostic;
+use mario_frontend::policies::undecided;
+use mario_frontend::policy_texts::Text;
+use mario_policy::{Constant, Ending, KnowledgeBase};
+use mario_prolog::Engine;
 
 use super::inputs::InputArguments;
-use super::texts::Text;
 use crate::Console;
 
 /// How many applications without a descriptor are named.
@@ -18,46 +19,7 @@ pub(super) fn failure(
     inputs: &InputArguments,
     engine: &Engine,
 ) -> Option<Diagnostic> {
-    let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
-    match ending {
-        Ending::Complete => return None,
-        Ending::Exhausted(resource) => {
-            diagnostic.causes.push(format!("it ran out of {resource}"));
-            diagnostic = diagnostic.hint("does it loop? `--budget` allows more inferences");
-        }
-        Ending::Exception(exception) => {
-            diagnostic.causes.push(exception.message.clone());
-            diagnostic = match unknown_call(exception, inputs, engine) {
-                Some(place) => place(diagnostic),
-                None => {
-                    diagnostic.causes.push(exception.term.clone());
-                    diagnostic.hints.extend(exception.hint.clone());
-                    diagnostic
-                }
-            };
-        }
-        Ending::Halted => diagnostic.causes.push("it called halt".to_owned()),
-    }
-    Some(diagnostic)
-}
-
-/// The goal that called what nobody defines, if that is what the exception is about: it is found in the text, because the
-/// exception itself has no place.
-fn unknown_call(
-    exception: &Explanation,
-    inputs: &InputArguments,
-    engine: &Engine,
-) -> Option<impl FnOnce(Diagnostic) -> Diagnostic> {
-    let called = exception.term.strip_prefix("error(existence_error(procedure, ")?;
-    let called = &called[..called.find("), ")?];
-    let text = Text::find(inputs.policy()).ok()?;
-    let finding = find_unknown_call(engine, &text.source.name, &text.source.text, &|| text.resolver(), called)?;
-    Some(move |diagnostic: Diagnostic| {
-        let source = Source::new(finding.place.source_name(), finding.place.source_text());
-        let mut diagnostic = diagnostic.at(&source, finding.place.span.clone(), "");
-        diagnostic.hints.extend(finding.hint);
-        diagnostic
-    })
+    undecided(ending, policy_name, Text::find(inputs.policy()).ok().as_ref(), engine)
 }
 
 /// Applications of instances that nobody described. Policies ask for what an application handles and tolerates, and without

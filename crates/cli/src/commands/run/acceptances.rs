@@ -1,8 +1,9 @@
 //! Acceptance policies of nodes that gave no answer.
 
 use mario_diagnostics::{Diagnostic, Source};
+use mario_frontend::runs::acceptance_cause;
 use mario_scenario::Scenario;
-use mario_simulator::{AskedAcceptances, FailedAcceptance};
+use mario_simulator::AskedAcceptances;
 
 /// Says how often acceptance policies gave no answer in a run, and what happened the first time.
 pub(super) fn warning(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {
@@ -12,7 +13,7 @@ pub(super) fn warning(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnos
     );
     let mut diagnostic = Diagnostic::warning(title);
     let Some(first) = &failed.first else { return diagnostic };
-    diagnostic.causes.push(format!("first at time {}: {}", first.time, cause(first)));
+    diagnostic.causes.push(format!("first at time {}: {}", first.time, acceptance_cause(first)));
     diagnostic.hints.extend(first.hint.clone());
     let text = first.place.as_ref().and_then(|place| {
         let policy = scenario.acceptances.iter().find(|policy| policy.name == first.policy)?;
@@ -27,11 +28,4 @@ pub(super) fn warning(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnos
     }
     diagnostic
         .hint("a full trace has the reason each time; `mario policy check` and `mario policy test` try a policy alone")
-}
-
-/// What happened to a policy, and where.
-pub(super) fn cause(failed: &FailedAcceptance) -> String {
-    let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
-    let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-    format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
+use mario_frontend::runs::{not_kept, not_runnable};
 use mario_scenario::Scenario;
 use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
 
 use super::every::{Every, Saving};
 use super::reasons::Watching;
-use super::{not_kept, not_runnable};
 use crate::{Console, Failure};
 
 /// How often a run looks up to tell how far it is.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_frontend::runs::start;
 use mario_simulator::RunOptions;
 
-use crate::commands::run::start;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 

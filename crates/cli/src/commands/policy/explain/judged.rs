@@ -4,13 +4,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use mario_diagnostics::{Diagnostic, Source};
+use mario_frontend::policy_texts::Text;
 use mario_policy::{
     AcceptanceText, ExplainedInitiative, ExplainedVerdict, FactsError, explain_initiative, explain_verdict,
 };
 use mario_prolog::Engine;
 
 use super::super::inputs::{Format, facts_failure, load_acceptance};
-use super::super::texts::Text;
 use super::Arguments;
 use crate::{Console, Failure, Outcome, read_text};
 

@@ -5,12 +5,11 @@ use std::path::Path;
 use mario_audit::reader::TraceReader;
 use mario_domain::{Duration, Time};
 use mario_experiments::decision::explain_decision;
+use mario_frontend::runs::{differs, not_runnable};
 use mario_scenario::Scenario;
 use mario_simulator::{Detail, RunOptions, Simulation, TraceRecorder, verify};
 
 use super::{Arguments, kept};
-use crate::commands::not_runnable;
-use crate::moments::differs;
 use crate::scenarios::{Disk, failure, open};
 use crate::{Console, Failure, Outcome};
 

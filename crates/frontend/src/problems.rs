@@ -4,7 +4,7 @@ use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Problem, Severity};
 
 /// Problems of a loader as diagnostics, which share the texts that they point into.
-pub(crate) fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
+pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
     let mut sources: Vec<Source> = Vec::new();
     let mut diagnostics = Vec::with_capacity(problems.len());
     for problem in problems {

@@ -21,12 +21,12 @@ const LINE_RATIO_MAX: u64 = 64;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Whether this is the beginning of what gzip wrote.
-pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
+pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
 /// Reads lines that gzip compressed.
-pub(crate) fn lines(compressed: impl BufRead + 'static) -> Box<dyn BufRead> {
+pub fn lines(compressed: impl BufRead + 'static) -> Box<dyn BufRead> {
     let decoder = MultiGzDecoder::new(Counted { input: compressed, bytes: 0 });
     let lines = Lines { decoder, line_bytes: 0, before_line: 0 };
     Box::new(BufReader::with_capacity(BUFFER_BYTES, lines))

@@ -7,25 +7,27 @@ use mario_policy::PolicyText;
 use mario_prolog::{Directories, Resolver};
 use mario_scenario::{is_path, shipped_library, shipped_policy, shipped_tests};
 
-use crate::input::directory;
-use crate::{Failure, read_text};
+use crate::failure::Failure;
+use crate::input::{directory, read_text};
 
 /// The text of a policy, and where what it loads is looked for.
-pub(super) struct Text {
-    pub(super) source: Source,
+pub struct Text {
+    /// Its name, and the text itself.
+    pub source: Source,
     origin: Origin,
 }
 
 enum Origin {
     File(PathBuf),
     Shipped(PolicyText),
+    Written,
 }
 
 impl Text {
     /// Finds a policy as `mario run` does: what has a slash or ends in `.pl` is the path of a file, and any other word is
     /// the name of a policy that ships, or of the library that they share. A file without an ending is found, too, unless
     /// a policy that ships has its name.
-    pub(super) fn find(written: &Path) -> Result<Text, Failure> {
+    pub fn find(written: &Path) -> Result<Text, Failure> {
         match word(written).map(Text::shipped) {
             None => Text::file(written),
             Some(Err(_)) if written.exists() => Text::file(written),
@@ -34,7 +36,7 @@ impl Text {
     }
 
     /// The policy that ships under this name; `library` is what they share.
-    pub(super) fn shipped(name: &str) -> Result<Text, Failure> {
+    pub fn shipped(name: &str) -> Result<Text, Failure> {
         let (library, text) = shipped_library();
         let policy = if Some(name) == library.strip_suffix(".pl") {
             let files = vec![(library.to_owned(), text.to_owned())];
@@ -50,21 +52,27 @@ impl Text {
         Ok(Text { source: Source::new(name, text), origin: Origin::Shipped(policy) })
     }
 
+    /// A text that is in no file. It may load the library that ships, and nothing else.
+    pub fn written(name: &str, text: &str) -> Text {
+        Text { source: Source::new(name, text), origin: Origin::Written }
+    }
+
     fn file(path: &Path) -> Result<Text, Failure> {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
     /// Finds what the policy loads: beside its file, or what ships with it.
-    pub(super) fn resolver(&self) -> Box<dyn Resolver> {
+    pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),
             Origin::Shipped(policy) => policy.resolver(),
+            Origin::Written => Box::new(BesideOrShipped(Directories::new([""; 0]))),
         }
     }
 }
 
 /// The name and the text of the tests of a policy that ships, unless a file is meant.
-pub(super) fn tests_by_name(written: &Path) -> Option<Source> {
+pub fn tests_by_name(written: &Path) -> Option<Source> {
     let name = word(written).filter(|_| !written.exists())?;
     shipped_tests(name).map(|(file, text)| Source::new(file, text))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Texts longer than this are refused, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
@@ -26,7 +26,7 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
 }
 
 /// The directory that a file is in, also for a bare name.
-pub(crate) fn directory(file: &Path) -> PathBuf {
+pub fn directory(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -34,7 +34,7 @@ pub(crate) fn directory(file: &Path) -> PathBuf {
 }
 
 /// Reads a whole file, of one byte more than may be read at most.
-pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     // Opening a directory succeeds on Unix; its kind is a clearer answer than the failure of the first read.
     if file.metadata()?.is_dir() {

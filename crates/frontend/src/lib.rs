@@ -1,0 +1,27 @@
+//! What the command line and the Python package share: the inputs that a user names, and failures as a user reads them.
+//!
+//! Start at [`scenarios::open`] and [`policy_texts::Text::find`]: a word or a path becomes a scenario or a policy. Start at [`Failure`] for what
+//! goes wrong: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries into diagnostics with their places and
+//! remedies, so that both front ends say the same about the same mistake.
+//!
+//! **Invariant:** it writes to no stream and knows no argument parser and no Python.
+//! **Invariant:** it decides nothing about a run: what is computed comes from the libraries below it.
+//!
+//! Not here: arguments, exit codes and terminals (`cli`), Python objects (`python`).
+
+pub mod failure;
+pub mod gzip;
+pub mod input;
+
+pub mod problems;
+
+pub mod policies;
+pub mod policy_texts;
+pub mod scenarios;
+
+pub mod runs;
+pub mod studies;
+pub mod traces;
+
+pub use failure::Failure;
+pub use input::{TEXT_SIZE_BYTES_MAX, read_text};

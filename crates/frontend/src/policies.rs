@@ -1,0 +1,255 @@
+//! Policies that a user names: loaded, asked and checked, with what is wrong told as everything else is.
+
+use mario_diagnostics::{Diagnostic, Source};
+use mario_policy::{
+    Acceptance, Bounds, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy, PolicyError,
+    Report, Settings, Solution, check, find_unknown_call,
+};
+use mario_prolog::{Engine, Explanation, LoadError, Symbols};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::policy_texts::Text;
+use crate::problems::diagnostics;
+
+/// What to do about a text without operations.
+pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
+
+/// Compiles a policy. `warnings` gets what looks wrong with it, also where it is refused.
+pub fn load_policy(
+    engine: &Engine,
+    text: &Text,
+    settings: Settings,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Policy, Failure> {
+    let (name, program) = (&text.source.name, &text.source.text);
+    match Policy::load(engine, name, program, Some(text.resolver()), settings) {
+        Ok(policy) => {
+            warnings.extend(diagnostics(policy.warnings()));
+            Ok(policy)
+        }
+        Err(error) => Err(policy_failure(&error, engine, text, warnings)),
+    }
+}
+
+/// Compiles a policy so that its decisions can be explained.
+pub fn load_explainer(
+    engine: &Engine,
+    text: &Text,
+    settings: Settings,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Explainer, Failure> {
+    let (name, program) = (&text.source.name, &text.source.text);
+    match Explainer::load(engine, name, program, Some(text.resolver()), settings) {
+        Ok(explainer) => {
+            warnings.extend(diagnostics(explainer.policy().warnings()));
+            Ok(explainer)
+        }
+        Err(error) => Err(policy_failure(&error, engine, text, warnings)),
+    }
+}
+
+fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, warnings: &mut Vec<Diagnostic>) -> Failure {
+    match error {
+        PolicyError::Load { problems, .. } => load_failure(problems, warnings),
+        PolicyError::NoOperation { .. } => {
+            let budget = Settings::default().budget;
+            let source = &text.source;
+            let accepts = Acceptance::load(engine, &source.name, &source.text, Some(text.resolver()), budget).is_ok();
+            let hint = if accepts {
+                "this is the acceptance policy of a node's manager: `mario policy test` judges requests with it"
+            } else {
+                NO_OPERATION_HINT
+            };
+            Failure::input(Diagnostic::from_error(error).hint(hint))
+        }
+        PolicyError::Halted { .. } => Failure::input(Diagnostic::from_error(error)),
+    }
+}
+
+/// What is wrong with a text that could not be loaded.
+pub fn load_failure(problems: &LoadError, warnings: &mut Vec<Diagnostic>) -> Failure {
+    warnings.extend(diagnostics(&problems.warnings));
+    Failure::Input(diagnostics(&problems.errors))
+}
+
+/// The instance that is meant: the one with this id, or the only one in the facts, which are called `name`.
+pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> Result<Constant, Failure> {
+    facts.find_instance(named).map_err(|error| {
+        let diagnostic = match named {
+            Some(id) => Diagnostic::error(format!("`{name}` has no instance `{id}`")),
+            None => Diagnostic::error(format!("cannot tell for which instance of `{name}` to decide")),
+        };
+        let hint = if facts.instances().len() == 0 {
+            "say which instance the agent manages: `serviceInstance(Instance, Application, Node).`"
+        } else {
+            "name one of them with `--instance`"
+        };
+        Failure::input(diagnostic.caused_by(&error).hint(hint))
+    })
+}
+
+/// Every problem with its place; `what` the text holds.
+pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure {
+    let diagnostics = error.problems.iter().map(|problem| {
+        let mut diagnostic = Diagnostic::error(format!("cannot read the {what} `{}`", error.name)).at(
+            source,
+            problem.span.clone(),
+            problem.message.clone(),
+        );
+        diagnostic.hints.extend(problem.hint.clone());
+        diagnostic
+    });
+    Failure::Input(diagnostics.collect())
+}
+
+/// Why a policy did not decide; `None` when it did. `text` is that of the policy, where it can be found.
+pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine: &Engine) -> Option<Diagnostic> {
+    let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
+    match ending {
+        Ending::Complete => return None,
+        Ending::Exhausted(resource) => {
+            diagnostic.causes.push(format!("it ran out of {resource}"));
+            diagnostic = diagnostic.hint("does it loop? `--budget` allows more inferences");
+        }
+        Ending::Exception(exception) => {
+            diagnostic.causes.push(exception.message.clone());
+            diagnostic = match text.and_then(|text| unknown_call(exception, text, engine)) {
+                Some(place) => place(diagnostic),
+                None => {
+                    diagnostic.causes.push(exception.term.clone());
+                    diagnostic.hints.extend(exception.hint.clone());
+                    diagnostic
+                }
+            };
+        }
+        Ending::Halted => diagnostic.causes.push("it called halt".to_owned()),
+    }
+    Some(diagnostic)
+}
+
+/// The goal that called what nobody defines, if that is what the exception is about: it is found in the text, because the
+/// exception itself has no place.
+fn unknown_call(
+    exception: &Explanation,
+    text: &Text,
+    engine: &Engine,
+) -> Option<impl FnOnce(Diagnostic) -> Diagnostic> {
+    let called = exception.term.strip_prefix("error(existence_error(procedure, ")?;
+    let called = &called[..called.find("), ")?];
+    let finding = find_unknown_call(engine, &text.source.name, &text.source.text, &|| text.resolver(), called)?;
+    Some(move |diagnostic: Diagnostic| {
+        let source = Source::new(finding.place.source_name(), finding.place.source_text());
+        let mut diagnostic = diagnostic.at(&source, finding.place.span.clone(), "");
+        diagnostic.hints.extend(finding.hint);
+        diagnostic
+    })
+}
+
+/// Where the clause stands that gave a solution.
+pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
+    policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
+}
+
+/// The operations of a decision, as JSON has them.
+pub fn operations(decision: &Decision, symbols: &Symbols) -> Value {
+    decision.solutions.iter().map(|solution| json!(solution.texts(symbols))).collect()
+}
+
+/// A decision as `mario policy decide --format json` prints it.
+pub fn decision_json(decision: &Decision, policy: &Policy) -> Value {
+    let clauses: Value = decision
+        .solutions
+        .iter()
+        .map(|solution| match place(solution, policy) {
+            Some((file, line)) => json!({"clause": solution.clause() + 1, "file": file, "line": line}),
+            None => json!({"clause": solution.clause() + 1}),
+        })
+        .collect();
+    let mut object = json!({
+        "ops": operations(decision, policy.symbols()),
+        "clauses": clauses,
+        "inferences": decision.inferences,
+    });
+    add_faults(&mut object, decision);
+    object
+}
+
+/// Keys that only a decision has that is not as it should be.
+pub fn add_faults(object: &mut Value, decision: &Decision) {
+    let invalid: Vec<Value> = decision
+        .solutions
+        .iter()
+        .enumerate()
+        .filter_map(|(index, solution)| match solution {
+            Solution::Invalid(invalid) => Some(json!({"op": index + 1, "fault": invalid.fault.description()})),
+            Solution::Proposal(_) => None,
+        })
+        .collect();
+    if !invalid.is_empty() {
+        object["invalid"] = invalid.into();
+    }
+    if decision.ending != Ending::Complete {
+        object["error"] = decision.ending.to_string().into();
+    }
+}
+
+/// What is wrong with a policy before it is deployed. `progress` is told how many worlds were explored.
+pub fn check_policy(
+    engine: &Engine,
+    text: &Text,
+    settings: Settings,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Report, Failure> {
+    let source = &text.source;
+    let bounds = Bounds::default();
+    match check(engine, &source.name, &source.text, &|| text.resolver(), settings, &bounds, &mut |worlds| {
+        progress(worlds);
+    }) {
+        Ok(report) => Ok(report),
+        Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
+        Err(error @ PolicyError::NoOperation { .. }) => {
+            Err(Failure::input(Diagnostic::from_error(&error).hint(NO_OPERATION_HINT)))
+        }
+        Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
+    }
+}
+
+/// What was found in a policy, as `mario policy check --format json` prints it for each file.
+pub fn report_json(name: &str, report: &Report) -> Value {
+    let exploration = report.exploration.as_ref().map(|exploration| {
+        json!({
+            "worlds": exploration.worlds,
+            "decisions": exploration.decisions,
+            "inferences_max": exploration.inferences_max,
+            "silent_clauses": exploration.silent_clauses,
+            "acted": exploration.acted,
+            "ended_early": exploration.ended_early,
+        })
+    });
+    let allowed = report.allowed.iter().map(|allowed| {
+        let mut value = finding_json(&allowed.finding);
+        value["reason"] = json!(allowed.reason);
+        value
+    });
+    json!({
+        "file": name,
+        "findings": report.findings.iter().map(finding_json).collect::<Vec<_>>(),
+        "allowed": allowed.collect::<Vec<_>>(),
+        "exploration": exploration,
+    })
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let (line, column) = finding.place.position();
+    json!({
+        "finding": finding.kind.code(),
+        "file": finding.place.source_name(),
+        "line": line,
+        "column": column,
+        "span": [finding.place.span.start, finding.place.span.end],
+        "message": finding.message,
+        "hint": finding.hint,
+        "story": finding.story,
+    })
+}

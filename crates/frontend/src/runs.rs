@@ -1,0 +1,127 @@
+//! Why a run cannot begin, or cannot be kept.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use mario_diagnostics::Diagnostic;
+use mario_experiments::figures::{Measured, from_trace};
+use mario_experiments::metric::{MetricCause, MetricError};
+use mario_experiments::runs::RunError;
+use mario_scenario::Resolved;
+use mario_simulator::{FailedAcceptance, KeepError, PastError, RunOptions, Simulation, SimulationError};
+
+use crate::failure::Failure;
+use crate::scenarios::{failure, located};
+use crate::studies::write_results;
+use crate::traces::cannot_read;
+
+/// Why a run cannot be kept, and what to do about it.
+pub fn not_kept(error: &KeepError) -> Failure {
+    match error {
+        KeepError::Exists(_) => Failure::input(
+            Diagnostic::error(format!("cannot keep the run: {error}"))
+                .hint("name another directory, or replace the run in it with --force"),
+        ),
+        KeepError::Busy(_) => Failure::input(
+            Diagnostic::error(format!("cannot keep the run: {error}"))
+                .hint("wait until it is complete, or name another directory"),
+        ),
+        KeepError::Write(_, cause) => Failure::file(error.to_string(), cause),
+    }
+}
+
+/// The world of a scenario at its beginning. What cannot be there is told with the place where it is written.
+pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
+    Simulation::new(&resolved.scenario, options).map_err(|error| {
+        let place = match &error {
+            SimulationError::NoRoom { deploy, .. } => resolved.deploy_places.get(*deploy),
+            _ => None,
+        };
+        let mut failure = not_runnable(&error);
+        if let (Failure::Input(diagnostics), Some(place)) = (&mut failure, place) {
+            for diagnostic in diagnostics {
+                *diagnostic = located(diagnostic.clone(), place);
+            }
+        }
+        failure
+    })
+}
+
+/// Everything else that can be wrong was found when the scenario was resolved.
+pub fn not_runnable(error: &SimulationError) -> Failure {
+    let mut diagnostic = Diagnostic::error(error.to_string());
+    match error {
+        SimulationError::TooLarge(_) => diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world"),
+        SimulationError::NoRoom { failure: Some(failure), .. } => {
+            diagnostic.causes.push(acceptance_cause(failure));
+            diagnostic.hints.extend(failure.hint.clone());
+        }
+        SimulationError::NoRoom { failure: None, .. } => {
+            diagnostic = diagnostic.hint("deploy it elsewhere, or later, or have the node take it");
+        }
+        SimulationError::Policy(_) | SimulationError::Acceptance(_) => {}
+    }
+    Failure::input(match error.source() {
+        Some(cause) => diagnostic.caused_by(cause),
+        None => diagnostic,
+    })
+}
+
+/// A past that is not the recorded one.
+pub fn differs(path: &Path, error: &PastError) -> Failure {
+    match error {
+        PastError::Simulation(error) => not_runnable(error),
+        PastError::Read(error) => cannot_read(path, error),
+        PastError::Differs { .. } | PastError::Changed { .. } => {
+            let title = format!("`{}` does not lead to what was recorded", path.display());
+            let hint = "use the version of mario that recorded it, and leave what came before the moment as it was";
+            Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
+        }
+    }
+}
+
+/// What happened to a policy, and where.
+pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
+    let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
+    let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
+}
+
+/// Why a run did not take place.
+pub fn run_failure(error: &RunError) -> Failure {
+    match error {
+        RunError::Scenario(error) => failure(error),
+        RunError::Simulation(error) => not_runnable(error),
+        RunError::Past(error) => differs(Path::new("the scenario"), error),
+        RunError::Metric(error) => metric_failure(error),
+    }
+}
+
+fn metric_failure(error: &MetricError) -> Failure {
+    let hint = match &error.cause {
+        MetricCause::Start(..) => "write `--metric NAME=COMMAND` with a program that is installed, or its path",
+        MetricCause::Timeout(_) => "give it more time with `--metric-timeout SECONDS`",
+        MetricCause::Failed(..) => "the program gets the directory of a run as its last argument",
+        MetricCause::NotANumber(_) => "let the program print one finite number and nothing else",
+        MetricCause::Keep(_) => "see that there is room for the directory of a run",
+    };
+    Failure::input(Diagnostic::error(error.to_string()).caused_by(&error.cause).hint(hint))
+}
+
+/// The file of what is measured beside the usual figures.
+const MEASURES: &str = "measures.json";
+
+/// Computes what is measured beside the usual figures from the trace in the directory of a run, and keeps it there.
+pub fn keep_measures(directory: &Path) -> Result<Measured, Failure> {
+    let path = directory.join("trace.jsonl");
+    let file = File::open(&path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let read = from_trace(BufReader::new(file)).map_err(|error| {
+        let diagnostic = Diagnostic::error(format!("cannot measure the run in `{}`", directory.display()));
+        Failure::input(diagnostic.caused_by(&error).hint("`mario audit` tells what is wrong with its trace"))
+    })?;
+    let json = format!("{:#}\n", serde_json::json!(read.measured));
+    write_results(directory, MEASURES, &json)?;
+    Ok(read.measured)
+}

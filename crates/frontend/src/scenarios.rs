@@ -1,0 +1,141 @@
+//! Scenarios that a user names: presets, files, what they include, and what is wrong with them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use mario_diagnostics::{Diagnostic, Source};
+use mario_scenario::{Document, Files, Mistake, Place, ScenarioError, Text, preset_names};
+
+use crate::failure::Failure;
+use crate::gzip::is_gzip;
+use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text};
+
+/// What of a scenario is to be different.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// Keys, as `KEY=VALUE`.
+    pub overrides: Vec<String>,
+    /// Policies: one of all applications, or `APP=POLICY` of one.
+    pub policies: Vec<String>,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// How many inferences a decision of an agent may take.
+    pub budget: Option<u64>,
+    /// A file that says where users are attached.
+    pub attachments: Option<PathBuf>,
+}
+
+impl Choices {
+    /// Changes a scenario accordingly.
+    pub fn apply(&self, document: &mut Document) {
+        document.set(&self.overrides);
+        if let Some(budget) = self.budget {
+            document.set(&[format!("agents.budget={budget}")]);
+        }
+        // What is said of one application holds, wherever it stands beside what is said of all.
+        let (of_one, of_all): (Vec<_>, Vec<_>) = self.policies.iter().partition(|policy| policy.contains('='));
+        for policy in of_all.into_iter().chain(of_one) {
+            document.set_policy(policy);
+        }
+        if let Some(seed) = self.seed {
+            document.set_seed(seed);
+        }
+        if let Some(path) = &self.attachments {
+            document.set_attachments(path);
+        }
+    }
+}
+
+/// The scenario of this name: a preset, or else a file.
+pub fn open(name: &Path) -> Result<Document, Failure> {
+    let word = name.to_str().filter(|word| !word.contains(['/', '\\', '.']));
+    match word {
+        Some(word) if preset_names().any(|preset| preset == word) || !name.exists() => {
+            Document::preset(word).map_err(|error| {
+                let mut failure = failure(&error);
+                if let Failure::Input(diagnostics) = &mut failure {
+                    diagnostics.iter_mut().for_each(|diagnostic| {
+                        diagnostic
+                            .hints
+                            .push("a scenario that does not ship is a file, e.g. `scenario.toml`".to_owned());
+                    });
+                }
+                failure
+            })
+        }
+        _ => {
+            let source = read_text(name)?;
+            Ok(Document::file(name, &*source.text, &mut Disk))
+        }
+    }
+}
+
+/// Files where they are, also those that gzip compressed.
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        let bytes = read_bytes(path).map_err(|error| error.to_string())?;
+        let is_compressed = is_gzip(&bytes);
+        let bytes = if is_compressed {
+            let mut text = Vec::new();
+            let decoder = MultiGzDecoder::new(bytes.as_slice());
+            decoder.take(TEXT_SIZE_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
+            text
+        } else {
+            bytes
+        };
+        if bytes.len() > TEXT_SIZE_BYTES_MAX {
+            let when = if is_compressed { ", decompressed" } else { "" };
+            return Err(format!("it is larger than {} MiB{when}", TEXT_SIZE_BYTES_MAX >> 20));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Everything that is wrong with a scenario.
+pub fn failure(error: &ScenarioError) -> Failure {
+    let mut sources = Sources::default();
+    Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
+}
+
+/// Texts, and what diagnostics point into for them.
+type Sources = Vec<(Arc<Text>, Source)>;
+
+fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(mistake.message.clone());
+    if let Some(place) = &mistake.place {
+        diagnostic = diagnostic.at(&source(&place.text, sources), place.span.clone(), "");
+    }
+    match (&mistake.context, &mistake.place) {
+        (Some((context, what)), Some(place)) if context.text == place.text => {
+            diagnostic = diagnostic.context(context.span.clone(), what.clone());
+        }
+        (Some((context, what)), _) => diagnostic = diagnostic.hint(elsewhere(context, what)),
+        (None, _) => {}
+    }
+    diagnostic.hints.extend(mistake.hint.clone());
+    diagnostic
+}
+
+/// A problem with the place in a scenario where it is.
+pub fn located(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
+    diagnostic.at(&source(&place.text, &mut Vec::new()), place.span.clone(), "")
+}
+
+fn elsewhere(place: &Place, what: &str) -> String {
+    let (line, column) = place.position();
+    format!("{what} is in {}:{line}:{column}", place.text.name)
+}
+
+fn source(text: &Arc<Text>, sources: &mut Sources) -> Source {
+    // Texts that are the same are one text: comparing long ones for each mistake takes long.
+    if let Some((_, known)) = sources.iter().find(|(known, _)| Arc::ptr_eq(known, text)) {
+        return known.clone();
+    }
+    let source = Source::new(text.name.as_str(), text.text.as_str());
+    sources.push((Arc::clone(text), source.clone()));
+    source
+}

@@ -1,0 +1,248 @@
+//! Many runs: comparisons, sweeps and their parts; and why they did not take place, or cannot be kept or joined.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mario_diagnostics::Diagnostic;
+use mario_experiments::comparison::Comparison;
+use mario_experiments::measures::{Measure, is_name};
+use mario_experiments::metric::Metric;
+use mario_experiments::runs::Contender;
+use mario_experiments::study::{
+    MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
+};
+use mario_experiments::sweep;
+use mario_scenario::Document;
+use mario_simulator::write_whole;
+
+use crate::failure::Failure;
+use crate::runs::run_failure;
+use crate::scenarios::Disk;
+
+/// Many runs of one scenario.
+#[derive(Clone)]
+pub struct Study {
+    /// Policies, each with keys of its own if it has any: `POLICY[@KEY=VALUE,…]`.
+    pub policies: Vec<String>,
+    /// With how many seeds each runs.
+    pub seeds: u64,
+    /// Programs and functions that make a number of each run.
+    pub metrics: Vec<Metric>,
+    /// How long a program may take for it.
+    pub metric_timeout: Duration,
+    /// Seeds whose runs are kept with their traces.
+    pub kept_seeds: Vec<u64>,
+    /// How many runs at a time.
+    pub jobs: usize,
+    /// Where runs and results are kept.
+    pub out: Option<PathBuf>,
+}
+
+impl Study {
+    /// Makes the runs that are missing. `progress` is told how many of how many are done, and returns whether to go on.
+    pub fn carry_out(
+        &self,
+        document: &Document,
+        variants: Vec<Vec<String>>,
+        shard: Shard,
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Results, Failure> {
+        if let Some(twice) = repeated(&self.policies) {
+            let diagnostic = Diagnostic::error(format!("the policy `{twice}` is there twice"));
+            return Err(Failure::input(diagnostic.hint("name each policy once")));
+        }
+        let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
+        if let Some(twice) = repeated(&names) {
+            let diagnostic = Diagnostic::error(format!("the metric `{twice}` is there twice"));
+            return Err(Failure::input(diagnostic.hint("give each metric a name of its own")));
+        }
+        let plan = Plan {
+            metrics: self.metrics.clone(),
+            metric_timeout: self.metric_timeout,
+            kept_seeds: self.kept_seeds.clone(),
+            document,
+            variants,
+            contenders: self.policies.iter().map(|policy| Contender::read(policy)).collect(),
+            seeds: self.seeds,
+            shard,
+            jobs: self.jobs,
+        };
+        carry_out(&plan, self.out.as_deref(), || Disk, progress).map_err(|error| self.refuse(&error))
+    }
+
+    fn refuse(&self, error: &StudyError) -> Failure {
+        match error {
+            StudyError::Run(error) => run_failure(error),
+            StudyError::Store(error) => store_failure(error),
+            StudyError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
+            StudyError::Interrupted => {
+                let diagnostic = Diagnostic::error(error.to_string());
+                Failure::Interrupted(vec![match &self.out {
+                    Some(_) => diagnostic.hint("the same command makes the runs that are missing"),
+                    None => diagnostic.hint("with `--out DIR`, what was done would be kept"),
+                }])
+            }
+        }
+    }
+}
+
+/// The first word that is there twice.
+fn repeated(words: &[String]) -> Option<&String> {
+    (1..words.len()).find(|place| words[..*place].contains(&words[*place])).map(|place| &words[place])
+}
+
+/// The variants of a scenario that lists of values mean: `KEY=VALUE,…`.
+pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
+    sweep::variants(keys).map_err(|error| {
+        let hint = match error {
+            sweep::KeyError::Seed => "ask for `--seeds N`, from `--seed N` on",
+            _ => "write `--key KEY=VALUE,VALUE`, e.g. `--key workload.period=20,40,80`",
+        };
+        Failure::input(Diagnostic::error(error.to_string()).hint(hint))
+    })
+}
+
+/// Refuses what is not the name of a figure.
+pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
+    let Some(unknown) = figures.iter().find(|figure| !is_name(figure)) else { return Ok(()) };
+    let names = Measure::ALL.map(Measure::as_str).join(", ");
+    let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {names}");
+    Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)))
+}
+
+/// Refuses policies that are no comparison: at least two are needed.
+pub fn check_compared(policies: &[String]) -> Result<(), Failure> {
+    let (title, hint) = match policies.len() {
+        0 => {
+            let hint = "name at least two policies, or the directories of runs";
+            ("there is nothing to compare: `--policy` is missing", hint)
+        }
+        1 => {
+            let hint = "name at least two, each with `--policy`";
+            ("one policy has nothing to be compared with: `--policy` is there once", hint)
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::input(Diagnostic::error(title).hint(hint)))
+}
+
+/// Reads `2/8`, a part of a sweep.
+pub fn read_shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    match parts {
+        Some((part, of)) if part >= 1 && part <= of => Ok(Shard { part, of }),
+        _ => Err("a part is written as I/N, with I from 1 to N".to_owned()),
+    }
+}
+
+/// Refuses a part of a sweep that would be kept nowhere.
+pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
+    if shard.of == 1 || out.is_some() {
+        return Ok(());
+    }
+    let title = "a part of a sweep is made for the others to join it, and this one is kept nowhere";
+    Err(Failure::input(Diagnostic::error(title).hint("say where with `--out DIR`; `mario merge` joins the parts")))
+}
+
+/// Keeps what a comparison came to beside its runs.
+pub fn keep_comparison(directory: &Path, comparison: &Comparison) -> Result<(), Failure> {
+    write_results(directory, "comparison.json", &comparison_json(comparison))?;
+    write_results(directory, "comparison.csv", &comparison.csv())
+}
+
+/// The content of `comparison.json`.
+pub fn comparison_json(comparison: &Comparison) -> String {
+    format!("{:#}\n", serde_json::json!(comparison))
+}
+
+/// Keeps what a sweep came to beside its runs.
+pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
+    write_results(directory, "sweep.json", &format!("{:#}\n", sweep::json(results)))?;
+    write_results(directory, "sweep.csv", &sweep::csv(results))
+}
+
+/// Joins the runs in directories, those that are in `out` already among them, and keeps them in `out`.
+pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
+    let mut joined: Option<Results> = None;
+    let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
+    // One that is not there is made only when there is something to keep.
+    let existing = out.filter(|directory| directory.exists()).map(own).transpose()?;
+    let kept = out.into_iter().filter(|directory| has_files(directory));
+    for directory in kept.chain(directories.iter().map(PathBuf::as_path)) {
+        let part = load(directory).map_err(|error| not_loaded(&error))?;
+        match &mut joined {
+            None => joined = Some(part),
+            Some(joined) => joined.merge(part).map_err(|error| {
+                merge_failure(format!("cannot join `{}` with those before it", directory.display()), &error)
+            })?,
+        }
+    }
+    let Some(joined) = joined else { return Ok(None) };
+    let own = match (existing, out) {
+        (None, Some(directory)) => Some(own(directory)?),
+        (existing, _) => existing,
+    };
+    if let Some(own) = &own {
+        save(own, &joined).map_err(|error| store_failure(&error))?;
+    }
+    Ok(Some(joined))
+}
+
+/// Whether a directory is there and not empty: what is in it is not to be lost.
+fn has_files(directory: &Path) -> bool {
+    directory.read_dir().is_ok_and(|mut files| files.next().is_some())
+}
+
+fn not_loaded(error: &StoreError) -> Failure {
+    match error {
+        StoreError::NotAStudy(directory) => Failure::input(
+            Diagnostic::error(format!("`{}` holds no runs that could be joined", directory.display()))
+                .hint("name directories that `mario sweep --out` or `mario compare --out` made; those of `mario run` are single runs"),
+        ),
+        _ => store_failure(error),
+    }
+}
+
+/// A file of results cannot be written.
+pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::file(format!("cannot write `{}`", path.display()), error)
+}
+
+/// Why runs cannot be kept, or those that were kept cannot be used.
+pub fn store_failure(error: &StoreError) -> Failure {
+    match error {
+        StoreError::File(_, cause) => Failure::file(error.to_string(), cause),
+        StoreError::Busy(_) => {
+            let hint = "wait until it is done, or name another directory: each part of a sweep needs one of its own";
+            Failure::input(Diagnostic::error(error.to_string()).hint(hint))
+        }
+        StoreError::NotAStudy(_) => {
+            Failure::input(Diagnostic::error(error.to_string()).hint("name another directory, or one that is empty"))
+        }
+        StoreError::Content(..) => Failure::input(
+            Diagnostic::error(error.to_string()).hint("name another directory, or make the runs of this one again"),
+        ),
+        StoreError::Merge(_, cause) => merge_failure(error.to_string(), cause),
+    }
+}
+
+/// Why runs cannot be put together.
+pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
+    let hint = match cause {
+        MergeError::Program(..) => "use the same version for all runs",
+        MergeError::Scenario => "name another directory, or the scenario, the seed and the keys that it was made with",
+        MergeError::Keys(..) => {
+            "name another directory: only sweeps of the same keys, or comparisons, have a table together"
+        }
+        MergeError::Inputs(_) => "name another directory, or bring back the files as they were",
+        MergeError::Run(_) => "make these runs again",
+    };
+    Failure::input(Diagnostic::error(title).caused_by(cause).hint(hint))
+}
+
+/// Writes a file of results.
+pub fn write_results(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = directory.join(name);
+    write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))
+}

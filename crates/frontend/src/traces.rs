@@ -1,0 +1,56 @@
+//! Traces that a user names, and what is wrong with them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mario_audit::reader::ReadError;
+use mario_diagnostics::Diagnostic;
+
+use crate::failure::Failure;
+
+/// The name of the trace in the directory of a run.
+const TRACE_NAME: &str = "trace.jsonl";
+
+/// The trace that is meant: the one in the directory, if a directory was named.
+pub fn trace_path(typed: &Path) -> PathBuf {
+    let inside = typed.join(TRACE_NAME);
+    let compressed = typed.join(format!("{TRACE_NAME}.gz"));
+    if !typed.is_dir() {
+        typed.to_path_buf()
+    } else if !inside.exists() && compressed.exists() {
+        compressed
+    } else {
+        inside
+    }
+}
+
+/// A trace cannot be read.
+pub fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    let directory = path.parent().filter(|_| path.ends_with(TRACE_NAME)).filter(|directory| directory.is_dir());
+    if let (io::ErrorKind::NotFound, Some(directory)) = (error.kind(), directory) {
+        let diagnostic = Diagnostic::error(format!("`{}` holds no run: it has no {TRACE_NAME}", directory.display()));
+        return Failure::input(diagnostic.hint("name a directory that `mario run` or `mario live` has made"));
+    }
+    Failure::file(format!("cannot read `{}`", path.display()), error)
+}
+
+/// What was read is no trace.
+pub fn refuse(path: &Path, error: &ReadError) -> Failure {
+    let shown = path.display();
+    match error {
+        ReadError::Io { error, .. } => cannot_read(path, error),
+        ReadError::NotATrace => {
+            let diagnostic =
+                Diagnostic::error(format!("`{shown}` is no trace: its first line is not the header of one"));
+            Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
+        }
+        ReadError::Format(_) => {
+            let diagnostic = Diagnostic::error(format!("cannot read `{shown}`")).caused_by(error);
+            Failure::input(diagnostic.hint("use the version of mario that wrote it"))
+        }
+        ReadError::Header(_) | ReadError::Record { .. } => {
+            let diagnostic = Diagnostic::error(format!("`{shown}` is no valid trace")).caused_by(error);
+            Failure::input(diagnostic.hint("docs/trace.md describes the format"))
+        }
+    }
+}
