@@ -253,6 +253,11 @@ impl Router {
         self.applications.get(application)?.best_told
     }
 
+    /// Whether a neighbour has told its routes in the present session.
+    pub fn is_told_by(&self, neighbour: &NodeId) -> bool {
+        self.neighbours.get(neighbour).is_some_and(|known| known.received > 0)
+    }
+
     /// The applications that are known here, with a route or without.
     pub fn applications(&self) -> impl Iterator<Item = &ApplicationId> {
         self.applications.keys()

@@ -24,7 +24,7 @@ use mario_domain::NodeId;
 use mario_wire::{Envelope, encode_frame};
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::config::{Neighbour, NodeConfig};
@@ -83,6 +83,15 @@ struct Link {
     /// What of the round trip the others were told.
     quanta: u32,
     counts: LinkCounts,
+    /// Wakes the tasks that are about to connect to the neighbour: one for messages, one for client requests.
+    dials: [Arc<Notify>; 2],
+}
+
+/// Which connection of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Connection {
+    Control,
+    Data,
 }
 
 struct Session {
@@ -230,6 +239,18 @@ impl Links {
         self.shared.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The pauses between attempts to connect to a neighbour.
+    fn backoff(&self, neighbour: &NodeId, connection: Connection) -> Backoff {
+        Backoff::new(Arc::clone(&self.table().entry(neighbour.clone()).or_default().dials[connection as usize]))
+    }
+
+    /// A neighbour has connected: what waits to connect to it need not wait any longer.
+    fn heard_from(&self, neighbour: &NodeId) {
+        if let Some(link) = self.table().get(neighbour) {
+            link.dials.iter().for_each(|dial| dial.notify_waiters());
+        }
+    }
+
     /// A new control connection takes the place of the one before; returns its session, the end of its queue, and the session that it replaces.
     fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
         let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
@@ -258,23 +279,29 @@ impl Links {
     }
 }
 
-/// A while that doubles, with chance in it: neighbours that lost each other do not all come back at once.
+/// A pause that doubles, with chance in it, so that neighbours that lost each other do not all come back at once.
+///
+/// It ends early when the neighbour connects by itself: then it is there again.
 struct Backoff {
     next: Duration,
+    heard_from: Arc<Notify>,
 }
 
 impl Backoff {
     const FIRST: Duration = Duration::from_millis(50);
-    const LONGEST: Duration = Duration::from_secs(3);
+    const LONGEST: Duration = Duration::from_secs(1);
 
-    fn new() -> Backoff {
-        Backoff { next: Backoff::FIRST }
+    /// `heard_from` is told when the neighbour connects.
+    fn new(heard_from: Arc<Notify>) -> Backoff {
+        Backoff { next: Backoff::FIRST, heard_from }
     }
 
     async fn wait(&mut self) {
         let chance = f64::from(crate::random::number() as u32) / f64::from(u32::MAX);
-        tokio::time::sleep(self.next.mul_f64(0.5 + chance)).await;
-        self.next = (self.next * 2).min(Backoff::LONGEST);
+        tokio::select! {
+            () = tokio::time::sleep(self.next.mul_f64(0.5 + chance)) => self.next = (self.next * 2).min(Backoff::LONGEST),
+            () = self.heard_from.notified() => self.reset(),
+        }
     }
 
     fn reset(&mut self) {

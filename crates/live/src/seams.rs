@@ -187,6 +187,8 @@ pub struct Routes {
     /// Path prefixes and their applications, the longest first. `/shop` is a prefix of `/shop` and `/shop/cart`, not of
     /// `/shopping`.
     pub prefixes: Vec<(String, ApplicationId)>,
+    /// Whether every neighbour has told what it knows. Until then, a name that is not known here may be known elsewhere.
+    pub are_complete: bool,
 }
 
 /// A copy on this node that takes requests.

@@ -35,15 +35,19 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// Response times that are kept for percentiles, of each application.
 const TIMES_MAX: usize = 1_000_000;
 
+/// Failed requests that are kept one by one.
+const FAILED_MAX: usize = 100_000;
+
 /// Why a client request got no answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
     /// The daemon of the user's access point was not there, or was killed while the request was on its way through it.
     NodeKilled,
-    /// No instance of the application was on the user's side of the faults.
+    /// For some of the time no instance of the application was on the user's side of the faults, and there were no four seconds in
+    /// which one was.
     CutOff,
-    /// Something broke or was mended within four seconds before the request, which nodes take to notice it and to route around it.
+    /// An instance was within reach all the time, and something broke or was mended meanwhile or within four seconds before.
     Rerouting,
     /// The ingress could not be reached, although its daemon was not killed.
     Unreachable,
@@ -71,6 +75,23 @@ impl Failure {
             Failure::Overload => "overload".to_owned(),
         }
     }
+}
+
+/// A client request that got no answer: a line of `failed.jsonl`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FailedRequest {
+    /// When it was sent, since the clients began.
+    pub at_s: f64,
+    /// How long it was under way.
+    pub lasted_s: f64,
+    /// The access point that it was sent to.
+    pub node: String,
+    /// The application that it was meant for.
+    pub application: String,
+    /// What the client saw.
+    pub seen: String,
+    /// Why it failed, as far as faults explain it.
+    pub reason: String,
 }
 
 /// What came of the requests to one application.
@@ -135,6 +156,7 @@ struct Shared {
     /// One connection for each access point.
     connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
     tallies: Vec<Mutex<Tally>>,
+    failed: Mutex<Vec<FailedRequest>>,
     places: Arc<Semaphore>,
     begin: Instant,
 }
@@ -164,6 +186,11 @@ impl Clients {
         };
         let add = |(requests, failed), (more, more_failed)| (requests + more, failed + more_failed);
         self.shared.tallies.iter().map(lock).fold((0, 0), add)
+    }
+
+    /// The requests that failed so far, in the order in which they ended.
+    pub(crate) fn failed(&self) -> Vec<FailedRequest> {
+        self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sends no more requests, and waits until those on their way have ended.
@@ -207,6 +234,7 @@ impl Shared {
             doors,
             reach: Arc::clone(reach),
             tallies: plan.applications.iter().map(|_| Mutex::new(Tally::default())).collect(),
+            failed: Mutex::default(),
             places: Arc::new(Semaphore::new(OPEN_REQUESTS_MAX)),
             plan: Arc::clone(plan),
             begin: Instant::now(),
@@ -222,19 +250,36 @@ impl Shared {
         let begin = Instant::now();
         let before = *self.doors[place].borrow();
         let outcome = timeout(REQUEST_TIMEOUT, self.ask(place, &self.plan.applications[application].id)).await;
-        let failure = match outcome {
+        let seen = match outcome {
             Ok(Ok(())) => return Ok(begin.elapsed()),
             Ok(Err(failure)) => failure,
             Err(_) => Failure::Late,
         };
         let after = *self.doors[place].borrow();
         let was_killed = before.ingress.is_none() || after.ingress.is_none() || before.killed != after.killed;
-        Err(match self.reach.excuse(place, application, begin) {
+        let failure = match self.reach.excuse(place, application, [begin, Instant::now()]) {
             _ if was_killed => Failure::NodeKilled,
             Some(Excuse::CutOff) => Failure::CutOff,
             Some(Excuse::Rerouting) => Failure::Rerouting,
-            None => failure,
-        })
+            None => seen,
+        };
+        self.keep_failed(place, application, begin, seen, failure);
+        Err(failure)
+    }
+
+    /// Keeps a failed request for `failed.jsonl`, while there is room.
+    fn keep_failed(&self, place: usize, application: usize, begin: Instant, seen: Failure, failure: Failure) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.len() < FAILED_MAX {
+            failed.push(FailedRequest {
+                at_s: begin.saturating_duration_since(self.begin).as_secs_f64(),
+                lasted_s: begin.elapsed().as_secs_f64(),
+                node: self.plan.nodes[place].id.clone(),
+                application: self.plan.applications[application].id.clone(),
+                seen: seen.name(),
+                reason: failure.name(),
+            });
+        }
     }
 
     async fn ask(&self, place: usize, application: &str) -> Result<(), Failure> {

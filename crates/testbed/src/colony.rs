@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::chaos::{self, Planned};
-use crate::clients::{Clients, Door, wait_until_served};
+use crate::clients::{Clients, Door, FailedRequest, Tally, wait_until_served};
 use crate::daemons::{Daemons, Listens};
 use crate::directory::{Directory, make, write};
 use crate::plan::Plan;
@@ -145,7 +145,8 @@ pub async fn run(
         cuts: colony.cuts,
         memory_bytes: ended.memory_bytes,
     });
-    save(&options.directory, &summary)?;
+    summary.save(&options.directory)?;
+    save_failed(&options.directory, &ended.failed)?;
     Ok(Some(summary))
 }
 
@@ -187,11 +188,18 @@ pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
     })
 }
 
-fn save(directory: &Path, summary: &Summary) -> Result<(), Fault> {
-    let mut text = serde_json::to_string_pretty(summary)
-        .map_err(|error| Fault::new("cannot write the summary down").caused_by(error))?;
-    text.push('\n');
-    write(&directory.join("summary.json"), text.as_bytes())
+/// Writes `failed.jsonl`, a line for each failed request, unless none failed.
+fn save_failed(directory: &Path, failed: &[FailedRequest]) -> Result<(), Fault> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for request in failed {
+        text += &serde_json::to_string(request)
+            .map_err(|error| Fault::new("cannot write the failed requests down").caused_by(error))?;
+        text.push('\n');
+    }
+    write(&directory.join("failed.jsonl"), text.as_bytes())
 }
 
 struct Colony {
@@ -210,7 +218,8 @@ struct Colony {
 
 /// What is known when the clients have ended.
 struct Ended {
-    tallies: Vec<crate::clients::Tally>,
+    tallies: Vec<Tally>,
+    failed: Vec<FailedRequest>,
     operations: Operations,
     instances: BTreeMap<String, usize>,
     startup: Duration,
@@ -265,7 +274,8 @@ impl Colony {
         let duration = result?;
         let (instances, memory_bytes) = (self.instances().await, Daemons::memory_bytes());
         let operations = Operations::default();
-        Ok(Some(Ended { tallies: clients.tallies(), operations, instances, startup, duration, memory_bytes }))
+        let (tallies, failed) = (clients.tallies(), clients.failed());
+        Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
     }
 
     /// Lets time pass: later deploys, faults and progress; returns how long it was.
@@ -297,7 +307,6 @@ impl Colony {
                 // Who hosts what is asked before the fault: afterwards, some cannot be asked.
                 self.note_hosts().await;
                 let text = self.enact(daemons, fault).await?;
-                self.reach.note(fault);
                 self.remember(fault, &text);
                 tell(Progress::Happened { at, text });
             }
@@ -357,7 +366,20 @@ impl Colony {
         self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
     }
 
+    /// Breaks or mends something. What breaks is noted before it does, and what is mended afterwards.
     async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
+        let breaks = matches!(fault, chaos::Fault::Kill { .. } | chaos::Fault::Cut { .. });
+        if breaks {
+            self.reach.note(Instant::now(), fault);
+        }
+        let text = self.perform(daemons, fault).await?;
+        if !breaks {
+            self.reach.note(Instant::now(), fault);
+        }
+        Ok(text)
+    }
+
+    async fn perform(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
         let plan = Arc::clone(&self.plan);
         let ends = |link: usize| (&plan.nodes[plan.links[link].a].id, &plan.nodes[plan.links[link].b].id);
         Ok(match fault {
@@ -428,7 +450,7 @@ impl Colony {
         for node in 0..self.plan.nodes.len() {
             if let Some(hosted) = self.hosted(node).await {
                 let place = |id: &String| self.plan.applications.iter().position(|application| application.id == *id);
-                self.reach.set_hosted(node, &hosted.iter().filter_map(place).collect());
+                self.reach.set_hosted(Instant::now(), node, &hosted.iter().filter_map(place).collect());
             }
         }
     }

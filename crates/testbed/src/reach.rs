@@ -1,7 +1,8 @@
 //! Which client requests a colony with faults could have answered at all.
 //!
-//! A request that fails while no instance of its application is on the user's side of a fault is no defect: in a tree, a cut link is
-//! a partition, and the colony does not fail over by design. What fails although an instance could be reached is told apart.
+//! A request that fails while no instance of its application is on the user's side of a fault is not a defect: in a tree, a cut link
+//! is a partition, and the colony does not fail over by design. What fails although an instance was within reach all the time is
+//! told apart, because nodes hold requests back longer than they need to route around a fault.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,82 +14,133 @@ use crate::plan::Plan;
 /// How long nodes may take to notice a fault and route around it: three seconds of silence, and one more.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// What is known of faults and instances.
+/// The history of faults and instances. A request is judged by what was so while it was under way.
 pub(crate) struct Reach {
     links: Vec<(usize, usize)>,
-    state: Mutex<State>,
+    applications: usize,
+    nodes: usize,
+    history: Mutex<Vec<(Instant, Change)>>,
 }
 
+/// Something that changes what can be reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Change {
+    Fault(Fault),
+    /// The applications that have instances on a node, when it was last asked.
+    Hosted {
+        node: usize,
+        applications: BTreeSet<usize>,
+    },
+}
+
+/// What is so between two changes.
 struct State {
     /// For each node, whether its daemon is down.
     down: Vec<bool>,
     /// For each link, whether it is cut.
     cut: Vec<bool>,
-    /// For each application, the nodes that had an instance when they were last asked.
-    hosts: Vec<BTreeSet<usize>>,
-    /// When something broke or was mended last.
-    changed: Option<Instant>,
+    /// For each node, the applications that have instances there.
+    hosted: Vec<BTreeSet<usize>>,
 }
 
 /// Why a request could not be answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Excuse {
-    /// There was no instance on this side of the faults.
+    /// For some of the time no instance was on this side of the faults, and for the rest the nodes had no four seconds to find one.
     CutOff,
-    /// Something broke or was mended a moment ago.
+    /// An instance was within reach all the time, and something broke or was mended meanwhile or just before.
     Rerouting,
 }
 
 impl Reach {
     pub(crate) fn new(plan: &Plan) -> Reach {
-        let state = State {
-            down: vec![false; plan.nodes.len()],
-            cut: vec![false; plan.links.len()],
-            hosts: vec![BTreeSet::new(); plan.applications.len()],
-            changed: None,
-        };
-        Reach { links: plan.links.iter().map(|link| (link.a, link.b)).collect(), state: Mutex::new(state) }
-    }
-
-    /// Notes a fault, or its end.
-    pub(crate) fn note(&self, fault: Fault) {
-        let mut state = self.state();
-        match fault {
-            Fault::Kill { node } => state.down[node] = true,
-            Fault::Start { node } => state.down[node] = false,
-            Fault::Cut { link } => state.cut[link] = true,
-            Fault::Heal { link } => state.cut[link] = false,
+        Reach {
+            links: plan.links.iter().map(|link| (link.a, link.b)).collect(),
+            applications: plan.applications.len(),
+            nodes: plan.nodes.len(),
+            history: Mutex::default(),
         }
-        state.changed = Some(Instant::now());
     }
 
-    /// Notes which applications have instances on a node.
-    pub(crate) fn set_hosted(&self, node: usize, applications: &BTreeSet<usize>) {
-        for (application, hosts) in self.state().hosts.iter_mut().enumerate() {
-            if applications.contains(&application) {
-                hosts.insert(node);
-            } else {
-                hosts.remove(&node);
+    /// Notes a fault, or its end, that happened at a time.
+    pub(crate) fn note(&self, at: Instant, fault: Fault) {
+        self.history().push((at, Change::Fault(fault)));
+    }
+
+    /// Notes which applications have instances on a node at a time.
+    pub(crate) fn set_hosted(&self, at: Instant, node: usize, applications: &BTreeSet<usize>) {
+        let mut history = self.history();
+        let last = history.iter().rev().find_map(|(_, change)| match change {
+            Change::Hosted { node: known, applications } if *known == node => Some(applications),
+            _ => None,
+        });
+        if last.map_or(!applications.is_empty(), |last| last != applications) {
+            history.push((at, Change::Hosted { node, applications: applications.clone() }));
+        }
+    }
+
+    /// Why a request that was under way from `begin` to `end` need not have been answered, if that is so.
+    pub(crate) fn excuse(&self, place: usize, application: usize, [begin, end]: [Instant; 2]) -> Option<Excuse> {
+        let history = self.history();
+        let mut state = State {
+            down: vec![false; self.nodes],
+            cut: vec![false; self.links.len()],
+            hosted: vec![BTreeSet::new(); self.nodes],
+        };
+        assert!(place < self.nodes && application < self.applications, "they are of the plan");
+        let mut last_fault: Option<Instant> = None;
+        // Times at which faults or the answer to "is one within reach?" change, from the beginning of the request on.
+        let mut was_cut_off = false;
+        let mut undisturbed_since = begin;
+        let mut longest = Duration::ZERO;
+        let mut is_reachable = false;
+        for (position, (at, change)) in history.iter().enumerate() {
+            if *at > end {
+                break;
+            }
+            let is_fault = matches!(change, Change::Fault(_));
+            state.apply(change);
+            if is_fault {
+                last_fault = Some(*at);
+            }
+            if is_fault && *at > begin {
+                if is_reachable {
+                    longest = longest.max(at.saturating_duration_since(undisturbed_since));
+                }
+                undisturbed_since = *at;
+            }
+            // What holds before the request began counts only as what it began with.
+            let next = history.get(position + 1).map(|(next, _)| *next);
+            if next.is_some_and(|next| next <= begin) {
+                continue;
+            }
+            let before = is_reachable;
+            is_reachable = self.is_reachable(&state, place, application);
+            was_cut_off |= !is_reachable;
+            if is_reachable && !before {
+                undisturbed_since = (*at).max(begin);
             }
         }
-    }
-
-    /// Why a request that began at a time and failed now need not have been answered, if that is so.
-    pub(crate) fn excuse(&self, place: usize, application: usize, begin: Instant) -> Option<Excuse> {
-        let state = self.state();
-        let changed = state.changed?;
-        let side = self.side(&state, place);
-        if state.hosts[application].is_disjoint(&side) {
-            return Some(Excuse::CutOff);
+        if is_reachable {
+            longest = longest.max(end.saturating_duration_since(undisturbed_since));
         }
-        (begin < changed + REROUTING).then_some(Excuse::Rerouting)
+        let last_fault = last_fault?;
+        match was_cut_off {
+            true if longest < REROUTING => Some(Excuse::CutOff),
+            true => None,
+            false if begin < last_fault + REROUTING => Some(Excuse::Rerouting),
+            false => None,
+        }
     }
 
-    /// The nodes that a node can reach, itself included.
-    fn side(&self, state: &State, from: usize) -> BTreeSet<usize> {
+    /// Whether a node can reach an instance of an application.
+    fn is_reachable(&self, state: &State, from: usize, application: usize) -> bool {
         let mut side = BTreeSet::from([from]);
         let mut next = vec![from];
         while let Some(node) = next.pop() {
+            if state.hosted[node].contains(&application) {
+                return true;
+            }
             for (link, (a, b)) in self.links.iter().enumerate() {
                 let other = match (*a == node, *b == node) {
                     (true, _) => *b,
@@ -100,11 +152,23 @@ impl Reach {
                 }
             }
         }
-        side
+        false
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn history(&self) -> MutexGuard<'_, Vec<(Instant, Change)>> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Fault(Fault::Kill { node }) => self.down[*node] = true,
+            Change::Fault(Fault::Start { node }) => self.down[*node] = false,
+            Change::Fault(Fault::Cut { link }) => self.cut[*link] = true,
+            Change::Fault(Fault::Heal { link }) => self.cut[*link] = false,
+            Change::Hosted { node, applications } => self.hosted[*node].clone_from(applications),
+        }
     }
 }
 
@@ -125,27 +189,33 @@ mod tests {
     #[test]
     fn without_faults_there_is_no_excuse() {
         let reach = reach();
-        assert_eq!(reach.excuse(1, 0, Instant::now()), None);
+        let now = Instant::now();
+        assert_eq!(reach.excuse(1, 0, [now, now + REROUTING]), None);
     }
 
     #[test]
-    fn who_is_cut_off_from_every_instance_is_excused_and_others_only_for_a_moment() {
+    fn a_request_is_excused_while_no_instance_is_on_its_side_and_for_a_moment_afterwards() {
         let reach = reach();
-        reach.set_hosted(0, &BTreeSet::from([0, 1]));
-        reach.set_hosted(2, &BTreeSet::from([1]));
+        let start = Instant::now();
+        let at = |seconds: f64| start + Duration::from_secs_f64(seconds);
+        reach.set_hosted(at(0.0), 0, &BTreeSet::from([0, 1]));
+        reach.set_hosted(at(0.0), 2, &BTreeSet::from([1]));
         let link = reach.links.iter().position(|ends| *ends == (0, 2)).expect("a star");
-        reach.note(Fault::Cut { link });
-        let now = Instant::now();
-        assert_eq!(reach.excuse(2, 0, now), Some(Excuse::CutOff));
-        assert_eq!(reach.excuse(2, 1, now), Some(Excuse::Rerouting));
-        assert_eq!(reach.excuse(1, 0, now), Some(Excuse::Rerouting));
-        let later = now + 2 * REROUTING;
-        assert_eq!(reach.excuse(2, 0, later), Some(Excuse::CutOff));
-        assert_eq!(reach.excuse(2, 1, later), None);
-        assert_eq!(reach.excuse(1, 0, later), None);
-        reach.note(Fault::Heal { link });
-        assert_eq!(reach.excuse(2, 0, later), None);
-        reach.note(Fault::Kill { node: 0 });
-        assert_eq!(reach.excuse(3, 1, later), Some(Excuse::CutOff));
+        reach.note(at(10.0), Fault::Cut { link });
+        reach.note(at(20.0), Fault::Heal { link });
+        reach.note(at(40.0), Fault::Kill { node: 0 });
+        let excuse = |place, application, begin, end| reach.excuse(place, application, [at(begin), at(end)]);
+        assert_eq!(excuse(2, 0, 1.0, 6.0), None, "before the fault");
+        assert_eq!(excuse(2, 0, 9.0, 14.0), Some(Excuse::CutOff), "the link was cut meanwhile");
+        assert_eq!(excuse(2, 0, 12.0, 17.0), Some(Excuse::CutOff));
+        assert_eq!(excuse(2, 1, 12.0, 17.0), Some(Excuse::Rerouting), "an instance is on the access point itself");
+        assert_eq!(excuse(1, 0, 12.0, 17.0), Some(Excuse::Rerouting), "the fault is elsewhere");
+        assert_eq!(excuse(1, 0, 15.0, 19.0), None, "the fault is elsewhere, and old");
+        assert_eq!(excuse(2, 0, 16.0, 21.0), Some(Excuse::CutOff), "it has healed a second ago");
+        assert_eq!(excuse(2, 0, 19.0, 24.5), None, "it has healed long enough ago");
+        assert_eq!(excuse(2, 0, 21.0, 26.0), Some(Excuse::Rerouting));
+        assert_eq!(excuse(3, 1, 42.0, 47.0), Some(Excuse::CutOff), "the hub of the star is down");
+        assert_eq!(excuse(2, 1, 42.0, 47.0), Some(Excuse::Rerouting));
+        assert_eq!(excuse(2, 1, 45.0, 47.0), None);
     }
 }

@@ -6,10 +6,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
+use mario_domain::ApplicationId;
+use mario_live::Fault;
+use mario_live::identity::application_id;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::clients::Tally;
+use crate::directory::write;
 use crate::plan::Plan;
 
 /// What came of a run.
@@ -216,6 +220,26 @@ impl Summary {
             memory_bytes: *memory_bytes,
             applications: applications.collect(),
         }
+    }
+}
+
+impl Summary {
+    /// Writes `summary.json` in the directory of the run.
+    pub fn save(&self, directory: &Path) -> Result<(), Fault> {
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| Fault::new("cannot write the summary down").caused_by(error))?;
+        text.push('\n');
+        write(&directory.join("summary.json"), text.as_bytes())
+    }
+
+    /// Takes over what only the trace tells: logs leave out agents that propose nothing, and instances may come and go until the
+    /// last daemon has ended. `instances` returns those of an application.
+    pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
+        self.evaluations = evaluations;
+        for application in &mut self.applications {
+            application.instances = application_id(&application.id).map_or(0, |id| instances(&id));
+        }
+        self.instances = self.applications.iter().map(|application| application.instances).sum();
     }
 }
 

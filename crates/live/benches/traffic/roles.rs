@@ -42,6 +42,7 @@ async fn run(
     let mut routes = Routes {
         node: if ingress.is_some() { "first" } else { "second" }.to_owned(),
         hosts: [("video.test".to_owned(), application())].into(),
+        are_complete: true,
         ..Routes::default()
     };
     if let Some(address) = served {

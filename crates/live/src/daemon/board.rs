@@ -29,6 +29,8 @@ pub(crate) struct ToldRoutes {
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
     /// Path prefixes and their applications, the longest first.
     pub(crate) prefixes: Vec<(String, ApplicationId)>,
+    /// Whether every neighbour has told what it knows.
+    pub(crate) are_complete: bool,
 }
 
 impl Board {
@@ -63,7 +65,8 @@ impl Board {
             .iter()
             .map(|(application, neighbours)| (application.clone(), neighbours.iter().filter_map(hop).collect()))
             .collect();
-        let (hosts, prefixes) = (told.hosts.clone(), told.prefixes.clone());
-        self.routes.store(Arc::new(Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes }));
+        let (hosts, prefixes, are_complete) = (told.hosts.clone(), told.prefixes.clone(), told.are_complete);
+        let routes = Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes, are_complete };
+        self.routes.store(Arc::new(routes));
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Hosted {
     departed: BTreeMap<InstanceId, NodeId>,
     /// What is to be sent, behind the effects of the node: the hello of a session goes first.
     outbox: Vec<(NodeId, RoutingMessage)>,
+    /// Whether what was published last has the routes of all neighbours.
+    are_complete: bool,
 }
 
 impl Core {
@@ -35,9 +37,14 @@ impl Core {
                 RouterEffect::Changed(_) => has_changed = true,
             }
         }
-        if has_changed {
+        if has_changed || self.are_routes_complete() != self.hosted.are_complete {
             self.publish_told();
         }
+    }
+
+    /// Whether every neighbour has told its routes.
+    fn are_routes_complete(&self) -> bool {
+        self.config.neighbours.iter().all(|neighbour| self.router.is_told_by(&neighbour.id))
     }
 
     /// Sends what the router wants sent. Nothing in it depends on the disk.
@@ -151,7 +158,8 @@ impl Core {
 
     /// Puts together what is known of instances elsewhere, and the names of all.
     pub(crate) fn publish_told(&mut self) {
-        let mut told = ToldRoutes::default();
+        self.hosted.are_complete = self.are_routes_complete();
+        let mut told = ToldRoutes { are_complete: self.hosted.are_complete, ..ToldRoutes::default() };
         for (application, hops) in self.router.routes().iter() {
             told.next_hops.insert(application.clone(), hops.next.clone());
         }

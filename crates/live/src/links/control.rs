@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::{Backoff, HANDSHAKE_TIMEOUT, LinkEvent, Links};
+use super::{Connection, HANDSHAKE_TIMEOUT, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, Told};
 use crate::fault::Fault;
@@ -32,7 +32,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());
     tasks.spawn(async move {
-        let mut backoff = Backoff::new();
+        let mut backoff = links.backoff(&neighbour.id, Connection::Control);
         let mut last_error = String::new();
         loop {
             match connect(&connector, &neighbour.address).await {

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 use super::control::connect;
-use super::{Backoff, LinkEvent, Links};
+use super::{Connection, LinkEvent, Links};
 use crate::config::Neighbour;
 use crate::daemon::{Event, Told};
 use crate::fault::Fault;
@@ -30,7 +30,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     let connector = TlsConnector::from(links.shared.identity.client(expected, DATA_PROTOCOL)?);
     let (links, neighbour) = (links.clone(), neighbour.clone());
     tasks.spawn(async move {
-        let mut backoff = Backoff::new();
+        let mut backoff = links.backoff(&neighbour.id, Connection::Data);
         loop {
             // Who it is, and why it does not answer, the control connection tells.
             if let Ok(stream) = connect(&connector, &neighbour.address).await {

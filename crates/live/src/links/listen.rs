@@ -49,6 +49,7 @@ pub(super) fn spawn(
                         return;
                     }
                 };
+                links.heard_from(&neighbour);
                 match protocol {
                     Protocol::Control => control::run(&links, &neighbour, stream).await,
                     Protocol::Data => data::serve(&links, &neighbour, stream, forward).await,

@@ -14,6 +14,8 @@ pub(super) enum Failure {
     Bad(&'static str),
     /// No application has this host name or path.
     Unknown,
+    /// No application has this host name or path as far as this node knows, and not every neighbour has told what it knows.
+    UnknownYet,
     /// No instance is in reach.
     Unreachable,
     /// All copies in reach have as many requests as they may have.
@@ -35,7 +37,7 @@ impl Failure {
         match self {
             Failure::Bad(_) => StatusCode::BAD_REQUEST,
             Failure::Unknown => StatusCode::NOT_FOUND,
-            Failure::Unreachable | Failure::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Failure::UnknownYet | Failure::Unreachable | Failure::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Failure::TooFar => StatusCode::LOOP_DETECTED,
             Failure::Failed(_) => StatusCode::BAD_GATEWAY,
             Failure::Late => StatusCode::GATEWAY_TIMEOUT,
@@ -48,6 +50,9 @@ impl Failure {
         match self {
             Failure::Bad(problem) => (*problem).to_owned(),
             Failure::Unknown => "no application has this host name or path".to_owned(),
+            Failure::UnknownYet => {
+                "no application is known here by this host name or path, and a neighbour is out of reach".to_owned()
+            }
             Failure::Unreachable => "no instance of the application is in reach".to_owned(),
             Failure::Busy => "all instances in reach are busy".to_owned(),
             Failure::TooFar => "the request has passed too many nodes".to_owned(),

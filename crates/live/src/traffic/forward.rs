@@ -20,7 +20,7 @@ use crate::seams::{Body, Forward, LinkError, LocalCopy, NextHop, Pending, Protoc
 use super::answers::Failure;
 use super::backend::{CopyError, Pass};
 use super::body::{Cut, Held, Replay};
-use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary};
+use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
 use super::{Settings, body, select, tunnel};
 
 /// Forwards requests by the routes of one node. A clone is the same forwarder.
@@ -74,7 +74,7 @@ pub(super) struct Journey {
     /// Copies of this node that failed it.
     pub(super) failed_copies: Vec<WorkloadId>,
     pub(super) has_retried: bool,
-    /// Whether a copy may have seen it, so that it must not set out again.
+    /// Whether a copy may have seen it and did not answer. That may happen once to a request that is sent again.
     pub(super) may_be_seen: bool,
 }
 
@@ -92,8 +92,8 @@ enum Attempt {
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
     NotSent,
-    /// A copy may have seen the request.
-    NoResponse(String),
+    /// A copy may have seen the request. The itinerary is that of a node further on, if that noticed it.
+    NoResponse(String, Option<Itinerary>),
     Late,
 }
 
@@ -112,11 +112,26 @@ impl Forwarder {
     pub async fn serve_client(&self, request: Request<Incoming>) -> Response<Body> {
         self.totals.ingress.fetch_add(1, Ordering::Relaxed);
         let (mut parts, incoming) = request.into_parts();
-        let journey = match self.depart(&mut parts) {
-            Ok(journey) => journey,
-            Err(failure) => return self.fail(&failure, &parts.headers),
-        };
-        self.serve(parts, incoming, journey).await
+        match self.depart_in_time(&mut parts).await {
+            Ok(journey) => self.serve(parts, incoming, journey).await,
+            Err(failure) => self.fail(&failure, &parts.headers),
+        }
+    }
+
+    /// Waits a little where the name that a request has is not known yet: a node that has just started learns names from its neighbours.
+    async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
+        let begun = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let is_complete = self.routes.load().are_complete;
+            match self.depart(parts) {
+                Err(Failure::Unknown) if !is_complete && begun.elapsed() + pause <= self.settings.hold => {}
+                Err(Failure::Unknown) if !is_complete => return Err(Failure::UnknownYet),
+                departed => return departed,
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// Checks a client's request and removes what only nodes may say.
@@ -181,22 +196,28 @@ impl Forwarder {
     /// Tries one way after the other, as far as that is allowed.
     ///
     /// Where no way is left, a client's request waits a little at its ingress and sets out once more: routes follow a
-    /// move within moments, and a request that no copy has seen loses nothing but time.
+    /// move within moments, and a request that no copy has seen loses nothing but time. One that a copy may have seen is sent
+    /// once more if its method is idempotent. Only the ingress does that, so that it happens once, however many nodes are on the way.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
-        let begun = Instant::now();
+        let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
         let failure = loop {
+            let was_seen = journey.may_be_seen;
             let failure = match self.travel_once(&parts, replay, &mut journey).await {
                 Ok(response) => return response,
                 Err(failure) => failure,
             };
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
-            if is_dead_end && journey.may_be_seen {
-                break Failure::Failed("and no other is in reach".to_owned());
+            if journey.may_be_seen && !was_seen {
+                // What did not answer took its time to be noticed: three seconds, if a link fell silent.
+                begun = Instant::now();
             }
             if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
-                break failure;
+                break match failure {
+                    _ if is_dead_end && journey.may_be_seen => Failure::Failed("no other is in reach".to_owned()),
+                    failure => failure,
+                };
             }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -249,13 +270,20 @@ impl Forwarder {
                     return Err(Failure::Unreachable);
                 }
                 Attempt::Late => return Err(Failure::Late),
+                Attempt::NoResponse(cause, noticed) => {
+                    let was_seen = std::mem::replace(&mut journey.may_be_seen, true);
+                    if let Some(noticed) = noticed {
+                        journey.itinerary.learn(&noticed);
+                    }
+                    let is_client = matches!(journey.origin, Origin::Client);
+                    if was_seen || !is_client || !parts.method.is_idempotent() || !replay.is_replayable() {
+                        return Err(Failure::Failed(cause));
+                    }
+                    self.totals.retried.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
                 // No copy has seen it: the nodes before this one may try elsewhere, too.
                 Attempt::NotSent => Failure::Unreachable,
-                Attempt::NoResponse(cause) if parts.method.is_idempotent() => {
-                    journey.may_be_seen = true;
-                    Failure::Failed(cause)
-                }
-                Attempt::NoResponse(cause) => return Err(Failure::Failed(cause)),
             };
             if journey.has_retried || !replay.is_replayable() {
                 return Err(failure);
@@ -317,7 +345,7 @@ impl Forwarder {
             Err(CopyError::NotSent(_)) => return Attempt::NotSent,
             Err(CopyError::NoResponse(cause)) => {
                 count(copy, journey);
-                return Attempt::NoResponse(cause);
+                return Attempt::NoResponse(cause, None);
             }
         };
         count(copy, journey);
@@ -342,12 +370,15 @@ impl Forwarder {
         let response = match sent {
             Ok(response) => response,
             Err(LinkError::NotSent(_)) => return Attempt::NotSent,
-            Err(error @ LinkError::NoResponse(_)) => return Attempt::NoResponse(error.to_string()),
+            Err(error @ LinkError::NoResponse(_)) => return Attempt::NoResponse(error.to_string(), None),
         };
         let (mut head, incoming) = response.into_parts();
         if let Some(dead_end) = head.headers.get(DEAD_END) {
             // An unreadable one is a dead end too; where it was is then not known.
             return Attempt::DeadEnd(Itinerary::parse(dead_end).unwrap_or_else(|| journey.itinerary.clone()));
+        }
+        if let Some(noticed) = head.headers.get(NO_RESPONSE) {
+            return Attempt::NoResponse("a node on the way had no response".to_owned(), Itinerary::parse(noticed));
         }
         self.totals.answered_by_neighbours.fetch_add(1, Ordering::Relaxed);
         headers::strip_own(&mut head.headers);
@@ -357,13 +388,15 @@ impl Forwarder {
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 
-    /// The answer to a request that no copy answered: for a neighbour, a dead end, if its request reached no copy.
+    /// The answer to a request that no copy answered. A neighbour is told whether a copy may have seen it.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);
         if matches!(journey.origin, Origin::Neighbour(_)) && is_dead_end {
             *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
             response.headers_mut().insert(DEAD_END, journey.itinerary.value());
+        } else if matches!(journey.origin, Origin::Neighbour(_)) && journey.may_be_seen {
+            response.headers_mut().insert(NO_RESPONSE, journey.itinerary.value());
         }
         response
     }

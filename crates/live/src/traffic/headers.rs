@@ -12,6 +12,9 @@ pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-applic
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
 /// In a response between nodes: the request reached no instance. Holds the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
+/// In a response between nodes: a copy may have seen the request, and no byte of its response came. Holds the itinerary of the
+/// request where that was noticed.
+pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
 /// The nodes that one request may pass.
 pub const HOPS_MAX: u8 = 16;
@@ -121,6 +124,7 @@ pub(super) fn strip_own(headers: &mut HeaderMap) {
     headers.remove(APPLICATION);
     headers.remove(ITINERARY);
     headers.remove(DEAD_END);
+    headers.remove(NO_RESPONSE);
 }
 
 /// Removes what is about one connection only: RFC 9110, section 7.6.1. `TE: trailers` stays, as gRPC wants it.

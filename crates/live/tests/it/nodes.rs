@@ -51,6 +51,7 @@ impl TestNode {
             node: name.to_owned(),
             hosts: [("video.test".to_owned(), application())].into(),
             prefixes: vec![("/video".to_owned(), application())],
+            are_complete: true,
             ..Routes::default()
         };
         let routes = Arc::new(ArcSwap::from_pointee(routes));

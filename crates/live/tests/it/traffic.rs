@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::nodes::{Authority, TestNode, copy, fixed, link, serve, text};
 
 /// One request over HTTP/1.1 on a connection of its own.
-async fn ask(address: std::net::SocketAddr, request: Request<Full<Bytes>>) -> (StatusCode, HeaderMap, String) {
+pub async fn ask(address: std::net::SocketAddr, request: Request<Full<Bytes>>) -> (StatusCode, HeaderMap, String) {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
@@ -28,11 +28,11 @@ async fn ask(address: std::net::SocketAddr, request: Request<Full<Bytes>>) -> (S
     (head.status, head.headers, String::from_utf8_lossy(&body).into_owned())
 }
 
-fn get(path: &str) -> Request<Full<Bytes>> {
+pub fn get(path: &str) -> Request<Full<Bytes>> {
     Request::get(path).header("host", "video.test").body(Full::default()).unwrap()
 }
 
-fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+pub fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     Request::post(path).header("host", "video.test").body(Full::new(body.into())).unwrap()
 }
 
@@ -151,7 +151,7 @@ async fn a_request_without_a_way_waits_for_routes() {
 }
 
 /// A copy that takes the connection, reads the head of a request and closes without an answer.
-async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
+pub async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let seen = Arc::new(AtomicU32::new(0));
