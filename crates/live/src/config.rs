@@ -160,6 +160,13 @@ pub struct TimingFile {
     /// How often each agent evaluates its policy.
     #[schemars(range(min = 50, max = 86_400_000))]
     pub evaluation_ms: u64,
+    /// How often the policy of the node is asked what is to leave or to shrink; as often as agents evaluate, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 50, max = 86_400_000))]
+    pub owner_ms: Option<u64>,
+    /// How many evaluations an agent has left when its eviction is announced.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub notice: u32,
     /// How long a source waits for a target to be ready.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub prepare_ms: u64,
@@ -184,6 +191,8 @@ impl Default for TimingFile {
     fn default() -> TimingFile {
         TimingFile {
             evaluation_ms: 5_000,
+            owner_ms: None,
+            notice: 3,
             prepare_ms: 30_000,
             reservation_ms: 60_000,
             resend_ms: 200,
@@ -355,6 +364,11 @@ impl NodeConfig {
         Duration::from_millis(self.timing.evaluation_ms)
     }
 
+    /// How often the owner is asked what is to leave or to shrink.
+    pub fn owner_period(&self) -> Duration {
+        Duration::from_millis(self.timing.owner_ms.unwrap_or(self.timing.evaluation_ms))
+    }
+
     /// After how much silence a link is down.
     pub fn silence(&self) -> Duration {
         Duration::from_millis(self.timing.silence_ms)
@@ -369,6 +383,7 @@ impl NodeConfig {
             reservation_timeout: of(self.timing.reservation_ms),
             resend_after: of(self.timing.resend_ms),
             resend_after_max: of(self.timing.resend_ms_max),
+            notice: self.timing.notice,
             ..Timing::default()
         }
     }
@@ -417,6 +432,8 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
     let quantum = file.timing.latency_quantum_ms;
     let ranges = [
         (["timing", "evaluation_ms"], evaluation_ms as f64, 50.0, 86_400_000.0),
+        (["timing", "owner_ms"], file.timing.owner_ms.unwrap_or(evaluation_ms) as f64, 50.0, 86_400_000.0),
+        (["timing", "notice"], f64::from(file.timing.notice), 1.0, 1_000_000.0),
         (["timing", "prepare_ms"], prepare_ms as f64, 100.0, 3_600_000.0),
         (["timing", "reservation_ms"], reservation_ms as f64, 100.0, 3_600_000.0),
         (["timing", "resend_ms"], resend_ms as f64, 10.0, 60_000.0),

@@ -151,6 +151,7 @@ pub async fn run(
         events: events.clone(),
         recorder,
         start,
+        has_initiative: checked.acceptance.as_ref().is_some_and(|acceptance| acceptance.has_initiative()),
     };
     let core = Core::new(parts, effects);
     let core_runtime = runtime.clone();

@@ -127,6 +127,8 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             .collect(),
         timing: TimingFile {
             evaluation_ms: plan.evaluation.as_millis() as u64,
+            owner_ms: Some(plan.management.as_millis() as u64),
+            notice: plan.notice,
             // A copy that died is started again after this long at most.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()

@@ -41,6 +41,10 @@ pub struct Plan {
     pub users: Vec<PlannedUser>,
     /// How often agents evaluate, in real time.
     pub evaluation: Duration,
+    /// How often owners of nodes are asked what is to leave or to shrink, in real time.
+    pub management: Duration,
+    /// How many evaluations an agent has left when its eviction is announced.
+    pub notice: u32,
     /// How long the scenario lasts, in real time.
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
@@ -187,6 +191,8 @@ impl Plan {
             deploys: deploys.collect(),
             users: users(scenario),
             evaluation,
+            management: real(scenario.management_period.units()).max(EVALUATION_MIN),
+            notice: scenario.notice,
             duration: real(scenario.duration.units()),
             speed,
             notes,

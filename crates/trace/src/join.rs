@@ -15,12 +15,13 @@ mod merge;
 mod parts;
 mod survey;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use mario_domain::NodeId;
+use mario_domain::{ApplicationId, NodeId};
 
 /// Opens a part by its path.
 pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
@@ -38,6 +39,10 @@ pub struct Joined {
     pub reordered: u64,
     /// Records that were written before what they follow from, because each of two waited for the other.
     pub unordered: u64,
+    /// Evaluations of agents that the trace has.
+    pub evaluations: u64,
+    /// Instances at the end, by application.
+    pub instances: BTreeMap<ApplicationId, usize>,
 }
 
 /// Why parts cannot be joined.
@@ -89,7 +94,7 @@ impl fmt::Display for JoinError {
             JoinProblem::Io(_) => formatter.write_str("it cannot be read or written"),
             JoinProblem::NotAPart => formatter.write_str("this is not the header of a part of a trace"),
             JoinProblem::Version(version) => {
-                write!(formatter, "this part has format {version}; this mario reads {}", crate::live::PART_VERSION)
+                write!(formatter, "this part has format {version}; this mario reads 1 to {}", crate::live::PART_VERSION)
             }
             JoinProblem::Record(message) => write!(formatter, "this is not a record: {message}"),
             JoinProblem::Mixed { expected, found } => {

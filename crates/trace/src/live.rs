@@ -13,8 +13,8 @@ use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 
-/// The version of the format of parts.
-pub const PART_VERSION: u32 = 1;
+/// The version of the format of parts. Version 2 tells what owners did; version 1 is read, too.
+pub const PART_VERSION: u32 = 2;
 
 /// A moment by a hybrid logical clock: no earlier than anything that its node knew of, and close to the time of the wall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -75,6 +75,8 @@ pub enum PartLine {
     Evaluation(Box<PartEvaluation>),
     /// What an agent asked for was inhibited.
     Inhibited(Box<PartInhibited>),
+    /// The owner of the node acted on an instance there. What follows in the journal is told after it.
+    Owner(Box<PartOwnerAct>),
     /// Anything else.
     #[serde(untagged)]
     Happened(Happened<NodeId>),
@@ -140,6 +142,29 @@ pub struct PartInhibited {
     pub target: Option<NodeId>,
     /// Who inhibited it, and why.
     pub inhibition: Inhibition,
+}
+
+/// What the owner of a node did to an instance there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartOwnerAct {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// What was done.
+    pub act: PartOwnerActKind,
+    /// Why, as the owner's policy said it.
+    pub reason: String,
+}
+
+/// What an owner can do to an instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartOwnerActKind {
+    /// It is undeployed.
+    Evicted,
+    /// It runs in the smaller flavour that has this place in its application.
+    Shrunk(u32),
+    /// It will be evicted, after this many more evaluations of its agent.
+    Leave(u32),
 }
 
 /// What happens on a live node. `N` is how nodes are named: by id in a part, by place in a trace.

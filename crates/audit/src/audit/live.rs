@@ -8,11 +8,13 @@
 //! | `node` | one node: its records follow each other, what it has fits, what it says that it has follows from what it told |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
 //! | `agents` | what agents saw, decided and asked for, and what became of it |
+//! | `owners` | owners of nodes evict only what was told to leave, and had its evaluations |
 //! | `decisions` | decisions are made again |
 
 mod agents;
 mod decisions;
 mod node;
+mod owners;
 mod transfers;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -107,13 +109,14 @@ impl LiveWorld {
 
     /// Takes in a record; returns whether a live trace has such records.
     fn observe(&mut self, record: &Record) -> bool {
-        if !matches!(record, Record::Cycle(_)) {
+        if !matches!(record, Record::Cycle(_) | Record::Owner(_)) {
             self.require_nothing_expected();
         }
         match record {
             Record::Live(live) => self.live(live),
             Record::Evaluation(evaluation) => self.evaluation(evaluation),
             Record::Cycle(cycle) => self.cycle(cycle),
+            Record::Owner(owner) => self.owner(owner),
             Record::LinkDown(link) => self.link(link.nodes, false),
             Record::LinkUp(link) => self.link(link.nodes, true),
             Record::Usage(usage) => self.usage(usage),

@@ -1,5 +1,7 @@
 //! Lies about live nodes are found. The trace is that of three daemons: an instance moved from one to the next and replicated to the third.
 
+mod owners;
+
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, FindingKind, Options, Report};
 use serde_json::{Value, json};

@@ -113,7 +113,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     });
     drop(progress);
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let Some(summary) = summary? else { return Err(Failure::Interrupted(Vec::new())) };
+    let Some(mut summary) = summary? else { return Err(Failure::Interrupted(Vec::new())) };
+    let data = plan.nodes.iter().map(|node| options.directory.join("nodes").join(&node.id).join("data"));
+    let joined = trace::join_directories(&data.collect::<Vec<_>>(), &options.directory.join("trace.jsonl"))?;
+    summary.set_traced(joined.evaluations, |id| joined.instances.get(id).copied().unwrap_or(0));
+    summary.save(&options.directory).map_err(|fault| failure(&fault))?;
     match arguments.format {
         Format::Text => console.write_data(|stdout| stdout.write_all(text(&summary).as_bytes()))?,
         Format::Json => console.write_data(|stdout| {
@@ -121,8 +125,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             stdout.write_all(b"\n")
         })?,
     }
-    let data = plan.nodes.iter().map(|node| options.directory.join("nodes").join(&node.id).join("data"));
-    trace::join_directories(&data.collect::<Vec<_>>(), &options.directory.join("trace.jsonl"))?;
     console.inform(format!("kept in {0}; `mario audit {0}` and `mario report {0}` tell more", directory.display()));
     Ok(Outcome::Done)
 }

@@ -85,7 +85,7 @@ pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Jo
 }
 
 fn tell(joined: &Joined, out: &Path, console: &Console) {
-    let Joined { nodes, silent, lines, reordered, unordered } = joined;
+    let Joined { nodes, silent, lines, reordered, unordered, .. } = joined;
     console.inform(format!("{}: {nodes} nodes, {lines} lines of their parts", out.display()));
     if *reordered > 0 {
         console.inform(format!(

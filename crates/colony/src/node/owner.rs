@@ -21,9 +21,10 @@ impl Step<'_> {
         for instance in due {
             let is_pinned = self.state.ledger.owned.get(&instance).is_some_and(|owned| owned.is_pinned);
             let notice = self.state.minds.get_mut(&instance).and_then(|mind| mind.notice.take());
-            self.end_instance(&instance);
             let reason = notice.map(|notice| notice.reason).unwrap_or_default();
-            self.report(Report::Evicted { instance, reason, is_pinned });
+            // Who wants it is told before what follows from it.
+            self.report(Report::Evicted { instance: instance.clone(), reason, is_pinned });
+            self.end_instance(&instance);
         }
     }
 
@@ -50,8 +51,8 @@ impl Step<'_> {
         for act in acts {
             match act {
                 OwnerAct::Shrink { instance, flavour, reason, .. } => {
+                    self.report(Report::Shrunk { instance: instance.clone(), flavour, reason });
                     self.run_in(&instance, flavour);
-                    self.report(Report::Shrunk { instance, flavour, reason });
                 }
                 OwnerAct::Announce { instance, reason } => {
                     let left = self.state.config.timing.notice;

@@ -60,6 +60,8 @@ pub(crate) struct Core {
     deferred: Vec<Input>,
     /// When the window of each instance ends.
     windows: BTreeMap<InstanceId, Instant>,
+    /// When the owner is next asked what is to leave or to shrink; `None` if the node's policy says nothing of that.
+    owner_at: Option<Instant>,
     /// Answers that wait until what they tell is on disk.
     answers: Vec<super::answers::Waiting>,
     pub(crate) router: Router,
@@ -98,12 +100,16 @@ pub(crate) struct Parts {
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) start: Instant,
+    /// Whether the node's policy says what is to leave or to shrink.
+    pub(crate) has_initiative: bool,
 }
 
 impl Core {
     pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
         let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
-        let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, start } = parts;
+        let owner_at = parts.has_initiative.then(|| parts.start + parts.config.owner_period());
+        let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, start, .. } =
+            parts;
         let shorten_at = config.journal.shorten_after;
         Core {
             config,
@@ -123,6 +129,7 @@ impl Core {
             stalled: None,
             deferred: Vec::new(),
             windows: BTreeMap::new(),
+            owner_at,
             answers: Vec::new(),
             router,
             hosted: Hosted::default(),
@@ -179,7 +186,8 @@ impl Core {
         }
         let timeout = self.node.next_timeout().map(instant);
         let drains = self.is_draining.then_some(self.drain_at);
-        timeout.into_iter().chain([routing]).chain(drains).chain(self.windows.values().copied()).min()
+        let wakes = timeout.into_iter().chain([routing]).chain(drains).chain(self.owner_at);
+        wakes.chain(self.windows.values().copied()).min()
     }
 
     fn take_in(&mut self, event: Event) {
@@ -304,6 +312,8 @@ impl Core {
                 }
             }
         }
+        // What waited for a transfer when its last evaluation was over goes before it has another.
+        self.evict(!due.is_empty());
         for instance in &due {
             let Some(counts) = self.copies.drain_counts(instance) else {
                 // Its copy does not serve: it has seen nothing, and is not to end itself for that.
@@ -325,11 +335,24 @@ impl Core {
             }
             self.handle(Input::Evaluate(instance.clone()));
         }
+        let have_evaluated = !due.is_empty();
         for instance in due {
             self.handle(Input::Judge(instance));
         }
+        self.evict(have_evaluated);
+        if self.owner_at.is_some_and(|at| at <= now) {
+            self.owner_at = Some(now + self.config.owner_period());
+            self.handle(Input::Initiative);
+        }
         if self.is_draining {
             self.drain_step();
+        }
+    }
+
+    /// Evicts those whose agents have had their last evaluation, if agents evaluate now and the node has an owner who evicts.
+    fn evict(&mut self, is_due: bool) {
+        if is_due && self.owner_at.is_some() {
+            self.handle(Input::Evict);
         }
     }
 

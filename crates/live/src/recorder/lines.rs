@@ -9,7 +9,7 @@ use mario_colony::{
 use mario_domain::{AgentOperation, InstanceId, NodeId, Operation, Request, Target, Verdict};
 use mario_trace::live::{
     Cause, CustodyState, Happened, NodeState, OfferState, OwnedState, PartApplication, PartEvaluation, PartInhibited,
-    PartLine, PartSolution, ReservedState,
+    PartLine, PartOwnerAct, PartOwnerActKind, PartSolution, ReservedState,
 };
 
 use super::Recorder;
@@ -109,6 +109,13 @@ impl Recorder {
         let happened = match report {
             Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
             Report::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
+            Report::Evicted { instance, reason, .. } => return owner_act(instance, PartOwnerActKind::Evicted, reason),
+            Report::Shrunk { instance, flavour, reason } => {
+                return owner_act(instance, PartOwnerActKind::Shrunk(u32::from(flavour.0)), reason);
+            }
+            Report::Announced { instance, evaluations, reason } => {
+                return owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason);
+            }
             Report::Neighbours { up, told } => Happened::Neighbours { up: up.clone(), told: told.clone() },
             Report::Preparing { transfer, instance, kind, target } => Happened::Prepare {
                 transfer: transfer_text(*transfer),
@@ -138,9 +145,6 @@ impl Recorder {
             | Report::Undeployed(_)
             | Report::LivesOn { .. }
             | Report::AcceptanceFailed { .. }
-            | Report::Evicted { .. }
-            | Report::Shrunk { .. }
-            | Report::Announced { .. }
             | Report::InitiativeFailed { .. }
             | Report::RefusedPeer(_) => return None,
         };
@@ -268,6 +272,11 @@ impl Recorder {
             _ => {}
         }
     }
+}
+
+fn owner_act(instance: &InstanceId, act: PartOwnerActKind, reason: &str) -> Option<PartLine> {
+    let act = PartOwnerAct { instance: instance.clone(), act, reason: reason.to_owned() };
+    Some(PartLine::Owner(Box::new(act)))
 }
 
 fn cause_of(cause: &OwnCause) -> Cause<NodeId> {

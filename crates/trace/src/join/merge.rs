@@ -11,9 +11,13 @@ use super::parts::{Line, Reader};
 use super::survey::{Survey, Told};
 use super::{JoinError, JoinProblem, Joined, Open};
 use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
-use crate::live::{Cause, Happened, PartEvaluation, PartInhibited, PartLine, PartRecord, PartSolution};
+use crate::live::{
+    Cause, Happened, PartEvaluation, PartInhibited, PartLine, PartOwnerAct, PartOwnerActKind, PartRecord, PartSolution,
+};
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
-use crate::record::{Decided, Deployed, Detail, Evaluation, Judged, RequestsSeen, Solution, Target};
+use crate::record::{
+    Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, RequestsSeen, Solution, Target,
+};
 use crate::writer::TraceWriter;
 
 pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
@@ -24,7 +28,15 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
         cursors.push(cursor);
     }
     let silent = survey.nodes.iter().filter(|node| node.is_silent).map(|node| node.id.clone()).collect();
-    let mut joined = Joined { nodes: survey.nodes.len(), silent, lines: survey.lines, reordered: 0, unordered: 0 };
+    let mut joined = Joined {
+        nodes: survey.nodes.len(),
+        silent,
+        lines: survey.lines,
+        reordered: 0,
+        unordered: 0,
+        evaluations: 0,
+        instances: BTreeMap::new(),
+    };
     let mut merge = Merge {
         survey,
         writer: TraceWriter::new(out, &header(survey)),
@@ -33,6 +45,7 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
         placed: BTreeMap::new(),
         links: Links::default(),
         begun: BTreeSet::new(),
+        evicted: BTreeMap::new(),
         now: 0.0,
     };
     while let Some(place) = merge.choose(&cursors, &mut joined) {
@@ -44,6 +57,11 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
         cursors[place].step()?;
     }
     let end = Time::at(merge.now.max(1.0));
+    joined.evaluations = merge.writer.totals.evaluations;
+    for (_, application) in merge.placed.values() {
+        let id = survey.applications[*application as usize].application.id.clone();
+        *joined.instances.entry(id).or_default() += 1;
+    }
     let finished = merge.writer.finish(end);
     let failed = |error| JoinError { path: PathBuf::new(), line: 0, problem: JoinProblem::Io(error) };
     finished.map(|out| (out, joined)).map_err(failed)
@@ -80,6 +98,8 @@ struct Merge<'a, W: Write> {
     links: Links,
     /// Nodes that have told something.
     begun: BTreeSet<NodePlace>,
+    /// Instances that their owners evict, and why: the record that they ended comes next.
+    evicted: BTreeMap<InstanceId, (NodePlace, String)>,
     now: f64,
 }
 
@@ -138,6 +158,7 @@ impl<W: Write> Merge<'_, W> {
             PartLine::Application(_) => {}
             PartLine::Evaluation(evaluation) => self.evaluation(time, node, applications, &evaluation),
             PartLine::Inhibited(inhibited) => self.inhibited(time, &inhibited),
+            PartLine::Owner(act) => self.owner_acts(time, node, *act),
             PartLine::Happened(happened) => {
                 let survey = self.survey;
                 let happened =
@@ -202,6 +223,27 @@ impl<W: Write> Merge<'_, W> {
         self.writer.cycle(time, |cycle| {
             cycle.judged(&Judged { instance, operation, target, verdict, created: None });
         });
+    }
+
+    /// The owner of a node acts on an instance. An eviction is told in the place of the end that follows from it.
+    fn owner_acts(&mut self, time: Time, node: NodePlace, act: PartOwnerAct) {
+        let PartOwnerAct { instance, act, reason } = act;
+        let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
+        let of = self.survey.applications.get(application as usize).map(|described| &described.application);
+        let kind = match act {
+            PartOwnerActKind::Evicted => {
+                self.evicted.insert(instance, (node, reason));
+                return;
+            }
+            PartOwnerActKind::Leave(evaluations) => OwnerActKind::Announced(evaluations),
+            PartOwnerActKind::Shrunk(flavour) => match of.and_then(|of| of.flavours.get(flavour as usize)) {
+                Some(flavour) => OwnerActKind::Shrunk(&flavour.id),
+                None => return,
+            },
+        };
+        let application = ApplicationPlace(application);
+        let act = OwnerAct { instance, application, kind, reason: &reason };
+        self.writer.owner(time, node, std::iter::once(act));
     }
 
     /// Tells what follows for the placement, for everybody who reads traces of any sort.
@@ -292,8 +334,12 @@ impl<W: Write> Merge<'_, W> {
 
     /// An instance has ended.
     fn went(&mut self, time: Time, instance: &InstanceId) {
-        if self.placed.remove(instance).is_none() {
-            return;
+        let evicted = self.evicted.remove(instance);
+        let Some((_, application)) = self.placed.remove(instance) else { return };
+        if let Some((node, reason)) = evicted {
+            let (application, kind) = (ApplicationPlace(application), OwnerActKind::Evicted);
+            let act = OwnerAct { instance: instance.clone(), application, kind, reason: &reason };
+            return self.writer.owner(time, node, std::iter::once(act));
         }
         let (operation, target, verdict) = (AgentOperation::Undeploy, Target::Own, &Verdict::Accepted);
         self.writer.cycle(time, |cycle| {

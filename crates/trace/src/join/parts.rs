@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             serde_json::from_slice(&self.buffer).map_err(|_| self.error(JoinProblem::NotAPart))?;
         let version = value.get("mario_trace_part").and_then(serde_json::Value::as_u64);
         let version = version.ok_or_else(|| self.error(JoinProblem::NotAPart))?;
-        if version != u64::from(PART_VERSION) {
+        if !(1..=u64::from(PART_VERSION)).contains(&version) {
             return Err(self.error(JoinProblem::Version(u32::try_from(version).unwrap_or(u32::MAX))));
         }
         let header = serde_json::from_value(value);

@@ -216,7 +216,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
                     PartLine::Evaluation(evaluation) => {
                         read.named.extend(evaluation.requests.into_iter().filter_map(|(hop, ..)| hop));
                     }
-                    PartLine::Inhibited(_) => {}
+                    PartLine::Inhibited(_) | PartLine::Owner(_) => {}
                 }
             }
             // Each part begins with its header: the reader sees to it.
@@ -232,7 +232,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
 fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
     let mut named = Vec::new();
     match line {
-        PartLine::Application(_) | PartLine::Inhibited(_) => {}
+        PartLine::Application(_) | PartLine::Inhibited(_) | PartLine::Owner(_) => {}
         PartLine::Evaluation(evaluation) => named.push(evaluation.application),
         PartLine::Happened(happened) => {
             happened.clone().map(&mut |node| node, &mut |place| {

@@ -103,7 +103,7 @@ fn what_is_no_part_is_refused_with_its_line() {
     let mut bad = Files::new(&[
         ("empty", String::new()),
         ("text", "hello\n".to_owned()),
-        ("newer", header("a", "b").replace("_part\":1", "_part\":2")),
+        ("newer", header("a", "b").replace("_part\":1", "_part\":3")),
         ("wrong", header("a", "b") + "[[1,0],1,{\"owns\":{}}]\n"),
         ("unknown", header("a", "b") + &format!("[[1,0],1,{}]\n", own(1, "\"deployed\""))),
     ]);
@@ -114,7 +114,7 @@ fn what_is_no_part_is_refused_with_its_line() {
     };
     assert!(matches!(problem(&[&["empty"]]), (_, JoinProblem::NotAPart)));
     assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
-    assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(2))));
+    assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(3))));
     assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
     // It names an application that the part does not describe.
     assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));

@@ -50,6 +50,9 @@ impl LiveWorld {
                 self.find(FindingKind::Decision, who, expected, found);
             }
         }
+        if let Some(notice) = self.nodes[node as usize].notices.get_mut(instance) {
+            notice.left = notice.left.saturating_sub(1);
+        }
     }
 
     /// Client requests come from clients on the node, or through a node that it has a link to; one fact for each and its latency.

@@ -150,6 +150,9 @@ impl LiveDecisions {
             let flavour = facts.id(flavour.id.id());
             facts.push_running(instance, flavour);
         }
+        if let Some(notice) = state.notices.get(&record.instance) {
+            facts.push_leave(instance, notice.left as u32);
+        }
         for fact in &seen.requests {
             let neighbour = match fact.neighbour {
                 Neighbour::Own => facts.constant(mario_domain::SELF),

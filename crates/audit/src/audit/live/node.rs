@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_domain::{Capacity, Hardware, InstanceId};
 
 use super::LiveWorld;
+use super::owners::Notice;
 use crate::finding::FindingKind;
 use crate::reader::{CustodyState, Happened, Live, NodeState, OfferState, OwnedState, ReservedState};
 
@@ -32,6 +33,10 @@ pub(super) struct LiveNode {
     pub(super) told: Vec<u32>,
     /// Whether an operator ever drained it: then its agents' transfers need no proposal.
     pub(super) was_drained: bool,
+    /// Instances that were told to leave.
+    pub(super) notices: BTreeMap<InstanceId, Notice>,
+    /// The instance that ended last, if it had been told to leave.
+    pub(super) ended_notice: Option<(InstanceId, Notice)>,
 }
 
 impl LiveNode {
@@ -55,6 +60,8 @@ impl LiveNode {
             up: Vec::new(),
             told: Vec::new(),
             was_drained: false,
+            notices: BTreeMap::new(),
+            ended_notice: None,
         }
     }
 
@@ -123,6 +130,7 @@ impl LiveNode {
         self.preparing.clear();
         self.up.clear();
         self.told.clear();
+        self.notices.clear();
     }
 
     /// What differs between what it says that it has and what follows from what it told.

@@ -61,6 +61,8 @@ impl LiveWorld {
         self.claim(node, instance, owned.epoch, matches!(cause, OwnCause::NotTaken { .. }));
         self.expect_arrival(node, owned, cause);
         self.nodes[node as usize].owned.insert(instance.clone(), owned.clone());
+        // A notice is that of one stay on one node.
+        self.nodes[node as usize].notices.remove(instance);
     }
 
     /// A node says that an instance is its own: nobody else may have it, and it may not have ended.
@@ -270,6 +272,7 @@ impl LiveWorld {
             return self.find(FindingKind::Ownership, instance_text(instance), "an owner ends it", found);
         };
         state.drain(&owned);
+        state.ended_notice = state.notices.remove(instance).map(|notice| (instance.clone(), notice));
         let life = self.lives.entry(instance.clone()).or_default();
         (life.owner, life.has_ended) = (None, true);
         self.expect_end(instance.clone());

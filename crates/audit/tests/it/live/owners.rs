@@ -1,0 +1,106 @@
+//! Lies about the owners of live nodes. The trace is that of two daemons: the owner of one evicts what was deployed there.
+
+use mario_audit::FindingKind;
+use serde_json::{Value, json};
+
+use super::{audit, find, word};
+
+const EVICTED: &str = include_str!("evicted.jsonl");
+
+fn lines() -> Vec<Value> {
+    EVICTED.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_true_eviction_has_no_findings() {
+    let report = audit(&lines());
+    assert!(report.is_clean(), "{report}");
+}
+
+const LIES: &[super::Lie] = &[
+    (
+        "it was never told to leave",
+        |lines| {
+            lines.remove(word(lines, "owner", 0));
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "it was told twice",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            lines.insert(at, lines[at].clone());
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "it had an evaluation more to go",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            lines[at][3][0][2] = json!(3);
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "it had no evaluation at all to go",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            lines[at][3][0][2] = json!(0);
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "another reason than it was told",
+        |lines| {
+            let at = word(lines, "owner", 1);
+            lines[at][3][0][2] = json!("for fun");
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "the owner of another node tells it to leave",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            lines[at][2] = json!(1);
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "an owner that does nothing",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            lines[at][3] = json!([]);
+        },
+        FindingKind::Owner,
+    ),
+    (
+        "it is evicted and runs on",
+        |lines| {
+            let at = word(lines, "owner", 1);
+            let eviction = lines.remove(at);
+            lines.insert(find(lines, "undeployed", 0), eviction);
+        },
+        FindingKind::Place,
+    ),
+    (
+        "it shrinks to a flavour that its application does not have",
+        |lines| {
+            let at = word(lines, "owner", 0);
+            let instance = lines[at][3][0][1].clone();
+            lines.insert(at, json!(["owner", lines[at][1], 0, [["shrunk", instance, {"flavour": "tiny"}, "crowded"]]]));
+        },
+        FindingKind::Owner,
+    ),
+];
+
+#[test]
+fn finds_each_lie_about_owners() {
+    let truth = lines();
+    for (name, lie, expected) in LIES {
+        let mut lies = truth.clone();
+        lie(&mut lies);
+        assert_ne!(lies, truth, "{name} changes something");
+        let report = audit(&lies);
+        assert!(report.count(*expected) > 0, "{name}: expected {expected}\n{report}");
+    }
+}
