@@ -384,7 +384,6 @@ impl NodeConfig {
             resend_after: of(self.timing.resend_ms),
             resend_after_max: of(self.timing.resend_ms_max),
             notice: self.timing.notice,
-            ..Timing::default()
         }
     }
 

@@ -109,12 +109,14 @@ impl Recorder {
         let happened = match report {
             Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
             Report::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
-            Report::Evicted { instance, reason, .. } => return owner_act(instance, PartOwnerActKind::Evicted, reason),
+            Report::Evicted { instance, reason, .. } => {
+                return Some(owner_act(instance, PartOwnerActKind::Evicted, reason));
+            }
             Report::Shrunk { instance, flavour, reason } => {
-                return owner_act(instance, PartOwnerActKind::Shrunk(u32::from(flavour.0)), reason);
+                return Some(owner_act(instance, PartOwnerActKind::Shrunk(u32::from(flavour.0)), reason));
             }
             Report::Announced { instance, evaluations, reason } => {
-                return owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason);
+                return Some(owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason));
             }
             Report::Neighbours { up, told } => Happened::Neighbours { up: up.clone(), told: told.clone() },
             Report::Preparing { transfer, instance, kind, target } => Happened::Prepare {
@@ -274,9 +276,9 @@ impl Recorder {
     }
 }
 
-fn owner_act(instance: &InstanceId, act: PartOwnerActKind, reason: &str) -> Option<PartLine> {
+fn owner_act(instance: &InstanceId, act: PartOwnerActKind, reason: &str) -> PartLine {
     let act = PartOwnerAct { instance: instance.clone(), act, reason: reason.to_owned() };
-    Some(PartLine::Owner(Box::new(act)))
+    PartLine::Owner(Box::new(act))
 }
 
 fn cause_of(cause: &OwnCause) -> Cause<NodeId> {

@@ -1,5 +1,6 @@
 //! Requests that are held back or sent again: when a link or a copy did not answer, and when a node does not know all names yet.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,7 @@ async fn a_name_is_waited_for_until_every_neighbour_has_told_what_it_knows() {
     let settings = Settings { hold: Duration::from_secs(2), ..Settings::default() };
     let node = TestNode::with("a", settings).await;
     let named = std::mem::take(&mut node.routes.load().as_ref().clone().hosts);
-    node.change(|routes| (routes.are_complete, routes.hosts) = (false, Default::default()));
+    node.change(|routes| (routes.are_complete, routes.hosts) = (false, BTreeMap::default()));
     let asking = tokio::spawn(ask(node.ingress, get("/")));
     tokio::time::sleep(Duration::from_millis(100)).await;
     node.set_copies(vec![copy(1, fixed("known").await, Protocol::Http1)]);
