@@ -3,10 +3,12 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `core` | the thread that owns the node and its journal |
+//! | `evaluations` | agents evaluate, and the owner of the node acts |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `documents` | checks descriptions of applications |
 //! | `board`, `routing`, `names` | where client requests go |
 //! | `answers` | what operators ask, and what they are told |
+//! | `shadows` | policies that are tried out beside those that run |
 //! | `shorten` | a long journal is replaced by what it adds up to |
 //! | `events`, `metrics` | what happens, for logs, operators and monitoring |
 
@@ -15,11 +17,13 @@ mod board;
 mod copies;
 mod core;
 mod documents;
+mod evaluations;
 mod events;
 mod hosted;
 mod metrics;
 mod names;
 mod routing;
+mod shadows;
 mod shorten;
 
 use std::collections::BTreeMap;
@@ -49,11 +53,13 @@ use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 pub(crate) use answers::{Answer, Question, Refusal};
 pub(crate) use copies::Copies;
 pub(crate) use events::{Events, Told, workload_text};
+pub(crate) use shadows::ShadowCommand;
 
 use board::Board;
 use core::{Core, Parts};
 use documents::Documents;
 use names::NameBook;
+use shadows::Shadows;
 
 /// Events that wait for the core. When they are full, who has more waits.
 const INBOX: usize = 1_024;
@@ -139,7 +145,12 @@ pub async fn run(
 
     let (own_id, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
     events.tell(Told::Started { node: own_id, journal: journal_id, records: crate::journal::Journal::count(&journal) });
+    let (shadows, faults) = Shadows::open(&config.data, engine);
+    for fault in faults {
+        events.tell(Told::Fault { message: fault.line() });
+    }
     let parts = Parts {
+        shadows,
         config: Arc::clone(&config),
         node,
         journal: Box::new(journal),

@@ -28,9 +28,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::application::DOCUMENT_BYTES_MAX;
-use crate::daemon::{Answer, Ask, Copies, Event, Events, Question, Refusal};
+use crate::daemon::{Answer, Ask, Copies, Event, Events, Question, Refusal, ShadowCommand};
 use crate::fault::Fault;
-use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, node_id, peer};
+use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, application_id, node_id, peer};
 use crate::seams::Body;
 use crate::traffic::Forwarder;
 
@@ -52,7 +52,7 @@ const LOG_BYTES_MAX: usize = 64 << 10;
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
 /// What can be asked: method, path with names in braces, and the role that it takes.
-pub const ROUTES: [(Method, &str, Option<Role>); 20] = [
+pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
     (Method::GET, "/v1/status", Some(Role::Look)),
@@ -61,6 +61,7 @@ pub const ROUTES: [(Method, &str, Option<Role>); 20] = [
     (Method::GET, "/v1/instances/{instance}/log", Some(Role::Look)),
     (Method::GET, "/v1/instances/{instance}/explanation", Some(Role::Look)),
     (Method::GET, "/v1/applications", Some(Role::Look)),
+    (Method::GET, "/v1/applications/{application}/shadow", Some(Role::Look)),
     (Method::GET, "/v1/links", Some(Role::Look)),
     (Method::GET, "/v1/routes", Some(Role::Look)),
     (Method::GET, "/v1/journal", Some(Role::Look)),
@@ -69,6 +70,8 @@ pub const ROUTES: [(Method, &str, Option<Role>); 20] = [
     (Method::DELETE, "/v1/instances/{instance}", Some(Role::Deploy)),
     (Method::PUT, "/v1/instances/{instance}/application", Some(Role::Deploy)),
     (Method::DELETE, "/v1/instances/{instance}/application", Some(Role::Deploy)),
+    (Method::PUT, "/v1/applications/{application}/shadow", Some(Role::Deploy)),
+    (Method::DELETE, "/v1/applications/{application}/shadow", Some(Role::Deploy)),
     (Method::PUT, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
     (Method::DELETE, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
     (Method::PUT, "/v1/drain", Some(Role::Drain)),
@@ -206,7 +209,12 @@ impl Desk {
         body: Incoming,
     ) -> Result<Response<Body>, Refusal> {
         let (method, path, _) = &ROUTES[index];
-        let instance = || instance_id(names.first().copied().unwrap_or_default());
+        let named = names.first().copied().unwrap_or_default();
+        let instance = || instance_id(named);
+        let application = || {
+            let unknown = |_| refusal(400, format!("{named:?} is not the id of an application"));
+            application_id(named).map_err(unknown)
+        };
         let question = match (method.as_str(), *path) {
             ("GET", "/healthz") => return self.health().await,
             ("GET", "/metrics") => return self.metrics().await,
@@ -231,6 +239,12 @@ impl Desk {
                 Question::Update { instance: instance()?, document: document.to_vec().into() }
             }
             ("DELETE", "/v1/instances/{instance}/application") => Question::Rollback(instance()?),
+            ("GET", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::Show),
+            ("DELETE", "/v1/applications/{application}/shadow") => Question::Shadow(application()?, ShadowCommand::End),
+            ("PUT", "/v1/applications/{application}/shadow") => {
+                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
+                Question::Shadow(application()?, ShadowCommand::Set(document.to_vec().into()))
+            }
             ("PUT", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, true),
             ("DELETE", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, false),
             ("PUT", "/v1/drain") => {

@@ -1,5 +1,6 @@
 //! `mario app …`.
 
+mod shadow;
 mod update;
 
 use std::fs;
@@ -49,6 +50,9 @@ pub enum Command {
     Update(update::UpdateArguments),
     /// Give the instances of an application the description back that they had before an update.
     Rollback(update::RollbackArguments),
+    /// Show how a policy that is tried out compares with the one that runs.
+    #[command(long_about = shadow::LONG_ABOUT)]
+    Shadow(shadow::ShadowArguments),
     /// End an instance.
     #[command(after_help = "Examples:
   mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
@@ -145,6 +149,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Deploy(arguments) => deploy(arguments, console)?,
         Command::Update(arguments) => return update::update(arguments, console),
         Command::Rollback(arguments) => return update::rollback(arguments, console),
+        Command::Shadow(arguments) => return shadow::run(arguments, console),
         Command::Undeploy(InstanceArguments { instance, node }) => {
             let instance = find(node, instance)?;
             let path = format!("/v1/instances/{instance}");

@@ -1,4 +1,4 @@
-//! `mario app update`, `mario app rollback` and `mario node explain` against a daemon.
+//! `mario app update`, `mario app rollback`, `mario app shadow` and `mario node explain` against a daemon.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -39,8 +39,8 @@ fn must(directory: &Path, arguments: &[&str]) -> String {
 }
 
 impl Node {
-    fn start() -> Node {
-        let directory = std::env::temp_dir().join(format!("mario-update-{}", std::process::id()));
+    fn start(test: &str) -> Node {
+        let directory = std::env::temp_dir().join(format!("mario-update-{}-{test}", std::process::id()));
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).expect("a directory");
         must(&directory, &["ca", "init", "harbour"]);
@@ -78,6 +78,17 @@ impl Node {
         signed
     }
 
+    /// Deploys version 1, which stays where it is; returns its signed description.
+    fn deployed(&self) -> String {
+        let first = self.sign(1, STAYS);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while !self.asked(&["app", "deploy", &first, "--once", "1"]).status.success() {
+            assert!(Instant::now() < deadline, "it is deployed");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        first
+    }
+
     fn asked(&self, arguments: &[&str]) -> Output {
         run(&self.directory, &[arguments, &["--node", &self.operators, "--as", "ada.pem"]].concat())
     }
@@ -96,13 +107,8 @@ impl Node {
 
 #[test]
 fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
-    let node = Node::start();
-    let first = node.sign(1, STAYS);
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !node.asked(&["app", "deploy", &first, "--once", "1"]).status.success() {
-        assert!(Instant::now() < deadline, "it is deployed");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let node = Node::start("roll");
+    let first = node.deployed();
     assert!(node.asked(&["app", "deploy", &first, "--once", "2"]).status.success());
     assert_eq!(node.versions(), [1, 1]);
 
@@ -152,4 +158,41 @@ fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
     while node.json(&["node", "status"])["status"]["is_quiet"] != true && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Ends itself after its first evaluation, if it is asked.
+const LEAVES: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, _).\n";
+
+#[test]
+fn a_shadow_is_evaluated_beside_what_runs_and_never_asked_for() {
+    let node = Node::start("shadow");
+    node.deployed();
+    let none = node.asked(&["app", "shadow", "shop"]);
+    assert!(none.status.code() == Some(2) && stderr(&none).contains("has no shadow"), "{}", stderr(&none));
+    let leaves = node.sign(2, LEAVES);
+    let refused = node.asked(&["app", "update", &leaves, "--shadow", "--canary"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    let set = node.json(&["app", "update", &leaves, "--shadow", "--force"]);
+    assert_eq!(set["shadows"][0]["version"], 2, "{set}");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let compared = loop {
+        let compared = node.json(&["app", "shadow", "shop"]);
+        if compared["differ"].as_u64() >= Some(2) || Instant::now() > deadline {
+            break compared;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(compared["differ"].as_u64() >= Some(2), "{compared}");
+    assert_eq!(compared["evaluations"], compared["differ"], "{compared}");
+    assert_eq!((&compared["failed"], &compared["same"]), (&0.into(), &0.into()), "{compared}");
+    let difference = &compared["differences"][0];
+    assert_eq!((&difference["policy"], &difference["shadow"]), (&"nothing".into(), &"undeploy".into()), "{compared}");
+    assert_eq!(node.versions(), [1], "what the shadow proposes is not asked for");
+    let text = stdout(&node.asked(&["app", "shadow", "shop"]));
+    assert!(text.contains("where they differ") && text.contains("undeploy"), "{text}");
+    assert!(fs::read_to_string(node.directory.join("log")).expect("a log").contains("shadow-differs"));
+
+    let ended = node.json(&["app", "shadow", "shop", "--end"]);
+    assert!(ended["differ"].as_u64() >= Some(2), "{ended}");
+    assert_eq!(node.asked(&["app", "shadow", "shop"]).status.code(), Some(2));
 }

@@ -330,7 +330,7 @@ impl Situation for Around<'_> {
 
 impl Proposal {
     /// What an agent asks for by an operation; `None` for one that agents cannot ask for.
-    fn of(operation: Operation) -> Option<Proposal> {
+    pub fn of(operation: Operation) -> Option<Proposal> {
         let name = operation.name().of_agent()?;
         let target = match operation {
             Operation::Undeploy | Operation::Deploy(_) => Target::Own,

@@ -50,8 +50,8 @@ impl Step<'_> {
                 ToldRoute { application, label, names }
             });
             let mut next = told.next();
-            // The first table of a session need not say that there is nothing.
-            while next.is_some() || is_table && known.sent > 0 {
+            // An empty table is told, too: until a neighbour has told what it knows, a name that is unknown here may be known there.
+            while next.is_some() || is_table {
                 known.sent += 1;
                 let (mut routes, mut named) = (Vec::new(), 0);
                 while let Some(route) = next.take_if(|_| routes.len() < most && named < names_most) {

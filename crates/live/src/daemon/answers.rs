@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mario_colony::{
     Availability, Command, DeployKey, Effect, Input, JournalId, Knowledge, Report, RequestFact, WorkloadId,
 };
-use mario_domain::{InstanceId, Operation, Rule, Verdict};
+use mario_domain::{ApplicationId, InstanceId, Operation, Rule, Verdict};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -15,6 +15,7 @@ use super::Ask;
 use super::core::Core;
 use super::events::workload_text;
 use super::names::Conflict;
+use super::shadows::ShadowCommand;
 use crate::application::Opened;
 use crate::fault::Fault;
 
@@ -50,6 +51,8 @@ pub(crate) enum Question {
     },
     /// The description before that.
     Rollback(InstanceId),
+    /// A policy that is tried out beside the one that runs.
+    Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
     /// Take nothing new and hand everything over, or take new things again.
     Drain(bool),
@@ -196,6 +199,7 @@ impl Core {
                 self.is_here(&instance)?;
                 self.update(Command::Rollback(instance))
             }
+            Question::Shadow(application, command) => self.shadow(&application, command),
             Question::Undeploy(instance) => {
                 self.is_here(&instance)?;
                 self.handle(Input::Operator(Command::Undeploy(instance.clone())));
@@ -224,7 +228,7 @@ impl Core {
     }
 
     /// What a document says, if this node can run it and its names are free.
-    fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
+    pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
             |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
         let opened = self.documents.open(document).map_err(unusable)?;

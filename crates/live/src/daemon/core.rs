@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mario_colony::routing::{Router, RouterConfig, RouterInput};
-use mario_colony::{Effect, Input, Message, Node, Observation, Record, Report, RequestFact};
-use mario_domain::{InstanceId, NodeId, Rule, Target, Time, Verdict};
+use mario_colony::{Effect, Input, Message, Node, Record, Report};
+use mario_domain::{InstanceId, NodeId, Rule, Time, Verdict};
 use mario_wire::{Body, Envelope};
 use tokio::sync::mpsc;
 
@@ -24,6 +24,7 @@ use super::documents::Documents;
 use super::events::{Told, report_json};
 use super::names::NameBook;
 use super::routing::Hosted;
+use super::shadows::Shadows;
 use super::{Ask, Event, Events};
 use crate::config::NodeConfig;
 use crate::fault::Fault;
@@ -49,6 +50,7 @@ pub(crate) struct Core {
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) memory: Memory,
+    pub(crate) shadows: Shadows,
     pub(crate) start: Instant,
     /// Neighbours whose links work, and their sessions.
     pub(crate) up: BTreeMap<NodeId, u64>,
@@ -59,9 +61,9 @@ pub(crate) struct Core {
     /// What happened to copies while the journal could not be written.
     deferred: Vec<Input>,
     /// When the window of each instance ends.
-    windows: BTreeMap<InstanceId, Instant>,
+    pub(crate) windows: BTreeMap<InstanceId, Instant>,
     /// When the owner is next asked what is to leave or to shrink; `None` if the node's policy says nothing of that.
-    owner_at: Option<Instant>,
+    pub(crate) owner_at: Option<Instant>,
     /// Answers that wait until what they tell is on disk.
     answers: Vec<super::answers::Waiting>,
     pub(crate) router: Router,
@@ -102,14 +104,15 @@ pub(crate) struct Parts {
     pub(crate) start: Instant,
     /// Whether the node's policy says what is to leave or to shrink.
     pub(crate) has_initiative: bool,
+    pub(crate) shadows: Shadows,
 }
 
 impl Core {
     pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
         let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
         let owner_at = parts.has_initiative.then(|| parts.start + parts.config.owner_period());
-        let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, start, .. } =
-            parts;
+        let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, .. } = parts;
+        let (start, shadows) = (parts.start, parts.shadows);
         let shorten_at = config.journal.shorten_after;
         Core {
             config,
@@ -123,6 +126,7 @@ impl Core {
             events,
             recorder,
             memory: Memory::default(),
+            shadows,
             start,
             up: BTreeMap::new(),
             stream: first.into(),
@@ -289,73 +293,6 @@ impl Core {
         self.evaluate();
     }
 
-    /// Lets the agents whose windows have ended evaluate, and then judges what they propose.
-    fn evaluate(&mut self) {
-        let now = Instant::now();
-        let period = self.config.evaluation_period();
-        let instances: Vec<InstanceId> = self.node.instances().cloned().collect();
-        self.windows.retain(|instance, _| instances.binary_search(instance).is_ok());
-        let mut due = Vec::new();
-        for instance in instances {
-            match self.windows.get_mut(&instance) {
-                Some(end) if *end <= now => {
-                    // After a pause of the machine, missed windows are not made up for.
-                    *end = now + period;
-                    due.push(instance);
-                }
-                Some(_) => {}
-                // A newcomer has seen no client requests yet: it first evaluates after a full window in which it was reached.
-                None => {
-                    if self.copies.drain_counts(&instance).is_some() {
-                        self.windows.insert(instance, now + period);
-                    }
-                }
-            }
-        }
-        // What waited for a transfer when its last evaluation was over goes before it has another.
-        self.evict(!due.is_empty());
-        for instance in &due {
-            let Some(counts) = self.copies.drain_counts(instance) else {
-                // Its copy does not serve: it has seen nothing, and is not to end itself for that.
-                self.windows.remove(instance);
-                continue;
-            };
-            let requests = counts.into_iter().map(|((last_hop, quanta), count)| RequestFact {
-                neighbour: last_hop.map_or(Target::Own, Target::Node),
-                rate: count as f64,
-                latency: f64::from(quanta) * self.config.timing.latency_quantum_ms,
-            });
-            let requests: Vec<RequestFact> = requests.collect();
-            self.memory.observed(instance, &requests);
-            let random = Some(crate::random::number() as u32);
-            self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
-            // An agent that waits for a transfer does not evaluate.
-            if !self.node.is_frozen(instance) {
-                self.memory.knows(instance, self.node.knowledge(instance));
-            }
-            self.handle(Input::Evaluate(instance.clone()));
-        }
-        let have_evaluated = !due.is_empty();
-        for instance in due {
-            self.handle(Input::Judge(instance));
-        }
-        self.evict(have_evaluated);
-        if self.owner_at.is_some_and(|at| at <= now) {
-            self.owner_at = Some(now + self.config.owner_period());
-            self.handle(Input::Initiative);
-        }
-        if self.is_draining {
-            self.drain_step();
-        }
-    }
-
-    /// Evicts those whose agents have had their last evaluation, if agents evaluate now and the node has an owner who evicts.
-    fn evict(&mut self, is_due: bool) {
-        if is_due && self.owner_at.is_some() {
-            self.handle(Input::Evict);
-        }
-    }
-
     /// Writes the records of the stream down, and performs the rest.
     fn flush(&mut self) {
         loop {
@@ -468,9 +405,10 @@ impl Core {
 
     fn report(&mut self, report: &Report) {
         match report {
-            Report::Evaluated { has_failed, .. } => {
+            Report::Evaluated { instance, proposal, has_failed, .. } => {
                 self.counts.evaluations += 1;
                 self.counts.evaluations_failed += u64::from(*has_failed);
+                self.compare_with_shadow(instance, proposal.as_ref(), *has_failed);
             }
             Report::Judged { request, verdict: Verdict::Accepted, .. } => {
                 self.counts.accepted += 1;

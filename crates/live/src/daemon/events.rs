@@ -46,6 +46,8 @@ pub(crate) enum Told {
     TraceFails { cause: String },
     /// It can be written again.
     TraceWorks,
+    /// A policy that shadows the one that runs would have proposed something else.
+    ShadowDiffers { instance: InstanceId, policy: String, shadow: String },
     /// What the node's rules report.
     Report { report: Value },
 }

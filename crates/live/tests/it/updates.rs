@@ -91,6 +91,33 @@ fn a_copy_that_is_run_otherwise_is_restarted_and_a_rollback_restarts_it_as_it_wa
 }
 
 #[test]
+fn a_shadow_outlives_the_daemon_and_shadows_what_comes_later() {
+    let mut colony = Colony::new("shadow", &["a"], 3);
+    colony.start(0, None);
+    let path = "/v1/applications/shop/shadow";
+    let put = |colony: &Colony, path: &str, document: &[u8]| {
+        colony.ask(0, Method::PUT, path, &[], document.to_vec()).expect("an answer")
+    };
+    let other = put(&colony, "/v1/applications/bank/shadow", &signed(&colony, STAYS, 2, 8));
+    assert!(other.status == 422 && other.text.contains("of application `shop`"), "{}", other.text);
+    let broken = put(&colony, path, &signed(&colony, "operation(", 2, 8));
+    assert!(broken.status == 422 && broken.text.contains("cannot be loaded"), "{}", broken.text);
+    // A loop costs its own budget only.
+    let loops = "operation(undeploy, I, self) :- serviceInstance(I, _, _), loop.\nloop :- loop.\n";
+    assert_eq!(put(&colony, path, &signed(&colony, loops, 2, 8)).status, 200);
+    colony.kill(0);
+    colony.start(0, None);
+    let compared = colony.get(0, path);
+    assert_eq!((&compared["version"], &compared["evaluations"]), (&2.into(), &0.into()), "{compared}");
+    colony.deploy(0, "1", &signed(&colony, STAYS, 1, 8)).expect("an answer").json().expect("accepted");
+    colony.wait("the shadow is evaluated", |colony| colony.get(0, path)["evaluations"].as_u64() > Some(1));
+    let compared = colony.get(0, path);
+    assert_eq!(compared["failed"], compared["evaluations"], "{compared}");
+    assert_eq!(compared["differences"][0]["shadow"], "no valid answer", "{compared}");
+    assert_eq!(colony.healthy(0).len(), 1, "what runs is not disturbed");
+}
+
+#[test]
 fn an_agent_adapts_and_its_copy_is_restarted_in_the_flavour() {
     let mut colony = Colony::new("flavours", &["a"], 4);
     colony.start(0, None);

@@ -12,6 +12,7 @@ use mario_live::{BUDGET, Fault};
 use mario_policy::{Bounds, Settings, check};
 use serde_json::{Value, json};
 
+use super::shadow;
 use crate::commands::policy::found;
 use crate::live::{Format, NodeArguments, engine, failure, table, word};
 use crate::{Console, Failure, Outcome};
@@ -31,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   mario app update shop.signed --canary --node 127.0.0.1:7441 --as ada.pem
   mario app update shop.signed --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
+  mario app update shop.signed --shadow --node 127.0.0.1:7441 --as ada.pem
 
 Each node updates the instances that are on it: name all nodes that host the application.")]
 pub struct UpdateArguments {
@@ -40,6 +42,9 @@ pub struct UpdateArguments {
     /// Update one instance only: the first that is found
     #[arg(long)]
     pub canary: bool,
+    /// Update nothing: evaluate the new policy beside the one that runs, and count where the two differ; `mario app shadow` shows it
+    #[arg(long, conflicts_with = "canary")]
+    pub shadow: bool,
     /// Update although `mario policy check` finds something
     #[arg(long)]
     pub force: bool,
@@ -76,7 +81,7 @@ pub struct NodesArguments {
 }
 
 impl NodesArguments {
-    fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
+    pub(super) fn each(&self) -> impl Iterator<Item = NodeArguments> + '_ {
         let operator = &self.operator;
         self.nodes.iter().map(|node| NodeArguments {
             node: node.clone(),
@@ -110,6 +115,9 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
         return Err(failure(&fault.hint(hint)));
     }
     let application = word(&json!(opened.descriptor.application.id));
+    if arguments.shadow {
+        return shadow::set(&application, &document, &arguments.nodes, console);
+    }
     let mut changed = Vec::new();
     for node in arguments.nodes.each() {
         for instance in instances(&node, &application)? {

@@ -1,0 +1,87 @@
+//! Agents evaluate at the ends of their windows, and the owner of the node acts after them.
+
+use std::time::Instant;
+
+use mario_colony::{Input, Observation, Proposal, RequestFact};
+use mario_domain::{InstanceId, Target};
+
+use super::core::Core;
+use super::events::Told;
+
+impl Core {
+    /// Lets the agents whose windows have ended evaluate, and then judges what they propose.
+    pub(crate) fn evaluate(&mut self) {
+        let now = Instant::now();
+        let period = self.config.evaluation_period();
+        let instances: Vec<InstanceId> = self.node.instances().cloned().collect();
+        self.windows.retain(|instance, _| instances.binary_search(instance).is_ok());
+        let mut due = Vec::new();
+        for instance in instances {
+            match self.windows.get_mut(&instance) {
+                Some(end) if *end <= now => {
+                    // After a pause of the machine, missed windows are not made up for.
+                    *end = now + period;
+                    due.push(instance);
+                }
+                Some(_) => {}
+                // A newcomer has seen no client requests yet: it first evaluates after a full window in which it was reached.
+                None => {
+                    if self.copies.drain_counts(&instance).is_some() {
+                        self.windows.insert(instance, now + period);
+                    }
+                }
+            }
+        }
+        // What waited for a transfer when its last evaluation was over goes before it has another.
+        self.evict(!due.is_empty());
+        for instance in &due {
+            let Some(counts) = self.copies.drain_counts(instance) else {
+                // Its copy does not serve: it has seen nothing, and is not to end itself for that.
+                self.windows.remove(instance);
+                continue;
+            };
+            let requests = counts.into_iter().map(|((last_hop, quanta), count)| RequestFact {
+                neighbour: last_hop.map_or(Target::Own, Target::Node),
+                rate: count as f64,
+                latency: f64::from(quanta) * self.config.timing.latency_quantum_ms,
+            });
+            let requests: Vec<RequestFact> = requests.collect();
+            self.memory.observed(instance, &requests);
+            let random = Some(crate::random::number() as u32);
+            self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
+            // An agent that waits for a transfer does not evaluate.
+            if !self.node.is_frozen(instance) {
+                self.memory.knows(instance, self.node.knowledge(instance));
+            }
+            self.handle(Input::Evaluate(instance.clone()));
+        }
+        let have_evaluated = !due.is_empty();
+        for instance in due {
+            self.handle(Input::Judge(instance));
+        }
+        self.evict(have_evaluated);
+        if self.owner_at.is_some_and(|at| at <= now) {
+            self.owner_at = Some(now + self.config.owner_period());
+            self.handle(Input::Initiative);
+        }
+        if self.is_draining {
+            self.drain_step();
+        }
+    }
+
+    /// Evicts those whose agents have had their last evaluation, if agents evaluate now and the node has an owner who evicts.
+    fn evict(&mut self, is_due: bool) {
+        if is_due && self.owner_at.is_some() {
+            self.handle(Input::Evict);
+        }
+    }
+
+    /// A policy that is tried out is asked, too, and what it would have proposed otherwise is told.
+    pub(crate) fn compare_with_shadow(&mut self, instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) {
+        let Some(knowledge) = self.memory.knowledge(instance) else { return };
+        if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {
+            let instance = instance.clone();
+            self.events.tell(Told::ShadowDiffers { instance, policy: difference.policy, shadow: difference.shadow });
+        }
+    }
+}

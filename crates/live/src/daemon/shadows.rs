@@ -1,0 +1,260 @@
+//! Shadow policies: evaluated beside the policies that run, with the same facts, and never asked for.
+//!
+//! A shadow belongs to an application on a node: it shadows every instance of the application there, also those that come later. It is a file
+//! in the data directory, so that it outlives the daemon. What was compared so far does not.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mario_colony::{Knowledge, Proposal};
+use mario_domain::{ApplicationId, InstanceId};
+use mario_policy::{Decider, Policy, Settings, Solution, Wanted};
+use mario_prolog::{Allowance, Engine};
+use serde_json::{Value, json};
+
+use super::answers::{Answer, Refusal};
+use super::core::Core;
+use crate::application::{DOCUMENT_BYTES_MAX, Opened, reopen};
+use crate::fault::Fault;
+
+/// What an operator wants of a shadow.
+#[derive(Debug)]
+pub(crate) enum ShadowCommand {
+    /// How it compares with what runs.
+    Show,
+    /// Try the policy of this signed description out.
+    Set(Arc<[u8]>),
+    /// Try it out no longer.
+    End,
+}
+
+/// Shadows on one node.
+const SHADOWS_MAX: usize = 64;
+
+/// Differing decisions that are kept of each.
+const KEPT: usize = 20;
+
+/// What a policy wants if it proposes nothing.
+const NOTHING: &str = "nothing";
+
+/// What stands for a policy without a valid answer.
+const FAILED: &str = "no valid answer";
+
+/// The shadows of a node.
+pub(crate) struct Shadows {
+    engine: Engine,
+    decider: Decider,
+    directory: PathBuf,
+    shadows: BTreeMap<ApplicationId, Shadow>,
+}
+
+/// A policy that is tried out, and how it compares with what runs.
+struct Shadow {
+    version: u64,
+    policy: Policy,
+    since_ms: u64,
+    evaluations: u64,
+    failed: u64,
+    /// How often the policy that runs wanted the one and the shadow the other, where they differ.
+    differences: BTreeMap<(String, String), u64>,
+    last: VecDeque<Value>,
+}
+
+/// A decision in which a shadow differs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Difference {
+    /// What the policy that runs wants.
+    pub(crate) policy: String,
+    /// What the shadow wants.
+    pub(crate) shadow: String,
+}
+
+impl Shadows {
+    /// The shadows that an earlier life of the daemon left, and what is wrong with those that cannot be used.
+    pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<Fault>) {
+        let directory = data.join("shadows");
+        let decider = Decider::new(engine);
+        let mut shadows = Shadows { engine: engine.clone(), decider, directory, shadows: BTreeMap::new() };
+        let mut faults = Vec::new();
+        let Ok(entries) = fs::read_dir(&shadows.directory) else { return (shadows, faults) };
+        for path in entries.flatten().map(|entry| entry.path()).take(SHADOWS_MAX) {
+            if let Err(fault) = shadows.read(&path) {
+                faults.push(Fault::new(format!("cannot use the shadow {}", path.display())).caused_by(fault.line()));
+            }
+        }
+        (shadows, faults)
+    }
+
+    fn read(&mut self, path: &Path) -> Result<(), Fault> {
+        let unreadable = |error| Fault::new("it cannot be read").caused_by(error);
+        if fs::metadata(path).map_err(unreadable)?.len() > DOCUMENT_BYTES_MAX as u64 {
+            return Err(Fault::new("it is too long"));
+        }
+        let document: Arc<[u8]> = fs::read(path).map_err(unreadable)?.into();
+        // It was checked when it came.
+        let opened = reopen(&document)?;
+        self.insert(&opened)
+    }
+
+    /// Lets a policy shadow that of its application from now on. What was compared before is forgotten.
+    pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), Fault> {
+        let application = &opened.descriptor.application.id;
+        if self.shadows.len() >= SHADOWS_MAX && !self.shadows.contains_key(application) {
+            return Err(
+                Fault::new(format!("this node has {SHADOWS_MAX} shadows already")).hint("end one of them first")
+            );
+        }
+        self.insert(opened)?;
+        let path = self.path(application);
+        let written = fs::create_dir_all(&self.directory).and_then(|()| fs::write(&path, &opened.descriptor.document));
+        written.map_err(|error| Fault::new(format!("cannot write {}", path.display())).caused_by(error))
+    }
+
+    fn insert(&mut self, opened: &Opened) -> Result<(), Fault> {
+        let text = &opened.descriptor.policy;
+        let (name, main) = text.main().ok_or_else(|| Fault::new("its policy has no text"))?;
+        let settings = Settings { memory: text.memory, budget: crate::BUDGET };
+        let allowance = Allowance::new(settings.budget.inferences);
+        let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance)
+            .map_err(|error| Fault::new(format!("the policy `{name}` cannot be loaded")).caused_by(error))?;
+        let shadow = Shadow {
+            version: opened.descriptor.version,
+            policy,
+            since_ms: now_ms(),
+            evaluations: 0,
+            failed: 0,
+            differences: BTreeMap::new(),
+            last: VecDeque::new(),
+        };
+        self.shadows.insert(opened.descriptor.application.id.clone(), shadow);
+        Ok(())
+    }
+
+    /// Ends a shadow; returns what came of it, or `None` if there is none.
+    pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
+        let Some(shadow) = self.shadows.get(application) else { return Ok(None) };
+        let path = self.path(application);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Fault::new(format!("cannot remove {}", path.display())).caused_by(error));
+            }
+            _ => {}
+        }
+        let summary = shadow.summary(application);
+        self.shadows.remove(application);
+        Ok(Some(summary))
+    }
+
+    /// How a shadow compares with what runs so far.
+    pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
+        self.shadows.get(application).map(|shadow| shadow.summary(application))
+    }
+
+    fn path(&self, application: &ApplicationId) -> PathBuf {
+        // Ids of applications are made of letters, digits, `.`, `_` and `-`.
+        self.directory.join(format!("{application}.signed"))
+    }
+
+    /// Asks the shadow of an instance's application, if it has one, what it would have proposed from what the agent knew. Returns where it differs from what was
+    /// proposed.
+    pub(crate) fn compare(
+        &mut self,
+        instance: &InstanceId,
+        knowledge: &Knowledge,
+        proposal: Option<&Proposal>,
+        has_failed: bool,
+    ) -> Option<Difference> {
+        let shadow = self.shadows.get_mut(&knowledge.descriptor.application.id)?;
+        let decision = self.decider.decide(&shadow.policy, &knowledge.facts, knowledge.instance, Wanted::First);
+        let wanted = match decision.solutions.first() {
+            _ if decision.has_failed() => (FAILED.to_owned(), String::new()),
+            Some(Solution::Proposal(proposed)) => match proposed.operation(&knowledge.facts).and_then(Proposal::of) {
+                Some(proposed) => words(&proposed),
+                None => (FAILED.to_owned(), String::new()),
+            },
+            Some(Solution::Invalid(_)) => (FAILED.to_owned(), String::new()),
+            None => (NOTHING.to_owned(), String::new()),
+        };
+        let runs = match proposal {
+            _ if has_failed => (FAILED.to_owned(), String::new()),
+            Some(proposal) => words(proposal),
+            None => (NOTHING.to_owned(), String::new()),
+        };
+        shadow.evaluations += 1;
+        shadow.failed += u64::from(wanted.0 == FAILED);
+        if wanted == runs {
+            return None;
+        }
+        let is_elsewhere = wanted.0 == runs.0;
+        let shadow_wants = if is_elsewhere { format!("{} elsewhere", wanted.0) } else { wanted.0.clone() };
+        *shadow.differences.entry((runs.0.clone(), shadow_wants)).or_default() += 1;
+        let text = |(operation, target): (String, String)| format!("{operation} {target}").trim_end().to_owned();
+        let difference = Difference { policy: text(runs), shadow: text(wanted) };
+        if shadow.last.len() == KEPT {
+            shadow.last.pop_front();
+        }
+        shadow.last.push_back(json!({
+            "time_ms": now_ms(), "instance": instance, "policy": difference.policy, "shadow": difference.shadow,
+        }));
+        Some(difference)
+    }
+}
+
+impl Core {
+    /// What an operator asks about the shadow of an application.
+    pub(crate) fn shadow(&mut self, application: &ApplicationId, command: ShadowCommand) -> Answer {
+        let none = || Refusal {
+            status: 404,
+            message: format!("application `{application}` has no shadow on this node"),
+            hint: Some("`mario app update FILE --shadow` sets one".to_owned()),
+        };
+        let refused =
+            |status, fault: &Fault| Refusal { status, hint: fault.help().map(str::to_owned), message: fault.line() };
+        match command {
+            ShadowCommand::Show => self.shadows.summary(application).ok_or_else(none),
+            ShadowCommand::End => self.shadows.end(application).map_err(|fault| refused(503, &fault))?.ok_or_else(none),
+            ShadowCommand::Set(document) => {
+                let opened = self.usable(&document)?;
+                let described = &opened.descriptor.application.id;
+                if described != application {
+                    let fault = Fault::new(format!("the description is of application `{described}`"));
+                    return Err(refused(422, &fault));
+                }
+                self.shadows.set(&opened).map_err(|fault| refused(422, &fault))?;
+                self.shadows.summary(application).ok_or_else(none)
+            }
+        }
+    }
+}
+
+impl Shadow {
+    fn summary(&self, application: &ApplicationId) -> Value {
+        let differ: u64 = self.differences.values().sum();
+        let differences = self
+            .differences
+            .iter()
+            .map(|((policy, shadow), count)| json!({ "policy": policy, "shadow": shadow, "count": count }));
+        json!({
+            "application": application,
+            "version": self.version,
+            "since_ms": self.since_ms,
+            "evaluations": self.evaluations,
+            "same": self.evaluations - differ,
+            "differ": differ,
+            "failed": self.failed,
+            "differences": differences.collect::<Vec<_>>(),
+            "last": self.last,
+        })
+    }
+}
+
+fn words(proposal: &Proposal) -> (String, String) {
+    (proposal.operation.as_str().to_owned(), proposal.target.to_string())
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
