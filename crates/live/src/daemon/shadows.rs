@@ -48,7 +48,7 @@ pub(crate) struct Shadows {
     engine: Engine,
     decider: Decider,
     directory: PathBuf,
-    shadows: BTreeMap<ApplicationId, Shadow>,
+    by_application: BTreeMap<ApplicationId, Shadow>,
 }
 
 /// A policy that is tried out, and how it compares with what runs.
@@ -77,7 +77,7 @@ impl Shadows {
     pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<Fault>) {
         let directory = data.join("shadows");
         let decider = Decider::new(engine);
-        let mut shadows = Shadows { engine: engine.clone(), decider, directory, shadows: BTreeMap::new() };
+        let mut shadows = Shadows { engine: engine.clone(), decider, directory, by_application: BTreeMap::new() };
         let mut faults = Vec::new();
         let Ok(entries) = fs::read_dir(&shadows.directory) else { return (shadows, faults) };
         for path in entries.flatten().map(|entry| entry.path()).take(SHADOWS_MAX) {
@@ -102,7 +102,7 @@ impl Shadows {
     /// Lets a policy shadow that of its application from now on. What was compared before is forgotten.
     pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), Fault> {
         let application = &opened.descriptor.application.id;
-        if self.shadows.len() >= SHADOWS_MAX && !self.shadows.contains_key(application) {
+        if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
             return Err(
                 Fault::new(format!("this node has {SHADOWS_MAX} shadows already")).hint("end one of them first")
             );
@@ -129,13 +129,13 @@ impl Shadows {
             differences: BTreeMap::new(),
             last: VecDeque::new(),
         };
-        self.shadows.insert(opened.descriptor.application.id.clone(), shadow);
+        self.by_application.insert(opened.descriptor.application.id.clone(), shadow);
         Ok(())
     }
 
     /// Ends a shadow; returns what came of it, or `None` if there is none.
     pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
-        let Some(shadow) = self.shadows.get(application) else { return Ok(None) };
+        let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -144,13 +144,13 @@ impl Shadows {
             _ => {}
         }
         let summary = shadow.summary(application);
-        self.shadows.remove(application);
+        self.by_application.remove(application);
         Ok(Some(summary))
     }
 
     /// How a shadow compares with what runs so far.
     pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
-        self.shadows.get(application).map(|shadow| shadow.summary(application))
+        self.by_application.get(application).map(|shadow| shadow.summary(application))
     }
 
     fn path(&self, application: &ApplicationId) -> PathBuf {
@@ -167,7 +167,7 @@ impl Shadows {
         proposal: Option<&Proposal>,
         has_failed: bool,
     ) -> Option<Difference> {
-        let shadow = self.shadows.get_mut(&knowledge.descriptor.application.id)?;
+        let shadow = self.by_application.get_mut(&knowledge.descriptor.application.id)?;
         let decision = self.decider.decide(&shadow.policy, &knowledge.facts, knowledge.instance, Wanted::First);
         let wanted = match decision.solutions.first() {
             _ if decision.has_failed() => (FAILED.to_owned(), String::new()),

@@ -15,7 +15,6 @@ use crate::{Console, Failure, Outcome};
 /// Arguments of `mario app shadow`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario app update shop-2.signed --shadow --node 127.0.0.1:7441 --as ada.pem
   mario app shadow shop --node 127.0.0.1:7441 --as ada.pem
   mario app shadow shop --end --node 127.0.0.1:7441 --as ada.pem")]
 pub struct ShadowArguments {

@@ -93,6 +93,12 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "app shadow",
+        refuses: &[(&[], "APPLICATION"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
+        path: Some(&["shop", "--node", "127.0.0.1:1", "--as", "PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "app undeploy",
         refuses: &[(&[], "INSTANCE"), (&["a b", "--node", "127.0.0.1:1", "--as", "ada.pem"], "a b")],
         path: Some(&["9f3c", "--node", "127.0.0.1:1", "--as", "PATH"]),
