@@ -78,6 +78,8 @@ pub struct ApplicationSummary {
     pub failed: u64,
     /// Response times of the answered ones, in milliseconds.
     pub response_ms: Option<Percentiles>,
+    /// The share of the answered ones that took longer than twice the tolerated latency, there and back.
+    pub late_share: Option<f64>,
     /// Instances at the end.
     pub instances: usize,
 }
@@ -114,6 +116,12 @@ impl Percentiles {
             max: rank(1.0),
         })
     }
+}
+
+/// The share of requests that are late: the tolerated latency is that of one way, and a client sees there and back. `None` without any.
+pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
+    let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > 2.0 * max_latency_ms).count();
+    (!times_us.is_empty()).then(|| late as f64 / times_us.len() as f64)
 }
 
 /// What the logs of daemons tell of management.
@@ -192,6 +200,7 @@ impl Summary {
             requests: tally.requests,
             failed: tally.failed(),
             response_ms: Percentiles::of(tally.times_us.clone()),
+            late_share: late_share(&tally.times_us, application.max_latency),
             instances: instances.get(&application.id).copied().unwrap_or(0),
         });
         let all_times = tallies.iter().flat_map(|tally| tally.times_us.iter().copied()).collect();
@@ -253,6 +262,8 @@ mod tests {
         let of = Percentiles::of((1..=100).rev().map(|ms| ms * 1_000).collect()).expect("some");
         assert_eq!(of, Percentiles { mean: 50.5, p50: 50.0, p95: 95.0, p99: 99.0, max: 100.0 });
         let one = Percentiles::of(vec![7_000]).expect("one");
+        assert_eq!(late_share(&[1_999, 2_000, 2_001, 9_000], 1.0), Some(0.5));
+        assert_eq!(late_share(&[], 1.0), None);
         assert_eq!(one, Percentiles { mean: 7.0, p50: 7.0, p95: 7.0, p99: 7.0, max: 7.0 });
     }
 }

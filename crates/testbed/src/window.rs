@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::clients::Tally;
 use crate::plan::Plan;
-use crate::summary::Percentiles;
+use crate::summary::{Percentiles, late_share};
 
 /// Percentiles are those of about this many last requests of an application: older ones say little about now.
 const RECENT: usize = 500;
@@ -66,6 +66,7 @@ impl Window {
                 "requests_per_s": (tally.requests - before) as f64 / crate::colony::TICK.as_secs_f64(),
                 "failed": tally.failed(),
             });
+            known["late_share"] = late_share(&times, application.max_latency).into();
             if let Some(times) = Percentiles::of(times) {
                 (known["p50_ms"], known["p95_ms"], known["p99_ms"]) =
                     (times.p50.into(), times.p95.into(), times.p99.into());
@@ -110,7 +111,9 @@ mod tests {
         assert_eq!(picture["nodes"][&plan.nodes[0].id], json!({ "tier": 0 }));
         let first = &picture["applications"][&plan.applications[0].id];
         assert_eq!((first["requests_per_s"].as_f64(), first["p95_ms"].as_f64()), (Some(40.0), Some(4.0)));
+        assert_eq!(first["late_share"].as_f64(), Some(0.0), "there and back within 20 ms: {first}");
         assert_eq!(picture["applications"][&plan.applications[1].id]["p95_ms"], Value::Null);
+        assert_eq!(picture["applications"][&plan.applications[1].id]["late_share"], Value::Null);
         assert_eq!(picture["faults"], json!(["a link is cut"]));
     }
 }

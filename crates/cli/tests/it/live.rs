@@ -1,6 +1,7 @@
 //! `mario live`: a colony of daemons, made, used and ended by one command.
 
 mod page;
+mod side_by_side;
 
 use std::fs;
 use std::path::{Path, PathBuf};
