@@ -225,7 +225,8 @@ function brief(text) {
 
 function shortened(text, room) {
   const fits = Math.max(4, Math.floor((room - 4) / 6.2));
-  return text.length > fits ? `${text.slice(0, fits - 1)}…` : text;
+  // Names of nodes mostly differ at their ends.
+  return text.length > fits ? `…${text.slice(1 - fits)}` : text;
 }
 
 // What fits on a chip: the number at the end of a name, else its first letter.
