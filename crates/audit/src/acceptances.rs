@@ -2,7 +2,7 @@
 
 use mario_domain::{
     AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
-    Rule as DomainRule, Target, Verdict,
+    Rule as DomainRule, Target, Verdict, Wakefulness,
 };
 use mario_policy::{Acceptance, Eviction, Initiative, ManagerView, Shrink};
 use mario_prolog::{Allowance, Engine, Machine};
@@ -148,7 +148,8 @@ impl Acceptances {
             if wanted as u32 == agent.flavour {
                 continue;
             }
-            if flavours[wanted].hardware.saturating_sub(agent.held) != Hardware::NONE {
+            let needed = header.applications[agent.application as usize].needed_in(agent.flavour);
+            if flavours[wanted].hardware.saturating_sub(needed) != Hardware::NONE {
                 return Some(Vec::new());
             }
             acts.push(OwnerAct { instance, kind: OwnerActKind::Shrunk(flavour.id().clone()), reason });
@@ -185,11 +186,14 @@ fn view(
         let application = application_id(agent.application);
         let flavour = flavour(header, agent.application, agent.flavour);
         if is_promised {
-            view.push_promised(&application, flavour);
+            view.push_promised(&application, flavour, wakefulness(agent.is_asleep));
         } else {
             view.push_instance(&Instance { id: agent.instance.clone(), application, node: traced.id.clone() });
             if let Some(flavour) = flavour {
                 view.push_running(&agent.instance, flavour);
+            }
+            if agent.is_asleep {
+                view.push_asleep(&agent.instance);
             }
             if let Some(notice) = &agent.notice {
                 // How many evaluations are left is known where they are told.
@@ -207,11 +211,18 @@ fn view(
                 if let Some(flavour) = flavour {
                     view.push_running(id, flavour);
                 }
+                if arrival.is_asleep {
+                    view.push_asleep(id);
+                }
             }
-            None => view.push_promised(&application, flavour),
+            None => view.push_promised(&application, flavour, wakefulness(arrival.is_asleep)),
         }
     }
     Some(view)
+}
+
+fn wakefulness(is_asleep: bool) -> Wakefulness {
+    if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake }
 }
 
 /// A flavour of an application, if it has any.
@@ -225,6 +236,8 @@ fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn
     };
     let operation = match asked.operation {
         OperationName::Undeploy => Operation::Undeploy,
+        OperationName::Sleep => Operation::Sleep,
+        OperationName::Wake => Operation::Wake,
         // Which flavour is nothing that a manager's policy sees.
         OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
         OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),

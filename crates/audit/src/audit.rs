@@ -10,6 +10,7 @@ mod measured;
 mod own;
 mod owners;
 mod regret;
+mod sleep;
 mod summed;
 mod sums;
 mod unchecked;
@@ -26,7 +27,7 @@ use crate::finding::{Finding, FindingKind};
 use crate::past::Pasts;
 use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Record, Target, TraceReader};
 use crate::report::{Counts, Provenance, Report, TraceEnding};
-use crate::world::{AgentPlace, Standing, World};
+use crate::world::{AgentPlace, InstanceState, Standing, World};
 
 /// Whether decisions are made again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -239,6 +240,8 @@ impl Audit {
             Record::Gone(record) => self.gone(record),
             Record::Owner(record) => self.owner(record),
             Record::Owners(record) => self.owners(record),
+            Record::Woken(record) => self.woken(record),
+            Record::Wakings(record) => self.wakings(record),
             Record::Latency(record) => self.latency(record),
             Record::Traffic(record) => self.traffic(record),
             Record::End(record) => self.end(record),
@@ -373,7 +376,7 @@ impl Audit {
         if !self.has_begun {
             self.require_first_consent(record.node, record.application, &instance_text(&record.instance));
         }
-        self.appear(&record.instance, record.application, record.policy, record.node, 0);
+        self.appear(&record.instance, record.application, record.policy, record.node, (0, false));
         if self.header.detail == Detail::Summary {
             self.tiers.add(record.application, self.header.nodes[record.node as usize].tier);
         }
@@ -415,7 +418,14 @@ impl Audit {
     }
 
     /// An instance appears, unless its id was used before.
-    fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32, node: u32, flavour: u32) {
+    fn appear(
+        &mut self,
+        instance: &InstanceId,
+        application: u32,
+        policy: u32,
+        node: u32,
+        (flavour, is_asleep): (u32, bool),
+    ) {
         if let Some(standing) = self.world.standing(instance) {
             let found = match standing {
                 Standing::There(agent) => {
@@ -427,9 +437,10 @@ impl Audit {
             self.find(FindingKind::IdReused, instance_text(instance), "a fresh id", found);
             return;
         }
-        let held = self.header.applications[application as usize].needed_in(flavour);
+        let held = self.header.applications[application as usize].held_in(flavour, is_asleep);
         self.sums.appeared(application);
-        self.world.appear(instance, application, policy, node, (flavour, held), self.time);
+        let state = InstanceState { flavour, is_asleep, held };
+        self.world.appear(instance, application, policy, node, state, self.time);
     }
 
     fn require_up(&mut self, node: u32, who: &str) {

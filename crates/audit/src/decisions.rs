@@ -169,6 +169,7 @@ impl Decisions {
         for word in [situation.policy, situation.application, situation.node, neighbourhood, situation.flavour] {
             key.extend(word.to_le_bytes());
         }
+        key.push(u8::from(situation.is_asleep));
         encode_id(key, situation.instance.id());
         key.push(u8::from(situation.seen.random.is_some()));
         key.extend(situation.seen.random.unwrap_or(0).to_le_bytes());

@@ -71,6 +71,7 @@ kinds! {
     Schedule, "schedule", "An agent evaluates once in every evaluation period, for the first time one period after it appeared.";
     Step, "step", "Users move, and response times are told, at steps of mobility; users also when nodes or links change.";
     Handover, "handover", "A user moves from where the user was to an access point that is up.";
+    Sleep, "sleep", "A client request wakes an instance that sleeps, and its manager is asked once between two evaluations.";
     Owner, "owner", "Owners act after a cycle, as their policies say; who was told to leave is evicted after the last evaluation, and nobody else.";
     Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
     Context, "context", "What goes was there, and what comes was not.";

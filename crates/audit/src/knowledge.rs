@@ -32,6 +32,8 @@ pub struct Situation<'a> {
     pub free: Capacity,
     /// The place of the flavour that the instance runs in.
     pub flavour: u32,
+    /// Whether the instance sleeps.
+    pub is_asleep: bool,
     /// The rest of what it saw.
     pub seen: &'a Seen,
     /// What it remembers of what happened.
@@ -89,6 +91,9 @@ impl Knowledge {
         if let Some(flavour) = flavours.get(situation.flavour as usize) {
             let flavour = facts.id(flavour.id.id());
             facts.push_running(instance, flavour);
+        }
+        if situation.is_asleep {
+            facts.push_asleep(instance);
         }
         let requests = |facts: &KnowledgeBase, fact: &RequestFact| {
             let neighbour = match fact.neighbour {

@@ -183,7 +183,7 @@ impl Pasts {
     }
 
     fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
-        use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Undeploy};
+        use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Sleep, Undeploy, Wake};
         let application = self.applications.get(instance).copied();
         if let (Some(new), Some(application)) = (new, application) {
             self.applications.insert(new.clone(), application);
@@ -205,7 +205,7 @@ impl Pasts {
             }
             (Replicate, Some(new)) => self.begin(new, remembers),
             (Undeploy, _) => self.go(instance),
-            (Replicate, None) | (Adapt, _) => {}
+            (Replicate, None) | (Adapt | Sleep | Wake, _) => {}
         }
     }
 }

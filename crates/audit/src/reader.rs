@@ -8,6 +8,8 @@ mod parse;
 mod places;
 mod record;
 mod regret;
+mod rule;
+mod sleep;
 mod summed;
 mod update;
 
@@ -29,9 +31,11 @@ pub use measured::{Latency, Traffic};
 pub use owners::{Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 pub use record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
+    Record, RequestFact, Responses, Seen, Solution, Target, Totals, Verdict, Wish,
 };
 pub use regret::{Regret, Search, Worth};
+pub use rule::Rule;
+pub use sleep::{Wakings, Woken};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
 pub use update::Update;
 

@@ -81,6 +81,9 @@ pub struct Counts {
     pub outside_neighbourhood: u64,
     /// Verdicts of nodes with a policy of their own that were made again.
     pub acceptances: u64,
+    /// Sleeping instances that a client request woke.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub woken: u64,
     /// Instances that the owners of nodes evicted.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted: u64,

@@ -67,6 +67,7 @@ pub(crate) struct Arrival {
     pub(crate) instance: Option<InstanceId>,
     /// The place of the flavour that it will run in.
     pub(crate) flavour: u32,
+    pub(crate) is_asleep: bool,
 }
 
 pub(crate) struct Agent {
@@ -76,6 +77,9 @@ pub(crate) struct Agent {
     pub(crate) node: u32,
     /// The place of the flavour that its instance runs in.
     pub(crate) flavour: u32,
+    pub(crate) is_asleep: bool,
+    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    pub(crate) is_wake_refused: bool,
     /// The hardware that its instance holds.
     pub(crate) held: Hardware,
     /// When it appeared.
@@ -86,8 +90,9 @@ pub(crate) struct Agent {
     pub(crate) last_evaluation: Option<f64>,
     /// What it saw and decided then.
     pub(crate) last_seen: Option<Seen>,
-    /// Where and how it decided then: its node, the free hardware there, the version of the neighbourhood, and its flavour.
-    pub(crate) decided_at: Option<(u32, Capacity, u32, u32)>,
+    /// Where and how it decided then: its node, the free hardware there, the version of the neighbourhood, its flavour, and whether
+    /// it slept.
+    pub(crate) decided_at: Option<(u32, Capacity, u32, u32, bool)>,
     /// The nodes that it was on since then, its present one apart.
     pub(crate) left: Vec<u32>,
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
@@ -97,6 +102,16 @@ pub(crate) struct Agent {
     pub(crate) judged: u64,
     /// That its instance will be evicted, if it was told.
     pub(crate) notice: Option<Notice>,
+}
+
+/// How an instance is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstanceState {
+    /// The place of the flavour that it runs in.
+    pub(crate) flavour: u32,
+    pub(crate) is_asleep: bool,
+    /// The hardware that it holds.
+    pub(crate) held: Hardware,
 }
 
 /// That an instance will be evicted.
@@ -186,7 +201,7 @@ impl World {
         application: u32,
         policy: u32,
         node: u32,
-        (flavour, held): (u32, Hardware),
+        state: InstanceState,
         born: f64,
     ) -> AgentPlace {
         let agent = Agent {
@@ -194,8 +209,10 @@ impl World {
             application,
             policy,
             node,
-            flavour,
-            held,
+            flavour: state.flavour,
+            is_asleep: state.is_asleep,
+            is_wake_refused: false,
+            held: state.held,
             born,
             evaluations: 0,
             last_evaluation: None,
@@ -255,10 +272,10 @@ impl World {
         }
     }
 
-    /// An instance runs in another flavour, and holds this much from now on.
-    pub(crate) fn adapt(&mut self, place: AgentPlace, flavour: u32, held: Hardware) {
+    /// An instance runs in another flavour, falls asleep or wakes, and holds this much from now on.
+    pub(crate) fn change(&mut self, place: AgentPlace, InstanceState { flavour, is_asleep, held }: InstanceState) {
         let agent = self.agent_mut(place);
-        agent.flavour = flavour;
+        (agent.flavour, agent.is_asleep) = (flavour, is_asleep);
         let before = std::mem::replace(&mut agent.held, held);
         let node = agent.node;
         let node = self.node_mut(node);

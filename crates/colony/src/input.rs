@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentOperation, Capacity, FlavourId, FlavourIndex, Inhibition, InstanceId, NodeId, Request, Target, Verdict,
+    AgentOperation, Capacity, FlavourId, FlavourIndex, Hardware, Inhibition, InstanceId, NodeId, Request, Target,
+    Verdict, Wakefulness,
 };
 use mario_policy::AcceptanceFailure;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub enum Input {
     Evaluate(InstanceId),
     /// The node's manager judges what an agent proposed. A node with an evaluation period does this by itself.
     Judge(InstanceId),
+    /// A client request reached an instance that sleeps. Its manager is asked whether it may wake, unless it said no since the last
+    /// evaluation of the agent: [`Node::is_asleep`](crate::Node::is_asleep) tells what came of it.
+    Requested(InstanceId),
     /// Those who were told to leave and have had their last evaluation are evicted.
     Evict,
     /// The owner of the node is asked what it wants of what runs there.
@@ -149,7 +153,7 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Adopt a copy that survived a restart of the node, or start it; one that is being stopped starts once it has stopped. Tell
+    /// Adopt a copy that survived a restart of the node, or start it, also that of an instance that wakes; one that is being stopped starts once it has stopped. Tell
     /// when it is healthy, or that it did not start.
     Resume {
         /// The copy.
@@ -173,7 +177,8 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran.
+    /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran. The copy of an instance that falls
+    /// asleep is drained like that, and resumed when the instance wakes.
     Drain(WorkloadId),
     /// Stop a copy at once, and tell when it has stopped, also if it never ran.
     Stop(WorkloadId),
@@ -237,6 +242,8 @@ pub enum Report {
         workload: WorkloadId,
         /// What is run.
         descriptor: Arc<Descriptor>,
+        /// What is kept for it.
+        needed: Hardware,
     },
     /// A place is no longer kept.
     Released {
@@ -296,6 +303,13 @@ pub enum Report {
         /// What happened.
         failure: Failure,
     },
+    /// A client request reached a sleeping instance, and the manager was asked whether it may wake. Accepted, it does.
+    Woken {
+        /// The instance.
+        instance: InstanceId,
+        /// What the manager said.
+        verdict: Verdict,
+    },
     /// The owner of the node evicted an instance.
     Evicted {
         /// The instance.
@@ -337,6 +351,8 @@ pub enum Report {
 pub struct Seen {
     /// What it is an instance of.
     pub descriptor: Arc<Descriptor>,
+    /// Whether its instance is awake.
+    pub wakefulness: Wakefulness,
     /// The free hardware of its node.
     pub free: Capacity,
     /// The client requests of the last evaluation period.

@@ -6,7 +6,7 @@ mod kept;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_domain::{FlavourIndex, Hardware, InstanceId, NodeId};
+use mario_domain::{FlavourIndex, Hardware, InstanceId, NodeId, Wakefulness};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
@@ -81,7 +81,17 @@ pub enum Record {
         /// The flavour.
         flavour: FlavourIndex,
     },
-    /// A copy that was to run in a smaller flavour does.
+    /// An instance fell asleep.
+    Slept {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// An instance woke.
+    Woke {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped.
     Shrunk {
         /// The copy.
         workload: WorkloadId,
@@ -138,7 +148,7 @@ pub struct Ledger {
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
-    /// Copies that are to run in a smaller flavour, and what they use until then beyond what it needs.
+    /// Copies that are to run in a smaller flavour or to stop for a sleep, and what they use until then beyond what that needs.
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
@@ -204,6 +214,8 @@ impl Ledger {
             }
             Record::Updated { instance, descriptor, flavour } => self.update(instance, descriptor, *flavour),
             Record::Adapted { instance, flavour } => self.adapt(instance, *flavour),
+            Record::Slept { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Asleep),
+            Record::Woke { instance } => self.change(instance, |owned| owned.wakefulness = Wakefulness::Awake),
             Record::Shrunk { workload } => {
                 self.shrinking.remove(workload);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Fact, FlavourIndex, Hardware, Inhibition, InstanceId, Target};
+use mario_domain::{AgentOperation, Fact, FlavourIndex, Hardware, Inhibition, InstanceId, Target, Wakefulness};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
@@ -100,6 +100,8 @@ pub struct Prepare {
     pub descriptor: Arc<Descriptor>,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
+    /// Whether it is awake. A sleeper that migrates stays asleep, and the replica of a sleeper sleeps.
+    pub wakefulness: Wakefulness,
     /// How many replications the instance takes along; `None` for without end.
     pub replications_left: Option<u32>,
     /// The size of what the agent will take along.
@@ -144,7 +146,7 @@ impl Luggage {
 impl Prepare {
     /// What the instance needs.
     pub fn needed(&self) -> Hardware {
-        self.descriptor.application.needed_in(self.flavour)
+        self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }
 }
 

@@ -3,6 +3,7 @@
 //! | file | what happens |
 //! |---|---|
 //! | `agents` | agents evaluate, their own manager judges |
+//! | `sleep` | instances fall asleep, and client requests wake them |
 //! | `source` | instances leave: prepare, custody, gone |
 //! | `target` | instances come: judge, reserve, take |
 //! | `operators` | deploy, undeploy, pin, lost |
@@ -16,6 +17,7 @@ mod operators;
 mod owner;
 mod reasoner;
 mod recovery;
+mod sleep;
 mod source;
 mod target;
 mod timers;
@@ -26,14 +28,14 @@ mod model;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_domain::{Capacity, Duration, Fact, Hardware, InstanceId, NodeId, Target, Time};
+use mario_domain::{Capacity, Duration, Fact, Hardware, Inhibition, InstanceId, NodeId, Target, Time};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Engine;
 
 use crate::descriptor::Descriptor;
 use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Input, Proposal, Report, RequestFact};
-use crate::journal::{Ledger, Record};
+use crate::journal::{Ledger, Owned, Record};
 use crate::manager::Manager;
 use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
 use crate::rules::{History, Notice, Remembered};
@@ -109,6 +111,8 @@ pub(crate) struct Mind {
     frozen_by: Option<TransferId>,
     /// That its instance will be evicted. A node that restarts has forgotten it, and its owner is asked again.
     notice: Option<Notice>,
+    /// Why its instance may not wake, if a client request asked since its last evaluation.
+    wake_refused: Option<Inhibition>,
     next_evaluation: Time,
 }
 
@@ -223,6 +227,17 @@ impl Node {
         self.state.minds.get(instance).is_some_and(|mind| mind.frozen_by.is_some())
     }
 
+    /// Whether an instance is here and sleeps.
+    pub fn is_asleep(&self, instance: &InstanceId) -> bool {
+        self.state.ledger.owned.get(instance).is_some_and(Owned::is_asleep)
+    }
+
+    /// Why a sleeping instance here may not wake; `None` unless a client request asked since the last evaluation of its agent. Until
+    /// the next one the manager is not asked again.
+    pub fn wake_refused(&self, instance: &InstanceId) -> Option<&Inhibition> {
+        self.state.minds.get(instance)?.wake_refused.as_ref()
+    }
+
     /// Whether nothing is open: no transfer, no copy that is to start or stop.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()
@@ -274,6 +289,7 @@ impl State {
             Input::NotStarted { workload, cause } => step.not_started(workload, cause),
             Input::Stopped(workload) => step.stopped(workload),
             Input::Adapted(workload) => step.adapted(workload),
+            Input::Requested(instance) => step.requested(&instance),
             Input::Evict => step.evict(),
             Input::Initiative => step.initiative(),
             Input::Swept => step.state.is_recovering = false,
@@ -424,6 +440,7 @@ impl Step<'_> {
             debug_assert!(is_counted.is_ok(), "a dropped place was counted");
             self.report(Report::Freed(workload));
         } else {
+            self.sleeping_copy_stopped(workload);
             self.own_copy_stopped(workload);
         }
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
 //! | an instance adapts to another flavour of its application | [`adapt`] |
+//! | an instance falls asleep, or wakes | [`sleep`], [`wake`] |
 //! | its own acceptance policy has the last word, and fails closed | [`consent`] |
 //! | an owner shrinks what runs on its node, and announces evictions | [`initiative`] |
 //! | an inhibited operation is remembered by the agent that asked | [`remember`] |
@@ -21,6 +22,7 @@ mod initiative;
 mod judge;
 mod know;
 mod memory;
+mod sleep;
 
 pub use adapt::{HardwareChange, adapt};
 pub use history::History;
@@ -28,3 +30,4 @@ pub use initiative::{Notice, OwnerAct, Present, initiative};
 pub use judge::{Concern, Refusal, consent, judge};
 pub use know::{Situation, know, number};
 pub use memory::{Remembered, expire, remember, visible};
+pub use sleep::{sleep, wake};

@@ -23,6 +23,44 @@ pub struct Application {
     /// The ways to run it, the default first, which has the numbers above. Empty if there is one way only.
     #[serde(default)]
     pub flavours: Vec<Flavour>,
+    /// How its instances sleep; `None` if they do not.
+    #[serde(default)]
+    pub sleep: Option<Sleep>,
+}
+
+/// How the instances of an application sleep.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sleep {
+    /// The hardware that a sleeping instance keeps.
+    pub keeps: Hardware,
+    /// How long an instance takes to start when it wakes, in the unit of time of the world.
+    pub start: Quantity,
+}
+
+/// Whether an instance is awake.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wakefulness {
+    /// Its workload runs, or starts.
+    #[default]
+    Awake,
+    /// Its workload is stopped, or stops; its agent goes on.
+    Asleep,
+}
+
+impl Wakefulness {
+    /// Whether it is [`Wakefulness::Asleep`].
+    pub const fn is_asleep(self) -> bool {
+        matches!(self, Wakefulness::Asleep)
+    }
+}
+
+impl Default for Sleep {
+    /// A sleeper keeps nothing and starts at once.
+    fn default() -> Sleep {
+        Sleep { keeps: Hardware::NONE, start: Quantity::whole(0) }
+    }
 }
 
 /// A way to run an application: `flavour/6` in a policy.
@@ -76,6 +114,14 @@ impl Application {
         self.flavour(index).map_or(self.hardware, |flavour| flavour.hardware)
     }
 
+    /// What one instance in a flavour holds of its node, awake or asleep.
+    pub fn held_in(&self, index: FlavourIndex, wakefulness: Wakefulness) -> Hardware {
+        match wakefulness {
+            Wakefulness::Awake => self.needed_in(index),
+            Wakefulness::Asleep => self.sleep.unwrap_or_default().keeps,
+        }
+    }
+
     /// The client requests that one instance in a flavour handles in one evaluation period.
     pub fn max_rate_in(&self, index: FlavourIndex) -> Quantity {
         self.flavour(index).map_or(self.max_rate, |flavour| flavour.max_rate)
@@ -104,7 +150,8 @@ impl Serialize for Application {
         // Where fields have no names, none can be left out.
         let has_owner = self.owner.is_some() || !serializer.is_human_readable();
         let has_flavours = !self.flavours.is_empty() || !serializer.is_human_readable();
-        let count = 4 + usize::from(has_owner) + usize::from(has_flavours);
+        let has_sleep = self.sleep.is_some() || !serializer.is_human_readable();
+        let count = 4 + usize::from(has_owner) + usize::from(has_flavours) + usize::from(has_sleep);
         let mut fields = serializer.serialize_struct("Application", count)?;
         fields.serialize_field("id", &self.id)?;
         if has_owner {
@@ -115,6 +162,9 @@ impl Serialize for Application {
         fields.serialize_field("max_latency", &self.max_latency)?;
         if has_flavours {
             fields.serialize_field("flavours", &self.flavours)?;
+        }
+        if has_sleep {
+            fields.serialize_field("sleep", &self.sleep)?;
         }
         fields.end()
     }
@@ -134,12 +184,18 @@ mod tests {
             max_rate: Quantity::whole(10),
             max_latency: Quantity::fraction(2.5).expect("finite"),
             flavours: Vec::new(),
+            sleep: None,
         };
         assert_eq!(serde_json::to_string(&application).expect("plain data"), json);
         assert_eq!(serde_json::from_str::<Application>(json).expect("valid"), application);
         let flavoured = r#"{"id":1,"hardware":2,"max_rate":5,"max_latency":10,"flavours":[{"flavour":"full","hardware":2,"max_rate":5,"max_latency":10,"quality":1},{"flavour":"lite","hardware":1,"max_rate":9,"max_latency":10,"quality":0.5}]}"#;
         let application: Application = serde_json::from_str(flavoured).expect("valid");
         assert_eq!(serde_json::to_string(&application).expect("plain data"), flavoured);
+        let sleeping = r#"{"id":1,"hardware":2,"max_rate":5,"max_latency":10,"sleep":{"keeps":1,"start":20}}"#;
+        let application: Application = serde_json::from_str(sleeping).expect("valid");
+        assert_eq!(serde_json::to_string(&application).expect("plain data"), sleeping);
+        assert_eq!(application.held_in(FlavourIndex::DEFAULT, Wakefulness::Awake), Hardware::units(2));
+        assert_eq!(application.held_in(FlavourIndex::DEFAULT, Wakefulness::Asleep), Hardware::units(1));
         let ownerless = r#"{"id":1,"hardware":1,"max_rate":5,"max_latency":10}"#;
         let application: Application = serde_json::from_str(ownerless).expect("valid");
         assert_eq!(serde_json::to_string(&application).expect("plain data"), ownerless);
@@ -160,6 +216,7 @@ mod tests {
             max_rate: Quantity::whole(10),
             max_latency: Quantity::fraction(0.1).expect("finite"),
             flavours: Vec::new(),
+            sleep: None,
         };
         assert_eq!(application.needed_in(FlavourIndex::DEFAULT), Hardware::units(4));
         assert_eq!(application.flavour_fault(), None);
@@ -185,6 +242,7 @@ mod tests {
                 max_rate: Quantity::whole(10),
                 max_latency: Quantity::fraction(0.1).expect("finite"),
                 flavours: vec![flavour("full", 300), flavour("lite", 3)],
+                sleep: Some(Sleep::default()),
             };
             let mut memory = [0; 256];
             let bytes = postcard::to_slice(&application, &mut memory).expect("plain data");

@@ -42,7 +42,7 @@ mod operation;
 mod request;
 mod verdict;
 
-pub use application::{Application, Flavour, FlavourIndex};
+pub use application::{Application, Flavour, FlavourIndex, Sleep, Wakefulness};
 pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware, HardwareKind};
 pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};

@@ -20,6 +20,10 @@ pub enum Operation {
     Replicate(Target),
     /// The instance runs in another flavour, where it is.
     Adapt(FlavourId),
+    /// The workload of the instance stops; its agent stays.
+    Sleep,
+    /// The workload of a sleeping instance starts.
+    Wake,
     /// A first instance of an application appears on a node. Only people and outside programs ask for it.
     Deploy(NodeId),
 }
@@ -102,6 +106,10 @@ agent_operations! {
     Replicate "replicate";
     /// The instance runs in another flavour.
     Adapt "adapt";
+    /// The workload of the instance stops, and gives back its hardware.
+    Sleep "sleep";
+    /// The workload of a sleeping instance starts.
+    Wake "wake";
 }
 
 impl AgentOperation {
@@ -119,7 +127,7 @@ impl AgentOperation {
     /// instance's own node alone.
     pub const fn asks_for_place(self) -> bool {
         match self {
-            AgentOperation::Undeploy | AgentOperation::Adapt => false,
+            AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
             AgentOperation::Migrate | AgentOperation::Replicate => true,
         }
     }
@@ -144,6 +152,8 @@ impl AgentOperation {
         match self {
             AgentOperation::Undeploy => Operation::Undeploy,
             AgentOperation::Adapt => Operation::Adapt(target.id().into()),
+            AgentOperation::Sleep => Operation::Sleep,
+            AgentOperation::Wake => Operation::Wake,
             AgentOperation::Migrate => Operation::Migrate(target),
             AgentOperation::Replicate => Operation::Replicate(target),
         }
@@ -176,6 +186,8 @@ impl Operation {
             Operation::Migrate(_) => OperationName::Migrate,
             Operation::Replicate(_) => OperationName::Replicate,
             Operation::Adapt(_) => OperationName::Adapt,
+            Operation::Sleep => OperationName::Sleep,
+            Operation::Wake => OperationName::Wake,
             Operation::Deploy(_) => OperationName::Deploy,
         }
     }
@@ -185,7 +197,7 @@ impl Operation {
         match self {
             Operation::Undeploy => None,
             Operation::Migrate(target) | Operation::Replicate(target) => target.resolve(own),
-            Operation::Adapt(_) => Some(own),
+            Operation::Adapt(_) | Operation::Sleep | Operation::Wake => Some(own),
             Operation::Deploy(node) => Some(node),
         }
     }
@@ -286,6 +298,8 @@ impl fmt::Display for Operation {
             Operation::Migrate(target) => write!(formatter, "migrate to {target}"),
             Operation::Replicate(target) => write!(formatter, "replicate to {target}"),
             Operation::Adapt(flavour) => write!(formatter, "adapt to {flavour}"),
+            Operation::Sleep => formatter.write_str("sleep"),
+            Operation::Wake => formatter.write_str("wake"),
             Operation::Deploy(node) => write!(formatter, "deploy on {node}"),
         }
     }
@@ -302,6 +316,8 @@ mod tests {
             (r#"{"operation":"migrate","target":"n41"}"#, "migrate to n41"),
             (r#"{"operation":"replicate","target":"self"}"#, "replicate to self"),
             (r#"{"operation":"adapt","target":"lite"}"#, "adapt to lite"),
+            (r#"{"operation":"sleep"}"#, "sleep"),
+            (r#"{"operation":"wake"}"#, "wake"),
             (r#"{"operation":"deploy","target":3}"#, "deploy on 3"),
         ] {
             let operation: Operation = serde_json::from_str(json).expect("valid");

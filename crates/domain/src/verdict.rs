@@ -61,6 +61,12 @@ pub enum Rule {
         /// The flavour that was asked for.
         flavour: FlavourId,
     },
+    /// The instance sleeps already.
+    Asleep,
+    /// The instance is awake already.
+    Awake,
+    /// The owner of the application does not say how its instances sleep, so they do not.
+    Sleepless,
     /// An operator pinned the instance: its agent can neither end nor move it.
     Pinned,
     /// The replications that the owner of the application granted are used up.
@@ -106,6 +112,9 @@ impl Rule {
             Rule::Acceptance { .. } => "acceptance",
             Rule::AcceptanceFailed { .. } => "acceptance-failed",
             Rule::Flavour { .. } => "flavour",
+            Rule::Asleep => "asleep",
+            Rule::Awake => "awake",
+            Rule::Sleepless => "sleepless",
             Rule::Pinned => "pinned",
             Rule::Budget => "budget",
             Rule::OpenGrant => "open-grant",
@@ -156,6 +165,11 @@ impl fmt::Display for Inhibition {
                     "the instance on node {node} cannot adapt to {flavour}: it runs so, or there is no such flavour"
                 )
             }
+            Rule::Asleep => write!(formatter, "the instance on node {node} sleeps already"),
+            Rule::Awake => write!(formatter, "the instance on node {node} is awake already"),
+            Rule::Sleepless => {
+                write!(formatter, "the application of the instance on node {node} does not say how it sleeps")
+            }
             Rule::Pinned => write!(formatter, "an operator pinned the instance to node {node}"),
             Rule::Budget => write!(formatter, "the instance on node {node} has used up its replications"),
             Rule::OpenGrant => {
@@ -190,6 +204,9 @@ mod tests {
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance","reason":"not at night"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance-failed","cause":"out of inferences"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"flavour","flavour":"lite"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"asleep"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"awake"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"sleepless"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"pinned"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"budget"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"open-grant"}"#,

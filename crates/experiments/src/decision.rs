@@ -7,10 +7,10 @@ use mario_audit::reader::{
     Detail, Evaluation, Header, Outcome, OwnerActKind, ReadError, Reason, Record, Seen, Target, TraceReader, Verdict,
 };
 use mario_audit::{Knowledge, Pasts, Recalled, Situation, resolver};
-use mario_domain::{Capacity, InstanceId};
+use mario_domain::{AgentOperation, Capacity, InstanceId};
 use mario_policy::{Explained, Explainer, Settings};
 use mario_prolog::{Allowance, Engine};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
@@ -94,6 +94,7 @@ pub fn explain_decision<R: BufRead>(
         node: found.node,
         free: found.free,
         flavour: found.flavour,
+        is_asleep: found.is_asleep,
         seen: &found.seen,
         recalled: &found.recalled,
     };
@@ -116,6 +117,7 @@ struct Found {
     node: u32,
     free: Capacity,
     flavour: u32,
+    is_asleep: bool,
     seen: Seen,
     recalled: Recalled,
     unreached: Vec<u32>,
@@ -132,6 +134,8 @@ struct Looking<'a> {
     origins: FxHashMap<InstanceId, (u32, u32)>,
     /// The flavours of the instances that run in another one than the default.
     flavours: FxHashMap<InstanceId, u32>,
+    /// The instances that sleep.
+    asleep: FxHashSet<InstanceId>,
     found: Option<Found>,
     verdict: Option<JudgedDecision>,
     /// When the instance evaluated first.
@@ -151,6 +155,7 @@ impl<'a> Looking<'a> {
             pasts,
             origins: FxHashMap::default(),
             flavours: FxHashMap::default(),
+            asleep: FxHashSet::default(),
             found: None,
             verdict: None,
             first: None,
@@ -179,6 +184,11 @@ impl<'a> Looking<'a> {
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     self.outcome(cycle.time, outcome);
+                }
+            }
+            Record::Woken(woken) => {
+                if matches!(woken.verdict, Verdict::Accepted(_)) {
+                    self.asleep.remove(&woken.instance);
                 }
             }
             Record::Owner(owner) => {
@@ -213,8 +223,20 @@ impl<'a> Looking<'a> {
         let unreached = self.reach.unreached(self.header, evaluation.node);
         let Evaluation { time, instance, node, free, .. } = evaluation;
         let flavour = self.flavours.get(&instance).copied().unwrap_or(0);
-        self.found =
-            Some(Found { time, instance, application, policy, node, free, flavour, seen, recalled, unreached });
+        let is_asleep = self.asleep.contains(&instance);
+        self.found = Some(Found {
+            time,
+            instance,
+            application,
+            policy,
+            node,
+            free,
+            flavour,
+            is_asleep,
+            seen,
+            recalled,
+            unreached,
+        });
         self.verdict = None;
     }
 
@@ -226,6 +248,9 @@ impl<'a> Looking<'a> {
                     Verdict::Accepted(Some(new)) => {
                         let origin = self.origins.get(instance).copied().unwrap_or_default();
                         self.origins.insert(new.clone(), origin);
+                        if self.asleep.contains(instance) {
+                            self.asleep.insert(new.clone());
+                        }
                         if let Some(flavour) = self.flavours.get(instance).copied() {
                             self.flavours.insert(new.clone(), flavour);
                         }
@@ -233,6 +258,11 @@ impl<'a> Looking<'a> {
                     }
                     Verdict::Accepted(None) => {
                         self.adapted(instance, &wish.target);
+                        match wish.operation {
+                            AgentOperation::Sleep => self.asleep.insert(instance.clone()),
+                            AgentOperation::Wake => self.asleep.remove(instance),
+                            _ => false,
+                        };
                         None
                     }
                     Verdict::Inhibited(reason) => Some(reason.clone()),

@@ -90,6 +90,18 @@ pub struct FurtherCounts {
     /// Instances that the owners of nodes shrank.
     #[serde(skip_serializing_if = "is_zero")]
     pub shrunk: u64,
+    /// Sleeps that were accepted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sleep: u64,
+    /// Wakes that agents asked for and that were accepted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wake: u64,
+    /// Sleeping instances that a client request woke.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub woken: u64,
+    /// Client requests that asked in vain whether a sleeping instance may wake.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_woken: u64,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

@@ -8,7 +8,7 @@ mod of_trace;
 
 use std::collections::BTreeMap;
 
-use mario_domain::{ApplicationId, Capacity, Duration, Fact, Flavour, Hardware, NodeId, Quantity};
+use mario_domain::{ApplicationId, Capacity, Duration, Fact, Flavour, Hardware, NodeId, Quantity, Sleep};
 use mario_policy::PolicyText;
 use mario_scenario::topology::{ExportError, write_graphml};
 use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
@@ -69,6 +69,8 @@ pub struct MomentApplication {
     pub max_latency: Quantity,
     /// The ways to run it.
     pub flavours: Vec<Flavour>,
+    /// How its instances sleep, if they do.
+    pub sleep: Option<Sleep>,
     /// What else is known about it.
     pub facts: Vec<Fact>,
     /// The policy of its agents.
@@ -164,6 +166,9 @@ impl Moment {
         if !application.facts.is_empty() {
             let facts = application.facts.iter().map(|fact| (fact.key.to_string(), json!(fact.value)));
             value["facts"] = Value::Object(facts.collect());
+        }
+        if let Some(Sleep { keeps, start }) = application.sleep {
+            value["sleep"] = json!({ "keeps": keeps, "start": start });
         }
         if !application.flavours.is_empty() {
             value["flavour"] = application

@@ -328,6 +328,7 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
         max_rate: quantity("max_rate", file.max_rate)?,
         max_latency: quantity("max_latency", file.max_latency)?,
         flavours: file.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
+        sleep: None,
     };
     if let Some(cause) = application.flavour_fault() {
         return Err(Fault::new(format!("the flavours of application `{}` cannot be used", file.id)).caused_by(cause));

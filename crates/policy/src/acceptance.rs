@@ -21,7 +21,7 @@ pub use view::ManagerView;
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
-pub const MANAGER_FACTS: [(&str, usize); 13] = [
+pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("service", 4),
     ("node", 2),
     ("node", 3),
@@ -35,6 +35,7 @@ pub const MANAGER_FACTS: [(&str, usize); 13] = [
     ("flavour", 6),
     ("running", 2),
     ("leave", 2),
+    ("asleep", 1),
 ];
 
 /// How many of them have always been there. A text may define those that came later by itself, and then sees its own.

@@ -280,11 +280,11 @@ impl ProposalFault {
     /// What is wrong, in plain words.
     pub fn description(self) -> &'static str {
         match self {
-            ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate, replicate or adapt",
+            ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate, replicate, adapt, sleep or wake",
             ProposalFault::UnboundTarget => "the target is an unbound variable",
             ProposalFault::NotATarget => "a target is a name or an integer",
             ProposalFault::UnknownTarget => "the policy made the name of the target up",
-            ProposalFault::UndeploysElsewhere => "an instance can undeploy itself only, where it is",
+            ProposalFault::UndeploysElsewhere => "an instance can undeploy, sleep or wake itself only, where it is",
         }
     }
 }

@@ -298,6 +298,6 @@ impl Explainer {
 const fn is_common(operation: AgentOperation) -> bool {
     match operation {
         AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,
-        AgentOperation::Adapt => false,
+        AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
     }
 }

@@ -71,6 +71,10 @@ pub struct Exploration {
 
 /// What a policy asks for that makes a difference to which worlds it needs.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one interest, and any of them may hold together with any other"
+)]
 pub(crate) struct Interests {
     /// It reads `inhibited/3` or `refused/3`.
     memory: bool,
@@ -81,6 +85,8 @@ pub(crate) struct Interests {
     flavours: Option<Vec<String>>,
     /// It reads `leave/2`.
     leaving: bool,
+    /// It reads `asleep/1`, or proposes to sleep or to wake.
+    sleep: bool,
 }
 
 impl Interests {
@@ -90,6 +96,12 @@ impl Interests {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
             ("needs" | "free", [_, _, _]) => self.kinds = true,
             ("leave", [_, _]) => self.leaving = true,
+            ("asleep", [_]) => self.sleep = true,
+            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, _])
+                if word == AgentOperation::Sleep.as_str() || word == AgentOperation::Wake.as_str() =>
+            {
+                self.sleep = true;
+            }
             ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
             ("flavour", [_, flavour, _, _, _, _]) | ("running", [_, flavour]) => self.note_flavour(flavour),
             ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
@@ -198,6 +210,7 @@ impl Explorer<'_> {
         let memories: &[u32] = if interests.memory { &[1, 10] } else { &[0] };
         let gpus: &[Gpus] = if interests.kinds { &[Gpus::NotAsked, Gpus::One] } else { &[Gpus::NotAsked] };
         let notices: &[Option<u32>] = if interests.leaving { &[None, Some(2)] } else { &[None] };
+        let sleeps: &[bool] = if interests.sleep { &[false, true] } else { &[false] };
         let spreads: &[Spread] =
             if interests.extra.is_empty() { &[Spread::None] } else { &[Spread::InTurn, Spread::Same, Spread::None] };
         for nodes in 1..=self.bounds.nodes {
@@ -219,11 +232,16 @@ impl Explorer<'_> {
                                     gpus: Gpus::NotAsked,
                                     flavours: interests.flavours.as_deref().unwrap_or_default(),
                                     notice: None,
+                                    can_sleep: interests.sleep,
+                                    begins_asleep: false,
                                 };
                                 for &gpus in gpus {
                                     for &notice in notices {
-                                        (world.gpus, world.notice) = (gpus, notice);
-                                        self.explore_settings(&mut world, memories, spreads);
+                                        for &begins_asleep in sleeps {
+                                            (world.gpus, world.notice) = (gpus, notice);
+                                            world.begins_asleep = begins_asleep;
+                                            self.explore_settings(&mut world, memories, spreads);
+                                        }
                                     }
                                 }
                                 if self.ended_early.is_some() {
@@ -274,6 +292,11 @@ impl Explorer<'_> {
             let placement = run.placement();
             if let Some(before) = history.iter().rposition(|earlier| *earlier == placement) {
                 let since = |operation| enacted[before..].iter().any(|cycle| cycle.contains(&operation));
+                if since(AgentOperation::Sleep) && run.woken.is_some_and(|woken| woken as usize > before) {
+                    let clause = steps.iter().find_map(accepted).map(|(_, clause)| clause);
+                    let message = "an instance falls asleep though requests come, which wake it again";
+                    self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
+                }
                 if since(AgentOperation::Replicate) && since(AgentOperation::Undeploy) {
                     let clause = steps.iter().find_map(accepted).map(|(_, clause)| clause);
                     let message = "instances come and go, and are where they were again, though no client moved";

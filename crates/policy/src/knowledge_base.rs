@@ -9,7 +9,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
 mod later;
 
-use crate::vocabulary::LEAVE;
+use crate::vocabulary::{ASLEEP, LEAVE};
 pub(crate) use later::Copied;
 use later::{Flavours, History, Kinds};
 
@@ -35,6 +35,7 @@ pub struct KnowledgeBase {
     kinds: Kinds,
     flavours: Flavours,
     leaving: Table,
+    asleep: Table,
     /// Neighbours on their way into `nodes`.
     neighbours: Vec<Constant>,
 }
@@ -103,6 +104,7 @@ impl KnowledgeBase {
             kinds: Kinds::new(),
             flavours: Flavours::new(),
             leaving: Table::new(2),
+            asleep: Table::new(1),
             neighbours: Vec::new(),
         }
     }
@@ -133,6 +135,7 @@ impl KnowledgeBase {
         self.kinds.free.clear();
         self.flavours.running.clear();
         self.leaving.clear();
+        self.asleep.clear();
     }
 
     /// Forgets the extra facts.
@@ -300,6 +303,7 @@ impl KnowledgeBase {
         self.kinds.clone_from(&other.kinds);
         self.flavours.clone_from(&other.flavours);
         self.leaving.clone_from(&other.leaving);
+        self.asleep.clone_from(&other.asleep);
     }
 
     /// Adds a node fact of one form; the other form of the same fact may be there already.
@@ -355,6 +359,7 @@ impl KnowledgeBase {
             13 => Some(&self.flavours.known),
             14 => Some(&self.flavours.running),
             LEAVE => Some(&self.leaving),
+            ASLEEP => Some(&self.asleep),
             _ => None,
         }
     }

@@ -10,10 +10,11 @@
 //! `refused` an operation, an instance and a target. Integers become integers, strings become atoms, and other keys are
 //! ignored.
 //!
-//! What an agent remembers of what happened, and hardware by kind, may be there as well:
+//! What an agent remembers of what happened, hardware by kind, and whether the instance sleeps may be there as well:
 //!
 //! ```json
-//! {"earlier": [[1, "n41", 2, 15]], "done": [[3, "migrate", "n42"]], "age": 5, "free": {"units": 10, "memory_mb": 512}}
+//! {"earlier": [[1, "n41", 2, 15]], "done": [[3, "migrate", "n42"]], "age": 5, "free": {"units": 10, "memory_mb": 512},
+//!  "asleep": true}
 //! ```
 
 use std::borrow::Cow;
@@ -41,6 +42,7 @@ pub struct Recorded {
     earlier: Vec<(u32, [Constant; 3])>,
     done: Vec<(u32, [Constant; 2])>,
     age: Option<u32>,
+    is_asleep: bool,
     free_kinds: Vec<[Constant; 2]>,
 }
 
@@ -112,6 +114,7 @@ impl Recorded {
             earlier: raw.earlier.iter().map(earlier).collect(),
             done: raw.done.iter().map(done).collect(),
             age: raw.age,
+            is_asleep: raw.asleep,
             free_kinds: raw.free.0.iter().map(of_kind).collect(),
         })
     }
@@ -135,6 +138,9 @@ impl Recorded {
         }
         if let Some(age) = self.age {
             facts.push_age(self.instance, age);
+        }
+        if self.is_asleep {
+            facts.push_asleep(self.instance);
         }
         for [kind, amount] in &self.free_kinds {
             facts.push_row("free", &[self.node, *kind, *amount]);
@@ -181,6 +187,8 @@ struct Raw<'a> {
     done: Vec<RawDone<'a>>,
     #[serde(default)]
     age: Option<u32>,
+    #[serde(default)]
+    asleep: bool,
     #[serde(borrow, default)]
     free: Amounts<'a>,
 }

@@ -138,6 +138,7 @@ pub const FACTS: &[FactPredicate] = &[
     },
     FactPredicate { name: "running", arguments: &[id("the instance"), id("the flavour")] },
     FactPredicate { name: "leave", arguments: &[id("the instance"), number("how many evaluations it has left")] },
+    FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
 /// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
@@ -154,3 +155,6 @@ pub(crate) const FLAVOUR: usize = 13;
 
 /// The position of `leave/2` in [`FACTS`].
 pub(crate) const LEAVE: usize = 15;
+
+/// The position of `asleep/1` in [`FACTS`].
+pub(crate) const ASLEEP: usize = 16;

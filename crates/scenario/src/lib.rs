@@ -70,7 +70,7 @@ pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::{
     acceptance_names, adapts, asks_for, baseline_names, has_initiative, is_path, policy_names, remembers,
-    shipped_library, shipped_policy, shipped_tests,
+    shipped_library, shipped_policy, shipped_tests, sleeps,
 };
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
+use mario_domain::AgentOperation;
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Remembers, Settings as PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
@@ -48,6 +49,7 @@ const POLICIES: &[Shipped] = shipped![
     "several-resources",
     "popularity-with-cool-down",
     "flavours-by-load",
+    "sleep-at-night",
     "never-move",
     "popularity",
     "cells",
@@ -115,11 +117,21 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Whether a policy of agents may propose to adapt.
 pub fn adapts(policy: &PolicyText) -> bool {
-    let word = mario_domain::AgentOperation::Adapt.as_str();
-    let may_adapt = policy.files.iter().any(|(_, text)| has_word(text, word));
-    let Some((name, text)) = policy.main().filter(|_| may_adapt) else { return false };
+    mentions(policy, &[AgentOperation::Adapt])
+}
+
+/// Whether a policy of agents may propose to sleep or to wake.
+pub fn sleeps(policy: &PolicyText) -> bool {
+    mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
+}
+
+/// Whether a policy of agents has the word of any of these operations in its text.
+fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
+    // Nearly all policies contain none of them, and need not be compiled to find that out.
+    let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
+    let Some((name, text)) = policy.main().filter(|_| operations.iter().any(is_there)) else { return false };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
-    loaded.is_ok_and(|policy| policy.program().mentions(word))
+    loaded.is_ok_and(|policy| operations.iter().any(|operation| policy.program().mentions(operation.as_str())))
 }
 
 /// Whether the policy of a node's manager also says what its owner evicts or shrinks.

@@ -74,6 +74,11 @@ impl Scenario {
         Time::ZERO + self.duration
     }
 
+    /// Whether any application sleeps.
+    pub fn has_sleep(&self) -> bool {
+        self.applications.iter().any(|plan| plan.application.sleep.is_some())
+    }
+
     /// Whether any application has flavours.
     pub fn has_flavours(&self) -> bool {
         self.applications.iter().any(|plan| !plan.application.flavours.is_empty())

@@ -340,6 +340,8 @@ impl Tally {
             }
             OperationName::Migrate => self.count(time, application, |step| step.migrate += 1),
             OperationName::Adapt => self.count_further(application, |counts| counts.adapt += 1),
+            OperationName::Sleep => self.count_further(application, |counts| counts.sleep += 1),
+            OperationName::Wake => self.count_further(application, |counts| counts.wake += 1),
             OperationName::Replicate => {
                 self.count(time, application, |step| step.replicate += 1);
                 self.instances_changed(application, 1);
@@ -424,6 +426,14 @@ impl Recorder for Tally {
             seen.sum += instances;
             seen.max = seen.max.max(instances);
         }
+    }
+
+    fn woken(&mut self, _time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        let is_accepted = verdict.is_accepted();
+        self.count_further(population.agent(agent).application(), |counts| {
+            counts.woken += u64::from(is_accepted);
+            counts.not_woken += u64::from(!is_accepted);
+        });
     }
 
     fn owner(&mut self, _time: Time, acts: &OwnerActs, population: &Population) {

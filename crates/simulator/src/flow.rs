@@ -13,9 +13,12 @@ mod inflow;
 mod load;
 mod schedule;
 mod settle;
+mod sleep;
 mod turns;
 mod window;
 mod world;
+
+use std::collections::BTreeSet;
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex, Workload};
@@ -54,6 +57,8 @@ pub(crate) struct Flow {
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
+    /// Sleeping instances that may not wake: they see what would have reached them.
+    frozen: BTreeSet<AgentIndex>,
 }
 
 /// The users of one application at one access point.
@@ -95,6 +100,7 @@ impl Flow {
             cleared: Vec::new(),
             is_cleared: Vec::with_capacity(instances),
             stale: Vec::new(),
+            frozen: BTreeSet::new(),
         }
     }
 
@@ -390,7 +396,7 @@ impl Flow {
     /// They no longer do.
     fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
         // Nothing of what came to an instance that is gone counts any more.
-        if !self.is_cleared[from.agent.position()] {
+        if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
             self.inflows.change(from.agent).leave(users, from.way, schedule, Window { length: self.window, now });
         }
     }
@@ -420,12 +426,18 @@ impl Flow {
 
     fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let ended = self.turns.end(turns, world.now);
+        let window = Window { length: self.window, now: world.now };
+        let rate = if self.frozen.is_empty() { 0.0 } else { self.rate(&self.cells[index.position()].members) };
         for (place, route) in (0..).zip(&self.cells[index.position()].routes) {
             let Reach { agent, way } = world.reach(*route);
             let inflow = self.inflows.change(agent);
             if let Some(ended) = ended {
                 let share = Share { way, turns, place, cells: 1, cycle: None };
                 inflow.leave_turns(share, ended, &mut self.turns);
+            }
+            if self.frozen.contains(&agent) {
+                let rate = rate / self.cells[index.position()].routes.len() as f64;
+                inflow.join(1, way, Schedule::Mean { arrival: world.now, rate }, window);
             }
         }
         if let Some(ended) = ended {

@@ -1,5 +1,6 @@
 //! Ways through the infrastructure as it is now.
 
+mod nearest;
 mod resumed;
 #[cfg(test)]
 mod tests;

@@ -87,6 +87,17 @@ impl Placement {
 
     /// Whether it places just the living agents of a population, each where it is.
     pub(crate) fn holds_together(&self, population: &Population, applications: usize, nodes: usize) -> bool {
+        self.places_all_but(0, population, applications, nodes)
+    }
+
+    /// Whether it places all but this many of the living agents of a population, each where it is.
+    pub(crate) fn places_all_but(
+        &self,
+        missing: usize,
+        population: &Population,
+        applications: usize,
+        nodes: usize,
+    ) -> bool {
         let are_tables = self.nodes == nodes && self.agents.len() == applications && self.on_node.len() == applications;
         if !are_tables || self.on_node.iter().any(|on_node| ![0, nodes].contains(&on_node.len())) {
             return false;
@@ -113,8 +124,9 @@ impl Placement {
                 (*present != SEVERAL || here.len() > 1) && is_here(application, node, here)
             })
         };
-        let listed =
+        let alive =
             (0..population.agent_count()).filter(|agent| population.agent(AgentIndex::at(*agent)).is_alive()).count();
+        let Some(listed) = alive.checked_sub(missing) else { return false };
         self.agents.iter().enumerate().all(|(application, instances)| {
             is_sorted(instances) && instances.iter().all(|agent| is_alive(agent, application))
         }) && self.on_node.iter().enumerate().all(|(application, on_node)| is_sound(application, on_node))

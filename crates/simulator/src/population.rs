@@ -48,7 +48,7 @@ mod strategies;
 mod update;
 
 pub use acceptance::{AcceptanceContext, AcceptanceCounts, Asked};
-pub use agent::{Agent, Neighbour, RequestFact};
+pub use agent::{Agent, Body, Neighbour, RequestFact};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
 pub use label::Label;

@@ -6,7 +6,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex
 pub use mario_trace::{Cause, Sent};
 
 use crate::optimum::Value;
-use crate::population::{AgentIndex, Label, OwnerActs, ParkedCounts, Population};
+use crate::population::{AgentIndex, CompactVerdict, Label, OwnerActs, ParkedCounts, Population};
 
 /// Takes down what happens in a run, in the order in which it happens.
 ///
@@ -44,6 +44,9 @@ pub trait Recorder {
     /// The owner of a node did something to what runs there, after what was accepted at this time was enacted. A recorder that
     /// counts cycles hears of it after the cycle.
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
+
+    /// A client request reached an instance that slept, and its manager said whether it may wake.
+    fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
     /// The managers were active, whether or not there was anything to judge.
     fn activation(&mut self, time: Time, population: &Population) {}
@@ -177,6 +180,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.owner(time, acts, population);
     }
 
+    fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        self.0.woken(time, agent, verdict, population);
+        self.1.woken(time, agent, verdict, population);
+    }
+
     fn activation(&mut self, time: Time, population: &Population) {
         self.0.activation(time, population);
         self.1.activation(time, population);
@@ -291,6 +299,12 @@ impl<R: Recorder> Recorder for Option<R> {
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {
         if let Some(recorder) = self {
             recorder.owner(time, acts, population);
+        }
+    }
+
+    fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        if let Some(recorder) = self {
+            recorder.woken(time, agent, verdict, population);
         }
     }
 

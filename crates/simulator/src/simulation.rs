@@ -6,6 +6,7 @@
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
+//! | `sleep` | instances that sleep, and the client requests that wake them |
 //! | `owners` | owners of nodes who evict and shrink what runs there |
 //! | `reasons` | why agents get nothing done, the first time |
 //! | `acceptances` | acceptance policies of nodes that give no answer |
@@ -26,6 +27,7 @@ mod parking;
 mod planning;
 mod reasons;
 mod setup;
+mod sleep;
 mod traffic;
 mod updates;
 
@@ -52,6 +54,7 @@ use crate::queue::EventQueue;
 use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
+use sleep::Sleepers;
 
 pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
@@ -139,6 +142,8 @@ pub struct Simulation<'a> {
     /// What agents proposed to what others may come to know too.
     decision_cache: DecisionCache,
     placement: Placement,
+    /// Where traffic is rates and applications sleep.
+    sleepers: Option<Box<Sleepers>>,
     paths: Paths,
     router: Router,
     /// Traffic as rates, where messages are not sent one by one.
@@ -183,6 +188,8 @@ enum Event {
     Handling,
     /// An instance is done with a client request.
     ServiceEnd(AgentIndex),
+    /// The first client request of a rate reaches a sleeping instance.
+    Request(AgentIndex),
     /// Agents evaluate.
     Evaluations(BatchIndex),
     /// The managers judge.
@@ -277,16 +284,27 @@ impl Simulation<'_> {
                 Event::Handling => self.handle_messages(recorder),
                 Event::Emission(user) => self.emit(user, recorder),
                 Event::ServiceEnd(agent) => self.end_service(agent, recorder),
-                Event::Evaluations(due) => self.evaluate(due, recorder),
+                Event::Request(agent) => self.requested(agent, recorder),
+                Event::Evaluations(due) => {
+                    self.evaluate(due, recorder);
+                    self.route_to_sleepers();
+                }
                 Event::Management => {
                     self.manage(recorder);
+                    self.expect_requests();
                     if recorder.is_broken() {
                         return false;
                     }
                 }
-                Event::Step(step) => self.step(step, recorder),
+                Event::Step(step) => {
+                    self.step(step, recorder);
+                    self.expect_requests();
+                }
                 Event::Start => self.start_agents(),
-                Event::Disturbance(position) => self.disturb(position, recorder),
+                Event::Disturbance(position) => {
+                    self.disturb(position, recorder);
+                    self.expect_requests();
+                }
                 Event::Redeploy(application) => self.redeploy(application),
                 Event::Update(position) => self.update(position, recorder),
             }
@@ -309,7 +327,7 @@ impl Simulation<'_> {
         let terrain = Terrain {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
-            placement: &self.placement,
+            placement: self.sleepers.as_ref().map_or(&self.placement, |sleepers| sleepers.routed()),
             population: &self.population,
         };
         (&mut self.router, terrain)
@@ -321,7 +339,7 @@ impl Simulation<'_> {
         let terrain = Terrain {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
-            placement: &self.placement,
+            placement: self.sleepers.as_ref().map_or(&self.placement, |sleepers| sleepers.routed()),
             population: &self.population,
         };
         let now = self.queue.now();

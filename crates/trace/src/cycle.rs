@@ -25,7 +25,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    fn verdict(&mut self, verdict: &Verdict) {
+    pub(crate) fn verdict(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Accepted => self.line.extend_from_slice(b",\"accepted\""),
             Verdict::Inhibited(inhibition) => {
@@ -67,7 +67,7 @@ impl<W: Write> Cycle<'_, W> {
             match judged.operation {
                 AgentOperation::Undeploy => totals.instances = totals.instances.saturating_sub(1),
                 AgentOperation::Replicate => totals.instances += 1,
-                AgentOperation::Migrate | AgentOperation::Adapt => {}
+                AgentOperation::Migrate | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
             }
         } else {
             totals.inhibited += 1;

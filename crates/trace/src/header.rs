@@ -17,6 +17,8 @@ pub enum Version {
     Fourth,
     /// For runs in which owners of nodes have initiative: [`Header::notice`] is there.
     Fifth,
+    /// For runs in which an application sleeps, or a policy of agents speaks of it.
+    Sixth,
 }
 
 /// What is known before the run. The fields are the keys of the first line, in its order.
@@ -164,6 +166,7 @@ impl Header<'_> {
             Version::Second | Version::Third => 3,
             Version::Fourth => 4,
             Version::Fifth => 5,
+            Version::Sixth => 6,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

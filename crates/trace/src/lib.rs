@@ -20,6 +20,7 @@
 mod header;
 mod place;
 mod record;
+mod sleep;
 
 mod writer;
 

@@ -263,7 +263,24 @@ pub enum Happened<N> {
         /// The place of the flavour in its application.
         flavour: u32,
     },
-    /// A copy that was to run in a smaller flavour does. In the journal.
+    /// An instance fell asleep. In the journal.
+    Slept {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// An instance woke. In the journal.
+    Woke {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A client request reached an instance that sleeps, and its manager did not let it wake.
+    WakeRefused {
+        /// The instance.
+        instance: InstanceId,
+        /// Why not.
+        inhibition: Inhibition,
+    },
+    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped. In the journal.
     Shrunk {
         /// The copy.
         workload: String,
@@ -376,6 +393,9 @@ impl<N> Happened<N> {
                 Happened::Updated { instance, application: application(place), needed, flavour }
             }
             Happened::Adapted { instance, flavour } => Happened::Adapted { instance, flavour },
+            Happened::Slept { instance } => Happened::Slept { instance },
+            Happened::Woke { instance } => Happened::Woke { instance },
+            Happened::WakeRefused { instance, inhibition } => Happened::WakeRefused { instance, inhibition },
             Happened::Shrunk { workload } => Happened::Shrunk { workload },
             Happened::Lost { journal } => Happened::Lost { journal },
             Happened::Peer { node: peer, journal } => Happened::Peer { node: node(peer), journal },

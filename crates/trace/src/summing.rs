@@ -18,8 +18,10 @@ pub(crate) struct Summing {
     application_of_user: Vec<ApplicationPlace>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
-    /// Columns of a row that only some runs have.
-    further_columns: usize,
+    /// Columns of a row that only some runs have: adapts where applications have flavours or sleep, sleeps and wakes where they
+    /// sleep.
+    has_flavours: bool,
+    has_sleep: bool,
     /// By application, then by tier.
     placed: Vec<u64>,
     /// When users moved last, and how many of each application; told as soon as something else happens.
@@ -37,10 +39,9 @@ struct Row {
     deployed: u64,
     not_deployed: u64,
     adapt: u64,
+    sleep: u64,
+    wake: u64,
 }
-
-/// The columns of [`Row`] that every record has.
-const FIRST_COLUMNS: usize = 7;
 
 impl Summing {
     pub(crate) fn new(header: &Header<'_>) -> Summing {
@@ -51,7 +52,8 @@ impl Summing {
             application_of_user: header.users.iter().map(|user| user.application).collect(),
             tier_of_node,
             tier_count,
-            further_columns: usize::from(has_flavours),
+            has_flavours,
+            has_sleep: header.applications.iter().any(|listed| listed.application.sleep.is_some()),
             placed: vec![0; header.applications.len() * tier_count],
             moves: None,
         }
@@ -63,7 +65,7 @@ impl Summing {
         self.application_of_user == founded.application_of_user
             && self.tier_of_node == founded.tier_of_node
             && self.tier_count == founded.tier_count
-            && self.further_columns == founded.further_columns
+            && (self.has_flavours, self.has_sleep) == (founded.has_flavours, founded.has_sleep)
             && self.placed.len() == founded.placed.len()
             && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == header.applications.len())
     }
@@ -110,6 +112,8 @@ impl Counts<'_> {
             AgentOperation::Migrate => row.migrate += 1,
             AgentOperation::Replicate => row.replicate += 1,
             AgentOperation::Adapt => row.adapt += 1,
+            AgentOperation::Sleep => row.sleep += 1,
+            AgentOperation::Wake => row.wake += 1,
         }
         if let Some(node) = created {
             self.summing.place(application, node, 1);
@@ -171,19 +175,23 @@ impl<W: Write> TraceWriter<W> {
     fn tell_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
         let totals = &mut self.totals;
         for row in rows {
-            totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed + row.adapt;
+            totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
+            totals.operations += row.adapt + row.sleep + row.wake;
             totals.inhibited += row.inhibited + row.not_deployed;
             totals.instances += row.replicate + row.deployed;
             totals.instances = totals.instances.saturating_sub(row.undeploy);
         }
         self.begin("counts", time);
-        let columns = 1 + FIRST_COLUMNS + self.summing.as_ref().map_or(0, |summing| summing.further_columns);
+        let summing = self.summing.as_ref();
+        let (has_flavours, has_sleep) =
+            summing.map_or((false, false), |summing| (summing.has_flavours, summing.has_sleep));
         let told = rows.iter().enumerate().filter(|(_, row)| **row != Row::default());
         self.rows(told.map(|(application, row)| {
-            let Row { nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt } = *row;
-            let counts =
-                [application as u64, nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt];
-            counts.into_iter().take(columns)
+            let Row { nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt, sleep, wake } = *row;
+            let counts = [application as u64, nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed];
+            let of_flavours = (has_flavours || has_sleep).then_some(adapt);
+            let of_sleep = [sleep, wake].into_iter().filter(move |_| has_sleep);
+            counts.into_iter().chain(of_flavours).chain(of_sleep)
         }));
         self.line.extend_from_slice(b",[");
         for (position, (rule, count)) in rules.iter().enumerate() {

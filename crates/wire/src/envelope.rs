@@ -6,7 +6,7 @@ use mario_colony::routing::{
     CERTIFICATE_BYTES_MAX, Label, NAMES_MAX, Names, RoutingMessage, SequenceRequest, ToldRoute, Update,
 };
 use mario_colony::{Descriptor, Epoch, Hello, JournalId, Luggage, Message, Prepare, Token, TransferId, TransferKind};
-use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId};
+use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId, Wakefulness};
 
 use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, NAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
 use crate::error::{DecodeError, EncodeError, Problem};
@@ -185,6 +185,7 @@ message! { Prepare {
     7 replications_left: Option<u32> = Optional(Unsigned),
     8 luggage_bytes: u64 = Required(Unsigned),
     9 flavour: FlavourIndex = OrDefault(Unsigned),
+    10 wakefulness: Wakefulness = OrDefault(Flag),
 } }
 
 alternatives! { RoutingMessage {

@@ -8,7 +8,7 @@ use mario_colony::{
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Flavour, FlavourId, FlavourIndex, Hardware,
-    HardwareKind, Id, Inhibition, InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
+    HardwareKind, Id, Inhibition, InstanceId, NodeId, OwnerId, Quantity, Rule, Sleep, Target, Wakefulness,
 };
 
 use crate::bounds::{
@@ -18,9 +18,9 @@ use crate::bounds::{
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested};
 use crate::schema::{
-    Bits128, Codec, Double, Excerpt, List, Nested, Octets, Optional, OrDefault, Page, Presence, Required, Row, Schema,
-    Signed, Text, Unknown, Unsigned, Word, alternatives, message, read_fields, read_text, row, slot, write_fields,
-    write_text,
+    Bits128, Codec, Double, Excerpt, Flag, List, Nested, Octets, Optional, OrDefault, Page, Presence, Required, Row,
+    Schema, Signed, Text, Unknown, Unsigned, Word, alternatives, message, read_fields, read_text, row, slot,
+    write_fields, write_text,
 };
 
 /// Types that hold one value of a codec.
@@ -48,6 +48,7 @@ wrapped! {
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
     // A number above every count of flavours stays invalid when it is cut to the type's range.
+    Wakefulness: Flag, bool, |value| value.is_asleep(), |is_asleep: bool| if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake };
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 
@@ -269,6 +270,12 @@ message! { Application {
     4 max_rate: Quantity = Required(Nested),
     5 max_latency: Quantity = Required(Nested),
     6 flavours: Vec<Flavour> = List(Nested, FLAVOURS_MAX),
+    7 sleep: Option<Sleep> = Optional(Nested),
+} }
+
+message! { Sleep {
+    1 keeps: Hardware = Required(Unsigned),
+    2 start: Quantity = Required(Nested),
 } }
 
 message! { Flavour {
@@ -331,6 +338,8 @@ const OPERATION: Word<AgentOperation> = Word(&[
     (1, "migrate", AgentOperation::Migrate),
     (2, "replicate", AgentOperation::Replicate),
     (3, "adapt", AgentOperation::Adapt),
+    (4, "sleep", AgentOperation::Sleep),
+    (5, "wake", AgentOperation::Wake),
 ]);
 
 type Memory = Remembered<Target>;
@@ -456,5 +465,8 @@ alternatives! { Rule {
         14 oversized: Oversized { 1 bytes: u64 = Required(Unsigned), 2 bytes_max: u64 = Required(Unsigned) },
         15 descriptor: Descriptor { 1 cause: String = Required(REASON) },
         16 flavour: Flavour { 1 flavour: FlavourId = Required(Nested) },
+        17 asleep: Asleep {},
+        18 awake: Awake {},
+        19 sleepless: Sleepless {},
     }
 } }

@@ -7,7 +7,7 @@ use mario_colony::{
     Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,
     WorkloadId,
 };
-use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId};
+use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId, Wakefulness};
 use std::sync::Arc;
 
 use crate::error::{DecodeError, EncodeError, Problem};
@@ -71,6 +71,8 @@ alternatives! { Record {
             2 flavour: FlavourIndex = Required(Unsigned),
         },
         15 shrunk: Shrunk { 1 workload: WorkloadId = Required(Nested) },
+        17 slept: Slept { 1 instance: InstanceId = Required(Nested) },
+        18 woke: Woke { 1 instance: InstanceId = Required(Nested) },
         16 updated: Updated {
             1 instance: InstanceId = Required(Nested),
             2 descriptor: Arc<Descriptor> = Required(Nested),
@@ -88,6 +90,7 @@ message! { Owned {
     6 replications_left: Option<u32> = Optional(Unsigned),
     7 is_pinned: bool = Required(Flag),
     8 flavour: FlavourIndex = OrDefault(Unsigned),
+    9 wakefulness: Wakefulness = OrDefault(Flag),
 } }
 
 alternatives! { OwnCause {

@@ -7,21 +7,14 @@ use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
 use crate::texts::{rule_text, wish_text};
-use crate::world::{AgentPlace, Arrival, Pending, Standing};
+use crate::world::{AgentPlace, Arrival, InstanceState, Pending, Standing};
 
 /// What an accepted request does to the world.
 pub(super) enum Enactment {
     Go(AgentPlace),
     Travel(AgentPlace, u32),
-    Appear { instance: InstanceId, application: u32, policy: u32, node: u32, flavour: u32 },
-    Adapt(AgentPlace, Adaptation),
-}
-
-/// What an instance runs in from now on, and what it holds then.
-#[derive(Clone, Copy)]
-pub(super) struct Adaptation {
-    pub(super) flavour: u32,
-    pub(super) held: Hardware,
+    Appear { instance: InstanceId, application: u32, policy: u32, node: u32, flavour: u32, is_asleep: bool },
+    Change(AgentPlace, InstanceState),
 }
 
 /// A request as the managers see it.
@@ -39,19 +32,16 @@ pub(super) struct Case<'a> {
     pub(super) application: u32,
     /// What it needs where it leads to.
     pub(super) needed: Hardware,
-    /// The flavour that an adapt asks for.
-    pub(super) flavour_id: Option<Id>,
-    /// What an adapt that is possible changes.
-    pub(super) adaptation: Option<Adaptation>,
+    /// How the instance is run after an adapt, a sleep or a wake, or the rule that speaks against it.
+    pub(super) change: Option<Result<InstanceState, Rule>>,
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
 /// What speaks against a request, by the rules that every node has.
-#[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one rule, and any of them may hold together with any other")]
+#[derive(Clone)]
 struct Against {
-    /// The flavour is not there, or is the one that the instance runs in.
-    flavour: bool,
+    /// What makes an adapt, a sleep or a wake impossible, whatever the hardware.
+    change: Option<Rule>,
     outside: bool,
     down: bool,
     leaving: bool,
@@ -81,15 +71,15 @@ impl Audit {
         self.begin_turn_of_owners();
     }
 
-    fn enact(&mut self, enactments: &mut Vec<Enactment>) {
+    pub(super) fn enact(&mut self, enactments: &mut Vec<Enactment>) {
         for enactment in enactments.drain(..) {
             match enactment {
                 Enactment::Go(agent) => self.world.go(agent, self.line),
                 Enactment::Travel(agent, to) => self.world.travel(agent, to),
-                Enactment::Appear { instance, application, policy, node, flavour } => {
-                    self.appear(&instance, application, policy, node, flavour);
+                Enactment::Appear { instance, application, policy, node, flavour, is_asleep } => {
+                    self.appear(&instance, application, policy, node, (flavour, is_asleep));
                 }
-                Enactment::Adapt(agent, Adaptation { flavour, held }) => self.world.adapt(agent, flavour, held),
+                Enactment::Change(agent, changed) => self.world.change(agent, changed),
             }
         }
         for node in std::mem::take(&mut self.promising) {
@@ -183,15 +173,11 @@ impl Audit {
         let agent = self.world.agent(place);
         let (application, held) = (agent.application, agent.held);
         let asks_for_place = wish.operation.asks_for_place();
-        let asked_flavour = match &wish.target {
-            Target::Flavour(id) | Target::Unknown(id) if wish.operation.asks_for_flavour() => Some(id.clone()),
-            _ => None,
-        };
-        let adaptation = self.adaptation(place, &wish.target);
-        let needed = match adaptation {
-            _ if !wish.operation.asks_for_flavour() => held,
-            Some(adaptation) => adaptation.held.saturating_sub(held),
-            None => Hardware::NONE,
+        let change = self.change_by(place, wish);
+        let needed = match &change {
+            None => held,
+            Some(Ok(changed)) => changed.held.saturating_sub(held),
+            Some(Err(_)) => Hardware::NONE,
         };
         let mut case = Case {
             who: instance_text(instance),
@@ -202,8 +188,7 @@ impl Audit {
             target_id: self.target_id(&wish.target, own),
             application,
             needed,
-            flavour_id: asked_flavour,
-            adaptation,
+            change,
             enactments,
         };
         match verdict {
@@ -256,8 +241,7 @@ impl Audit {
             target_id: self.node_id(node).id().clone(),
             application,
             needed: self.needed(application),
-            flavour_id: None,
-            adaptation: None,
+            change: None,
             enactments,
         };
         match (verdict, policy) {
@@ -266,7 +250,8 @@ impl Audit {
                 self.require_consent(&case, None);
                 self.promise(&case);
                 let instance = new.clone();
-                case.enactments.push(Enactment::Appear { instance, application, policy, node, flavour: 0 });
+                let (flavour, is_asleep) = (0, false);
+                case.enactments.push(Enactment::Appear { instance, application, policy, node, flavour, is_asleep });
             }
             (Verdict::Accepted(_), _) => {}
             (Verdict::Inhibited(reason), _) => self.inhibited(&case, reason),
@@ -289,8 +274,8 @@ impl Audit {
             case.enactments.push(Enactment::Go(place));
             return;
         }
-        if case.operation == OperationName::Adapt {
-            self.adapts(case, place, own);
+        if case.change.is_some() {
+            self.changes(case, place, own);
             return;
         }
         self.require_target(case);
@@ -299,10 +284,11 @@ impl Audit {
         // A name that no node has is a finding already, and nothing can be there.
         let Some(to) = case.target else { return };
         let agent = self.world.agent(place);
-        let (application, policy, flavour) = (agent.application, agent.policy, agent.flavour);
+        let (application, policy) = (agent.application, agent.policy);
+        let (flavour, is_asleep) = (agent.flavour, agent.is_asleep);
         let appear = |instance: &InstanceId| {
             let instance = instance.clone();
-            Enactment::Appear { instance, application, policy, node: to, flavour }
+            Enactment::Appear { instance, application, policy, node: to, flavour, is_asleep }
         };
         match (case.operation, new) {
             (OperationName::Migrate, Some(new)) => {
@@ -323,7 +309,14 @@ impl Audit {
             }
             (OperationName::Replicate, Some(new)) => case.enactments.push(appear(new)),
             (OperationName::Replicate, None)
-            | (OperationName::Undeploy | OperationName::Deploy | OperationName::Adapt, _) => {}
+            | (
+                OperationName::Undeploy
+                | OperationName::Deploy
+                | OperationName::Adapt
+                | OperationName::Sleep
+                | OperationName::Wake,
+                _,
+            ) => {}
         }
     }
 
@@ -339,10 +332,13 @@ impl Audit {
         self.require_room(to, case.needed, &case.who);
         let migrating = case.agent.filter(|_| case.operation == OperationName::Migrate);
         let instance = migrating.map(|agent| self.world.agent(agent).instance.clone());
-        let flavour = case.agent.map_or(0, |agent| self.world.agent(agent).flavour);
+        let (flavour, is_asleep) = case.agent.map_or((0, false), |agent| {
+            let agent = self.world.agent(agent);
+            (agent.flavour, agent.is_asleep)
+        });
         let state = self.world.node_mut(to);
         state.promised = state.promised.saturating_add(case.needed);
-        state.arrivals.push(Arrival { application: case.application, instance, flavour });
+        state.arrivals.push(Arrival { application: case.application, instance, flavour, is_asleep });
         self.promising.push(to);
     }
 
@@ -368,16 +364,16 @@ impl Audit {
     }
 
     fn against(&self, case: &Case<'_>) -> Against {
-        let nothing = Against { flavour: false, outside: false, down: false, leaving: false, full: None };
-        if let (OperationName::Adapt, Some(own)) = (case.operation, case.own) {
+        let nothing = Against { change: None, outside: false, down: false, leaving: false, full: None };
+        if let (Some(change), Some(own)) = (&case.change, case.own) {
             let node = self.world.node(own);
             let left = node.unpromised();
             let full = (!case.needed.fits(left)).then_some(left);
-            return match case.adaptation {
-                None => Against { flavour: true, ..nothing },
+            return match change {
+                Err(rule) => Against { change: Some(rule.clone()), ..nothing },
                 // What needs nothing more always fits.
-                Some(_) if case.needed == Hardware::NONE => nothing,
-                Some(_) => Against { down: !node.is_up, leaving: node.is_leaving, full, ..nothing },
+                Ok(_) if case.needed == Hardware::NONE => nothing,
+                Ok(_) => Against { down: !node.is_up, leaving: node.is_leaving, full, ..nothing },
             };
         }
         if !case.operation.asks_for_place() {
@@ -392,10 +388,10 @@ impl Audit {
         };
         let left = node.unpromised();
         let full = (!case.needed.fits(left)).then_some(left);
-        Against { flavour: false, outside, down: !node.is_up, leaving: node.is_leaving, full }
+        Against { change: None, outside, down: !node.is_up, leaving: node.is_leaving, full }
     }
 
-    fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
+    pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
             // Nobody looks whether the target is a neighbour there. An undeploy has none.
@@ -404,12 +400,12 @@ impl Audit {
         let found = || format!("inhibited: {}", rule_text(reason));
         let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });
         let is_free =
-            !against.flavour && !against.outside && !against.down && !against.leaving && against.full.is_none();
+            against.change.is_none() && !against.outside && !against.down && !against.leaving && against.full.is_none();
         if is_free && !is_own_policy {
             self.find(FindingKind::Verdict, &case.who, "accepted: nothing is against it", found());
             return;
         }
-        let Some(expected) = self.true_reason(case, reason, against) else {
+        let Some(expected) = self.true_reason(case, reason, &against) else {
             if is_own_policy {
                 self.require_consent(case, Some(reason));
             }
@@ -419,7 +415,7 @@ impl Audit {
     }
 
     /// What the reason should have been; `None` when it is true.
-    fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: Against) -> Option<String> {
+    fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: &Against) -> Option<String> {
         let target = &case.target_id;
         let own = case.own.map(|own| self.node_id(own).id().clone());
         let is_by_target = reason.node == *target;
@@ -427,10 +423,10 @@ impl Audit {
             Rule::Neighbourhood { target: named } => {
                 against.outside && named == target && own.as_ref() == Some(&reason.node)
             }
-            Rule::Flavour { flavour } => {
-                against.flavour && case.flavour_id.as_ref() == Some(flavour) && own.as_ref() == Some(&reason.node)
+            Rule::Flavour { .. } | Rule::Asleep | Rule::Awake | Rule::Sleepless => {
+                against.change.as_ref() == Some(&reason.rule) && own.as_ref() == Some(&reason.node)
             }
-            _ if against.flavour => false,
+            _ if against.change.is_some() => false,
             Rule::Down => against.down && is_by_target,
             _ if against.outside => false,
             Rule::Leaving => against.leaving && is_by_target,
@@ -447,7 +443,10 @@ impl Audit {
             return None;
         }
         Some(match against {
-            Against { flavour: true, .. } => "the flavour is none that it could adapt to".to_owned(),
+            Against { change: Some(Rule::Flavour { .. }), .. } => {
+                "the flavour is none that it could adapt to".to_owned()
+            }
+            Against { change: Some(rule), .. } => rule.to_string(),
             Against { down: true, .. } => format!("node {target} is down"),
             Against { outside: true, .. } => {
                 let own = own.map(|own| own.to_string()).unwrap_or_default();
@@ -469,6 +468,8 @@ const fn does(operation: OperationName) -> &'static str {
         OperationName::Migrate => "migrates",
         OperationName::Replicate => "replicates",
         OperationName::Adapt => "adapts",
+        OperationName::Sleep => "falls asleep",
+        OperationName::Wake => "wakes",
         OperationName::Deploy => "deploys",
     }
 }

@@ -64,8 +64,8 @@ impl Audit {
 
     fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
         let (Some(decisions), Some(pasts)) = (&mut self.decisions, &self.pasts) else { return };
-        let flavour = self.world.agent(place).flavour;
-        let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood, flavour));
+        let Agent { flavour, is_asleep, .. } = *self.world.agent(place);
+        let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood, flavour, is_asleep));
         let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
         let is_past_unchanged = pasts.is_unchanged(&record.instance);
         if record.seen.is_none() && before == here && is_past_unchanged {
@@ -80,6 +80,7 @@ impl Audit {
             node: record.node,
             free: record.free,
             flavour,
+            is_asleep,
             seen,
             recalled: pasts.recalled(&record.instance),
         };
@@ -102,6 +103,7 @@ impl Audit {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
         agent.evaluations += 1;
+        agent.is_wake_refused = false;
         agent.last_evaluation = Some(time);
         agent.left.clear();
         if let Some(notice) = &mut agent.notice {

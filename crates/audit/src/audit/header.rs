@@ -66,14 +66,16 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     links(header, &mut faults);
     owners(header, &mut faults);
     flavours(header, &mut faults);
+    sleep(header, &mut faults);
     faults
 }
 
-/// Owners have initiative in format 5 alone, where some node has a policy of its own, and give notice.
+/// Owners have initiative in formats 5 and 6 alone, where some node has a policy of its own, and give notice.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
+    // In format 6 both may be.
     let is_fifth = header.mario_trace == 5;
-    if is_fifth != header.notice.is_some() {
+    if header.mario_trace != 6 && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
     }
     let may_have =
@@ -101,6 +103,21 @@ fn flavours(header: &Header, faults: &mut Vec<Fault>) {
         if header.mario_trace < 3 {
             let expected = "no flavours before format 3".to_owned();
             faults.push((what, expected, format!("flavours in a trace of format {}", header.mario_trace)));
+        }
+    }
+}
+
+/// Applications sleep in format 6, and in traces of live nodes; how long an instance takes to start is no less than nothing.
+fn sleep(header: &Header, faults: &mut Vec<Fault>) {
+    for application in &header.applications {
+        let Some(sleep) = application.sleep else { continue };
+        let what = format!("application {}: sleep", application.id);
+        if sleep.start.value() < 0.0 {
+            faults.push((what.clone(), "a start of 0 or more".to_owned(), sleep.start.to_string()));
+        }
+        if header.mario_trace < 6 && header.live.is_none() {
+            let found = format!("sleep in a trace of format {}", header.mario_trace);
+            faults.push((what, "no sleep before format 6".to_owned(), found));
         }
     }
 }

@@ -1,31 +1,56 @@
 //! Operations that concern the agent's own node alone.
 
-use mario_domain::Hardware;
+use mario_domain::{AgentOperation, Hardware, OperationName};
 
 use super::Audit;
-use super::cycles::{Adaptation, Case, Enactment};
+use super::cycles::{Case, Enactment};
 use crate::finding::FindingKind;
-use crate::reader::Target;
-use crate::world::AgentPlace;
+use crate::reader::{Rule, Target, Wish};
+use crate::world::{AgentPlace, InstanceState};
 
 impl Audit {
-    /// What an agent's instance changes when it adapts to a flavour; `None` when it cannot.
-    pub(super) fn adaptation(&self, place: AgentPlace, target: &Target) -> Option<Adaptation> {
-        let Target::Flavour(wanted) = target else { return None };
+    /// How an agent's instance is run after an operation that concerns its own node alone and leaves it there, or the rule that
+    /// speaks against that; `None` for another operation.
+    pub(super) fn change_by(&self, place: AgentPlace, wish: &Wish) -> Option<Result<InstanceState, Rule>> {
         let agent = self.world.agent(place);
-        let flavours = &self.header.applications[agent.application as usize].flavours;
-        let position = flavours.iter().position(|flavour| flavour.id.id() == wanted)?;
-        let flavour = position as u32;
-        (flavour != agent.flavour).then(|| Adaptation { flavour, held: flavours[position].hardware })
+        let application = &self.header.applications[agent.application as usize];
+        let state = |flavour: u32, is_asleep: bool| InstanceState {
+            flavour,
+            is_asleep,
+            held: application.held_in(flavour, is_asleep),
+        };
+        match wish.operation {
+            AgentOperation::Adapt => {
+                let found = application.find_flavour(&wish.target).filter(|flavour| *flavour != agent.flavour);
+                let (Target::Flavour(wanted) | Target::Unknown(wanted)) = &wish.target else { return None };
+                let refused = || Rule::Flavour { flavour: wanted.clone() };
+                Some(found.map(|flavour| state(flavour, agent.is_asleep)).ok_or_else(refused))
+            }
+            AgentOperation::Sleep if application.sleep.is_none() => Some(Err(Rule::Sleepless)),
+            AgentOperation::Sleep if agent.is_asleep => Some(Err(Rule::Asleep)),
+            AgentOperation::Wake if !agent.is_asleep => Some(Err(Rule::Awake)),
+            AgentOperation::Sleep => Some(Ok(state(agent.flavour, true))),
+            AgentOperation::Wake => Some(Ok(state(agent.flavour, false))),
+            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => None,
+        }
     }
 
-    /// An accepted adapt: the flavour must be another one of the application, and what it needs more must be there.
-    pub(super) fn adapts(&mut self, case: &mut Case<'_>, place: AgentPlace, own: u32) {
-        let Some(adaptation) = case.adaptation else {
-            let id = case.flavour_id.as_ref().map(ToString::to_string).unwrap_or_default();
-            let expected = "another flavour of its application";
-            self.find(FindingKind::Target, &case.who, expected, format!("adapt to `{id}`"));
-            return;
+    /// An accepted adapt, sleep or wake: it must be possible, and what the instance needs more must be there.
+    pub(super) fn changes(&mut self, case: &mut Case<'_>, place: AgentPlace, own: u32) {
+        let changed = match &case.change {
+            Some(Ok(changed)) => *changed,
+            Some(Err(rule)) => {
+                let (expected, found) = match rule {
+                    Rule::Flavour { flavour } => {
+                        ("another flavour of its application", format!("adapt to `{flavour}`"))
+                    }
+                    rule => ("an instance that can fall asleep or wake", format!("{}: {rule}", case.operation)),
+                };
+                let is_flavour = case.operation == OperationName::Adapt;
+                let kind = if is_flavour { FindingKind::Target } else { FindingKind::Sleep };
+                return self.find(kind, &case.who, expected, found);
+            }
+            None => return,
         };
         if case.needed != Hardware::NONE {
             let node = self.world.node(own);
@@ -41,7 +66,7 @@ impl Audit {
             state.promised = state.promised.saturating_add(case.needed);
         }
         let held = self.world.agent(place).held;
-        self.frees(own, held.saturating_sub(adaptation.held));
-        case.enactments.push(Enactment::Adapt(place, adaptation));
+        self.frees(own, held.saturating_sub(changed.held));
+        case.enactments.push(Enactment::Change(place, changed));
     }
 }

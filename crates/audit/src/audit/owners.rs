@@ -5,7 +5,7 @@ use mario_domain::{Hardware, Id, InstanceId};
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
-use crate::world::{AgentPlace, Notice, Standing};
+use crate::world::{AgentPlace, InstanceState, Notice, Standing};
 
 /// Where the owners are, and what they have done since the last cycle.
 #[derive(Default)]
@@ -188,14 +188,18 @@ impl Audit {
     fn shrunk(&mut self, place: AgentPlace, flavour: &Id, who: &str) {
         self.counts.shrunk += 1;
         let agent = self.world.agent(place);
-        let (held, running) = (agent.held, agent.flavour);
-        let flavours = &self.header.applications[agent.application as usize].flavours;
-        let wanted = (0_u32..).zip(flavours).find(|(_, known)| known.id.id() == flavour);
+        let (running, is_asleep) = (agent.flavour, agent.is_asleep);
+        let application = &self.header.applications[agent.application as usize];
+        let needed = application.needed_in(running);
+        let wanted = (0_u32..).zip(&application.flavours).find(|(_, known)| known.id.id() == flavour);
         let smaller = wanted
             .map(|(place, known)| (place, known.hardware))
-            .filter(|(place, hardware)| *place != running && hardware.saturating_sub(held) == Hardware::NONE);
+            .filter(|(place, hardware)| *place != running && hardware.saturating_sub(needed) == Hardware::NONE);
         match smaller {
-            Some((flavour, held)) => self.world.adapt(place, flavour, held),
+            Some((flavour, _)) => {
+                let held = application.held_in(flavour, is_asleep);
+                self.world.change(place, InstanceState { flavour, is_asleep, held });
+            }
             None => {
                 let found = format!("shrunk to `{flavour}`");
                 self.find(FindingKind::Owner, who, "another flavour that needs no more hardware", found);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Hardware};
 
 use super::Audit;
 use crate::finding::FindingKind;
@@ -112,6 +112,8 @@ impl Audit {
                 ("replicate", counts.replicate),
                 ("deploy", counts.deployed),
                 ("adapt", counts.adapt.unwrap_or(0)),
+                ("sleep", counts.sleep.unwrap_or(0)),
+                ("wake", counts.wake.unwrap_or(0)),
             ];
             for (name, count) in accepted.into_iter().filter(|(_, count)| *count > 0) {
                 let sum = self.counts.operations.entry(name).or_default();
@@ -169,12 +171,22 @@ impl Audit {
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
         let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
         let adapts = adapt.unwrap_or(0);
-        let judged = [nop, undeploy, migrate, replicate, inhibited, adapts].into_iter().fold(0, u64::saturating_add);
+        let [sleeps, wakes] = [counts.sleep, counts.wake].map(|count| count.unwrap_or(0));
+        let judged = [nop, undeploy, migrate, replicate, inhibited, adapts, sleeps, wakes];
+        let judged = judged.into_iter().fold(0, u64::saturating_add);
         let has_flavours = !self.header.applications[application as usize].flavours.is_empty();
-        if adapt.is_some() != self.header.has_flavours() || (adapts > 0 && !has_flavours) {
+        let has_adapts = self.header.has_flavours() || self.header.has_sleep();
+        if adapt.is_some() != has_adapts || (adapts > 0 && !has_flavours) {
             let who = self.application_text(application);
             let expected = "adapts where applications have flavours, and nowhere else";
             self.find(FindingKind::Totals, who, expected, format!("{adapts} adapts"));
+        }
+        let can_sleep = self.header.applications[application as usize].sleep.is_some();
+        let is_told = [counts.sleep, counts.wake].map(|count| count.is_some()) == [self.header.has_sleep(); 2];
+        if !is_told || (sleeps.max(wakes) > 0 && !can_sleep) {
+            let who = self.application_text(application);
+            let expected = "sleeps and wakes where applications sleep, and nowhere else";
+            self.find(FindingKind::Totals, who, expected, format!("{sleeps} sleeps, {wakes} wakes"));
         }
         self.sums.judged(application, judged);
         let there = self.tiers.of(application);
@@ -250,10 +262,12 @@ impl Audit {
     fn require_room_in_tiers(&mut self) {
         let mut used: BTreeMap<u32, u64> = BTreeMap::new();
         for ((application, tier), instances) in &self.tiers.instances {
-            // Which flavours they run in is not told.
+            // Which flavours they run in is not told, nor which of them sleep.
             let application = &self.header.applications[*application as usize];
-            let least = application.flavours.iter().map(|flavour| flavour.hardware.as_units()).min();
-            let units = least.unwrap_or(application.hardware.as_units()).saturating_mul(*instances);
+            let of_flavours = application.flavours.iter().map(|flavour| flavour.hardware);
+            let asleep = application.sleep.map(|sleep| sleep.keeps);
+            let least = of_flavours.chain(asleep).map(Hardware::as_units).min().unwrap_or(u64::MAX);
+            let units = least.min(application.hardware.as_units()).saturating_mul(*instances);
             let sum = used.entry(*tier).or_default();
             *sum = sum.saturating_add(units);
         }

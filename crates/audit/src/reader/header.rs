@@ -1,7 +1,7 @@
 //! The first line of a trace: what was run, where, by whom, and by which rules.
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Fact, Flavour, Hardware, Id, Models, NodeId, OwnerId, Quantity,
+    Application, ApplicationId, Capacity, Fact, Flavour, Hardware, Id, Models, NodeId, OwnerId, Quantity, Sleep,
 };
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::live::TracedLive;
 use super::record::{Record, Target};
 
 /// The newest version of the format that is read here; all before it are read, too.
-pub const FORMAT: u64 = 5;
+pub const FORMAT: u64 = 6;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -101,10 +101,14 @@ impl Detail {
             | Record::LinkDown(_)
             | Record::LinkUp(_)
             | Record::Owner(_)
+            | Record::Woken(_)
             | Record::Client(_) => self != Detail::Summary,
-            Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Owners(_) | Record::Clients(_) => {
-                self == Detail::Summary
-            }
+            Record::Handovers(_)
+            | Record::Counts(_)
+            | Record::Gone(_)
+            | Record::Owners(_)
+            | Record::Wakings(_)
+            | Record::Clients(_) => self == Detail::Summary,
             Record::Deployed(_)
             | Record::Update(_)
             | Record::Regret(_)
@@ -157,6 +161,9 @@ pub struct TracedApplication {
     /// The ways to run it, the default first; empty if there is one only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<Flavour>,
+    /// How its instances sleep, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Sleep>,
     /// The group that it belongs to in figures.
     #[serde(default)]
     pub kind: String,
@@ -223,6 +230,7 @@ impl TracedApplication {
             max_rate: self.max_rate,
             max_latency: self.max_latency,
             flavours: self.flavours.clone(),
+            sleep: self.sleep,
         }
     }
 
@@ -236,12 +244,22 @@ impl TracedApplication {
     pub fn needed_in(&self, flavour: u32) -> Hardware {
         self.flavours.get(flavour as usize).map_or(self.hardware, |flavour| flavour.hardware)
     }
+
+    /// What one instance in the flavour at this place holds of its node, awake or asleep.
+    pub fn held_in(&self, flavour: u32, is_asleep: bool) -> Hardware {
+        if is_asleep { self.sleep.unwrap_or_default().keeps } else { self.needed_in(flavour) }
+    }
 }
 
 impl Header {
     /// Whether any application has flavours.
     pub fn has_flavours(&self) -> bool {
         self.applications.iter().any(|application| !application.flavours.is_empty())
+    }
+
+    /// Whether any application sleeps.
+    pub fn has_sleep(&self) -> bool {
+        self.applications.iter().any(|application| application.sleep.is_some())
     }
 
     /// What is wrong with the places that the header names, if anything is.

@@ -4,6 +4,7 @@ use mario_domain::{AgentOperation, Capacity, Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
 
 use super::places::Places;
+use super::record::Reason;
 
 /// What the header of live nodes says beside.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -128,7 +129,24 @@ pub enum Happened {
         /// The place of the flavour in its application.
         flavour: u32,
     },
-    /// A copy that was to run in a smaller flavour does.
+    /// An instance fell asleep.
+    Slept {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// An instance woke.
+    Woke {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A client request reached an instance that sleeps, and its manager did not let it wake.
+    WakeRefused {
+        /// The instance.
+        instance: InstanceId,
+        /// Why not.
+        inhibition: Reason,
+    },
+    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped.
     Shrunk {
         /// The copy.
         workload: String,
@@ -264,6 +282,9 @@ pub struct OwnedState {
     /// The place of the flavour that it runs in.
     #[serde(default)]
     pub flavour: u32,
+    /// Whether it sleeps.
+    #[serde(default)]
+    pub is_asleep: bool,
 }
 
 /// An instance that was handed over.

@@ -6,14 +6,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity};
+use mario_domain::{AgentOperation, Capacity, Id, InstanceId, Quantity};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::live::{Live, LiveRule};
+use super::live::Live;
 use super::record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Rule, Seen, Solution, Target, Verdict, Wish,
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Record,
+    RequestFact, Seen, Solution, Target, Verdict, Wish,
 };
 use super::update::Update;
 
@@ -99,6 +99,8 @@ macro_rules! from_word {
 }
 
 mod owners;
+mod reasons;
+mod sleep;
 mod summed;
 
 #[derive(Clone, Copy)]
@@ -123,6 +125,8 @@ enum Kind {
     Gone,
     Owner,
     Owners,
+    Woken,
+    Wakings,
     Latency,
     Traffic,
     Live,
@@ -134,6 +138,7 @@ from_word!(Kind, "a kind of record",
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
     "link-up" => LinkUp, "update" => Update, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
     "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "owner" => Owner, "owners" => Owners,
+    "woken" => Woken, "wakings" => Wakings,
     "latency" => Latency, "traffic" => Traffic, "live" => Live, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
@@ -195,6 +200,7 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
         Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
         Kind::Owner | Kind::Owners => owners::owners(kind, time, elements),
+        Kind::Woken | Kind::Wakings => sleep::woken(kind, time, elements),
         Kind::Latency | Kind::Traffic => summed::measured(kind, time, elements),
         Kind::Live => {
             elements.what = "a record `live`";
@@ -282,6 +288,8 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
         Word::Migrate => Ok(AgentOperation::Migrate),
         Word::Replicate => Ok(AgentOperation::Replicate),
         Word::Adapt => Ok(AgentOperation::Adapt),
+        Word::Sleep => Ok(AgentOperation::Sleep),
+        Word::Wake => Ok(AgentOperation::Wake),
         Word::Deploy | Word::Nop | Word::Invalid => Err(E::custom(AGENTS)),
     }
 }
@@ -307,12 +315,14 @@ enum Word {
     Migrate,
     Replicate,
     Adapt,
+    Sleep,
+    Wake,
     Deploy,
     Invalid,
 }
 
 from_word!(Word, "an operation", "nop" => Nop, "undeploy" => Undeploy, "migrate" => Migrate,
-    "replicate" => Replicate, "adapt" => Adapt, "deploy" => Deploy, "invalid" => Invalid);
+    "replicate" => Replicate, "adapt" => Adapt, "sleep" => Sleep, "wake" => Wake, "deploy" => Deploy, "invalid" => Invalid);
 
 from_array!(Solution, "a solution", elements => {
     match elements.next("operation")? {
@@ -389,13 +399,13 @@ enum VerdictWord {
 
 from_word!(VerdictWord, "a verdict, `accepted` or `inhibited`", "accepted" => Accepted, "inhibited" => Inhibited);
 
-/// The third element of an undeploy: its verdict, or its target when the verdict follows.
+/// The third element of an operation without a target: its verdict, or `self` when the verdict follows.
 enum AcceptedOrOwn {
     Accepted,
     Own,
 }
 
-from_word!(AcceptedOrOwn, "`accepted`, or the target `self` of an inhibited undeploy", "accepted" => Accepted, "self" => Own);
+from_word!(AcceptedOrOwn, "`accepted`, or the target `self` of what was inhibited", "accepted" => Accepted, "self" => Own);
 
 from_array!(Outcome, "an outcome", elements => {
     let instance: Option<InstanceId> = elements.next("instance")?;
@@ -403,9 +413,10 @@ from_array!(Outcome, "an outcome", elements => {
     match (instance, word) {
         (None, Word::Deploy) => deploy(elements),
         (Some(instance), Word::Nop) => elements.end(Outcome::Nop(instance)),
-        (Some(instance), Word::Undeploy | Word::Migrate | Word::Replicate | Word::Adapt) => {
-            judged(instance, word, elements)
-        }
+        (
+            Some(instance),
+            Word::Undeploy | Word::Migrate | Word::Replicate | Word::Adapt | Word::Sleep | Word::Wake,
+        ) => judged(instance, word, elements),
         (None, _) => Err(de::Error::custom("operators deploy and do nothing else")),
         (Some(_), Word::Deploy | Word::Invalid) => Err(de::Error::custom(AGENTS)),
     }
@@ -446,45 +457,11 @@ fn judged<'de, A: SeqAccess<'de>>(
         (VerdictWord::Inhibited, _) => Verdict::Inhibited(elements.next("reason")?),
         (VerdictWord::Accepted, AgentOperation::Replicate) => Verdict::Accepted(Some(elements.next("new instance")?)),
         (VerdictWord::Accepted, AgentOperation::Migrate) => Verdict::Accepted(elements.optional()?),
-        (VerdictWord::Accepted, AgentOperation::Undeploy | AgentOperation::Adapt) => Verdict::Accepted(None),
+        (
+            VerdictWord::Accepted,
+            AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake,
+        ) => Verdict::Accepted(None),
     };
     let wish = wish(asked, target)?;
     elements.end(Outcome::Judged { instance, wish, verdict })
-}
-
-/// A reason as it is written.
-#[derive(Deserialize)]
-struct WrittenReason {
-    node: Id,
-    rule: String,
-    needed: Option<Hardware>,
-    free: Option<Capacity>,
-    target: Option<Id>,
-    reason: Option<String>,
-    cause: Option<String>,
-    flavour: Option<Id>,
-}
-
-impl<'de> Deserialize<'de> for Reason {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
-        let written = WrittenReason::deserialize(deserializer)?;
-        let missing = |key: &str| de::Error::custom(format_args!("the rule `{}` has no `{key}`", written.rule));
-        let rule = match written.rule.as_str() {
-            "capacity" => Rule::Capacity {
-                needed: written.needed.ok_or_else(|| missing("needed"))?,
-                free: written.free.ok_or_else(|| missing("free"))?,
-            },
-            "neighbourhood" => Rule::Neighbourhood { target: written.target.ok_or_else(|| missing("target"))? },
-            "leaving" => Rule::Leaving,
-            "down" => Rule::Down,
-            "acceptance" => Rule::Acceptance { reason: written.reason.ok_or_else(|| missing("reason"))? },
-            "acceptance-failed" => Rule::AcceptanceFailed { cause: written.cause.ok_or_else(|| missing("cause"))? },
-            "flavour" => Rule::Flavour { flavour: written.flavour.ok_or_else(|| missing("flavour"))? },
-            other => match LiveRule::with_word(other, written.cause) {
-                Some(rule) => Rule::Live(rule),
-                None => return Err(de::Error::custom(format_args!("`{other}` is not a rule"))),
-            },
-        };
-        Ok(Reason { node: written.node, rule })
-    }
 }

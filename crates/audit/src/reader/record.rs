@@ -1,15 +1,15 @@
 //! What happened: the lines of a trace after the first.
 
-use super::live::{Live, LiveRule};
+use super::live::Live;
 use super::measured::{Latency, Traffic};
 use super::owners::{Owner, Owners};
 use super::places::Places;
 use super::regret::Regret;
+use super::rule::Rule;
+use super::sleep::{Wakings, Woken};
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use super::update::Update;
-use std::fmt;
-
-use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity};
+use mario_domain::{AgentOperation, Capacity, Id, InstanceId, Quantity};
 
 use super::header::Header;
 
@@ -56,6 +56,10 @@ pub enum Record {
     Owner(Owner),
     /// The same in a trace of counts.
     Owners(Owners),
+    /// A client request reached an instance that slept, and its manager said whether it may wake.
+    Woken(Woken),
+    /// The same in a trace of counts.
+    Wakings(Wakings),
     /// What the clients of an application saw in the whole run, exactly.
     Latency(Latency),
     /// How far client requests travelled in the whole run.
@@ -239,44 +243,6 @@ pub struct Reason {
     pub rule: Rule,
 }
 
-/// A rule that a request can go against.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// Too little free hardware.
-    Capacity {
-        /// What is needed.
-        needed: Hardware,
-        /// What was free.
-        free: Capacity,
-    },
-    /// A target that is no target.
-    Neighbourhood {
-        /// The id of the target.
-        target: Id,
-    },
-    /// The node is about to leave.
-    Leaving,
-    /// The node is not there.
-    Down,
-    /// The node's own policy says no.
-    Acceptance {
-        /// Its reason.
-        reason: String,
-    },
-    /// The node's own policy gave no answer.
-    AcceptanceFailed {
-        /// What happened to it.
-        cause: String,
-    },
-    /// The application does not have the flavour, or the instance runs in it.
-    Flavour {
-        /// The flavour.
-        flavour: Id,
-    },
-    /// What only live nodes inhibit for.
-    Live(LiveRule),
-}
-
 /// How a node went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
@@ -364,51 +330,6 @@ pub struct Totals {
     pub instances: u64,
 }
 
-impl Rule {
-    /// The words of all rules.
-    pub const WORDS: [&'static str; 7] =
-        ["capacity", "neighbourhood", "leaving", "down", "acceptance", "acceptance-failed", "flavour"];
-
-    /// Its word.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Rule::Capacity { .. } => "capacity",
-            Rule::Neighbourhood { .. } => "neighbourhood",
-            Rule::Leaving => "leaving",
-            Rule::Down => "down",
-            Rule::Acceptance { .. } => "acceptance",
-            Rule::AcceptanceFailed { .. } => "acceptance-failed",
-            Rule::Flavour { .. } => "flavour",
-            Rule::Live(rule) => rule.word,
-        }
-    }
-}
-
-impl Rule {
-    fn live_text(&self) -> &'static str {
-        match self {
-            Rule::Live(rule) => rule.text(),
-            _ => "",
-        }
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Rule::Capacity { needed, free } => write!(formatter, "{free} is free, and {needed} is needed"),
-            Rule::Neighbourhood { target } => write!(formatter, "{target} is no target"),
-            Rule::Leaving => formatter.write_str("it is about to leave"),
-            Rule::Down => formatter.write_str("it is down"),
-            Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),
-            Rule::AcceptanceFailed { cause } => write!(formatter, "its policy gave no answer: {cause}"),
-            Rule::Flavour { flavour } => write!(formatter, "it cannot adapt to {flavour}"),
-            Rule::Live(LiveRule { detail: None, .. }) => formatter.write_str(self.live_text()),
-            Rule::Live(LiveRule { detail: Some(detail), .. }) => write!(formatter, "{}: {detail}", self.live_text()),
-        }
-    }
-}
-
 impl Record {
     /// When it happened.
     pub fn time(&self) -> f64 {
@@ -433,6 +354,8 @@ impl Record {
             | Record::Gone(Gone { time, .. })
             | Record::Owner(Owner { time, .. })
             | Record::Owners(Owners { time, .. })
+            | Record::Woken(Woken { time, .. })
+            | Record::Wakings(Wakings { time, .. })
             | Record::Latency(Latency { time, .. })
             | Record::Traffic(Traffic { time, .. })
             | Record::Live(Live { time, .. })
@@ -473,11 +396,14 @@ impl Record {
             Record::Responses(record) => places.application(record.application).fault,
             Record::Latency(record) => places.application(record.application).fault,
             Record::Client(record) => places.user(record.user).fault,
-            Record::Usage(_) | Record::Clients(_) | Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) => {
-                summed::applications(self).into_iter().fold(places, Places::application).fault
-            }
+            Record::Usage(_)
+            | Record::Clients(_)
+            | Record::Wakings(_)
+            | Record::Handovers(_)
+            | Record::Counts(_)
+            | Record::Gone(_) => summed::applications(self).into_iter().fold(places, Places::application).fault,
             Record::Live(record) => record.places(places).fault,
-            Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
+            Record::Woken(_) | Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
         }
     }
 }

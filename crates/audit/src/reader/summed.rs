@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 
-use super::record::{Record, Rule};
+use super::record::Record;
+use super::rule::Rule;
 
 /// See [`Record::Usage`](super::Record::Usage).
 #[derive(Clone, PartialEq, Debug)]
@@ -103,6 +104,12 @@ pub struct OutcomeCounts {
     /// Accepted adapts; `None` where there is no such column.
     #[serde(default)]
     pub adapt: Option<u64>,
+    /// Accepted sleeps; `None` where there is no such column.
+    #[serde(default)]
+    pub sleep: Option<u64>,
+    /// Accepted wakes; `None` where there is no such column.
+    #[serde(default)]
+    pub wake: Option<u64>,
 }
 
 /// So many instances of an application in a tier.
@@ -121,6 +128,7 @@ pub(super) fn applications(record: &Record) -> Vec<u32> {
     match record {
         Record::Usage(record) => vec![record.application],
         Record::Clients(record) => vec![record.application],
+        Record::Wakings(record) => vec![record.application],
         Record::Handovers(record) => record.moves.iter().map(|(application, _)| *application).collect(),
         Record::Counts(record) => {
             let judged = record.outcomes.iter().map(|counts| counts.application);

@@ -11,6 +11,7 @@ mod random;
 mod reading;
 mod regret;
 mod remembering;
+mod sleep;
 mod sums;
 mod trace;
 mod truth;

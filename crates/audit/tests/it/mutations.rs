@@ -72,9 +72,10 @@ fn finds_lies_about_everything_else() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // What is beside a trace is checked where it is read, and lies about owners and live nodes are elsewhere.
+    // What is beside a trace is checked where it is read, and lies about owners, sleepers and live nodes are elsewhere.
     let beside = [
         FindingKind::Owner,
+        FindingKind::Sleep,
         FindingKind::Summary,
         FindingKind::Table,
         FindingKind::Ownership,

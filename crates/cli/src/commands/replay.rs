@@ -85,6 +85,9 @@ struct Since {
     migrate: u64,
     replicate: u64,
     adapt: u64,
+    sleep: u64,
+    wake: u64,
+    woken: u64,
     inhibited: u64,
     served: u64,
     lost: u64,
@@ -120,12 +123,15 @@ impl Since {
                             AgentOperation::Migrate => self.migrate += 1,
                             AgentOperation::Replicate => self.replicate += 1,
                             AgentOperation::Adapt => self.adapt += 1,
+                            AgentOperation::Sleep => self.sleep += 1,
+                            AgentOperation::Wake => self.wake += 1,
                         },
                         Judged::Judged { .. } => self.inhibited += 1,
                         Judged::Nop(_) | Judged::Deploy { .. } => {}
                     }
                 }
             }
+            Record::Woken(woken) => self.woken += u64::from(matches!(woken.verdict, Verdict::Accepted(_))),
             Record::Responses(responses) => {
                 self.served += responses.served;
                 self.lost += responses.lost;
@@ -158,7 +164,13 @@ fn table(until: f64, recorded: &Since, replayed: &Since) -> String {
         ("adapt", recorded.adapt, replayed.adapt),
         ("inhibited", recorded.inhibited, replayed.inhibited),
     ];
-    for (title, recorded, replayed) in counts {
+    let of_sleep = [
+        ("sleep", recorded.sleep, replayed.sleep),
+        ("wake", recorded.wake, replayed.wake),
+        ("woken by requests", recorded.woken, replayed.woken),
+    ];
+    let of_sleep = of_sleep.into_iter().filter(|(_, recorded, replayed)| recorded + replayed > 0);
+    for (title, recorded, replayed) in counts.into_iter().chain(of_sleep) {
         row(title, recorded.to_string(), replayed.to_string());
     }
     let known = |since: &Since, value: String| if since.has_responses { value } else { "n/a".to_owned() };

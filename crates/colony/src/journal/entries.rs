@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{ApplicationId, FlavourId, FlavourIndex, Hardware, InstanceId, NodeId};
+use mario_domain::{ApplicationId, FlavourId, FlavourIndex, Hardware, InstanceId, NodeId, Wakefulness};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
@@ -23,6 +23,8 @@ pub struct Owned {
     pub descriptor: Arc<Descriptor>,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
+    /// Whether it is awake.
+    pub wakefulness: Wakefulness,
     /// What its agent knew when this was written.
     pub luggage: Arc<Luggage>,
     /// How many replications are left to it; `None` for without end.
@@ -158,8 +160,13 @@ impl Owned {
         same.unwrap_or(FlavourIndex::DEFAULT)
     }
 
-    /// What its copy uses, once it runs in its flavour.
+    /// What its copy uses, once it runs in its flavour or has stopped for its sleep.
     pub fn needed(&self) -> Hardware {
-        self.descriptor.application.needed_in(self.flavour)
+        self.descriptor.application.held_in(self.flavour, self.wakefulness)
+    }
+
+    /// Whether it sleeps, so that its copy is not to run.
+    pub fn is_asleep(&self) -> bool {
+        self.wakefulness.is_asleep()
     }
 }

@@ -29,6 +29,7 @@ impl Step<'_> {
         let inhibited = visible(&mind.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
         let seen = Box::new(Seen {
             descriptor: Arc::clone(&owned.descriptor),
+            wakefulness: owned.wakefulness,
             free: self.state.manager.free(),
             requests: mind.requests.clone(),
             inhibited: inhibited.collect(),
@@ -38,6 +39,7 @@ impl Step<'_> {
         });
         let Some(mind) = self.state.minds.get_mut(instance) else { return };
         mind.evaluations = mind.evaluations.saturating_add(1);
+        mind.wake_refused = None;
         let next = mind.evaluations.saturating_add(1);
         expire(&mut mind.memory, cycles, next);
         if let Some(notice) = &mut mind.notice {
@@ -66,6 +68,15 @@ impl Step<'_> {
                     self.note_done(instance, &proposal);
                     self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
                 }
+                (AgentOperation::Sleep | AgentOperation::Wake, _) => {
+                    if proposal.operation == AgentOperation::Sleep {
+                        self.fall_asleep(instance);
+                    } else {
+                        self.wake_up(instance);
+                    }
+                    self.note_done(instance, &proposal);
+                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                }
                 (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == Some(&self.own_id()) => {
                     let created = self.replicate_here(instance);
                     self.note_done(instance, &proposal);
@@ -89,15 +100,21 @@ impl Step<'_> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let (needed, is_pinned) = (owned.needed(), owned.is_pinned);
         let descriptor = Arc::clone(&owned.descriptor);
-        if proposal.operation == AgentOperation::Adapt {
-            let (_, change) = self.adaptation(instance, &proposal.target)?;
+        let change = match proposal.operation {
+            AgentOperation::Adapt => Some(self.adaptation(instance, &proposal.target)?.1),
+            AgentOperation::Sleep | AgentOperation::Wake => Some(self.sleep_change(instance, proposal.operation)?),
+            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => None,
+        };
+        if let Some(change) = change {
             let concern = Concern { arrives: change.arrives(), ..Concern::default() };
             return self.judge_here(concern, request, &descriptor, change.taken);
         }
         let target = proposal.target.resolve(&own).unwrap_or(&own);
         let is_here = *target == own;
         let (is_in_reach, would_go) = match proposal.operation {
-            AgentOperation::Undeploy | AgentOperation::Adapt => (true, true),
+            AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {
+                (true, true)
+            }
             AgentOperation::Migrate => (!is_here && self.state.neighbours.contains(target), true),
             AgentOperation::Replicate => (is_here || self.state.neighbours.contains(target), false),
         };
@@ -192,13 +209,14 @@ impl Step<'_> {
         let owned = self.state.ledger.owned.get(parent)?;
         let descriptor = Arc::clone(&owned.descriptor);
         let split = owned.replications_left.map(split_replications);
-        let flavour = owned.flavour;
+        let (flavour, wakefulness) = (owned.flavour, owned.wakefulness);
         let child = Owned {
             instance: self.state.ids.instance(),
             epoch: Epoch::default().next(),
             workload: self.state.ids.workload(),
             descriptor,
             flavour,
+            wakefulness,
             luggage: Arc::new(Luggage::default()),
             replications_left: split.map(|[_, child]| child),
             is_pinned: false,
@@ -209,18 +227,19 @@ impl Step<'_> {
         Some(instance)
     }
 
-    /// An instance that is new to this node is its own from now on, and its copy starts.
+    /// An instance that is new to this node is its own from now on, and its copy starts unless the instance sleeps.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
-        let start = owned.start();
-        self.wake(&owned);
+        let start = (!owned.is_asleep()).then(|| owned.start());
+        self.enliven(&owned);
         self.journal(Record::Own { owned, cause });
-        self.effects.push(start);
+        self.effects.extend(start);
     }
 
     /// What an instance here changes when it adapts to a flavour. A copy that is shrinking still uses what it did.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
-        adapt(&owned.descriptor.application, owned.flavour, self.state.held(owned), &target.id().into())
+        let runs = (owned.flavour, owned.wakefulness);
+        adapt(&owned.descriptor.application, runs, self.state.held(owned), &target.id().into())
     }
 
     /// An instance runs in another flavour from now on.
@@ -230,10 +249,11 @@ impl Step<'_> {
         }
     }
 
-    /// An instance here runs in a flavour from now on.
+    /// An instance here runs in a flavour from now on, a sleeper once it wakes.
     pub(super) fn run_in(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
         self.journal(Record::Adapted { instance: instance.clone(), flavour });
-        let effect = self.state.ledger.owned.get(instance).map(Owned::adapt);
+        let owned = self.state.ledger.owned.get(instance);
+        let effect = owned.filter(|owned| !owned.is_asleep()).map(Owned::adapt);
         self.effects.extend(effect);
     }
 
@@ -246,7 +266,7 @@ impl Step<'_> {
 
     /// The agent of an instance that is this node's comes to life. It first evaluates after a full window: it has seen no
     /// client requests yet, and would end itself.
-    pub(super) fn wake(&mut self, owned: &Owned) {
+    pub(super) fn enliven(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
         self.state.minds.insert(owned.instance.clone(), Mind::new(&owned.luggage, first));
     }

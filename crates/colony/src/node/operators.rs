@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentOperation, FlavourIndex, Hardware, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict,
+    AgentOperation, FlavourIndex, Hardware, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict, Wakefulness,
 };
 
 use super::Step;
@@ -48,6 +48,7 @@ impl Step<'_> {
             workload: self.state.ids.workload(),
             descriptor,
             flavour: FlavourIndex::DEFAULT,
+            wakefulness: Wakefulness::Awake,
             luggage: Arc::new(Luggage::default()),
             replications_left,
             is_pinned: false,
@@ -107,7 +108,8 @@ impl Step<'_> {
             let owned = self.state.ledger.owned.get(instance);
             let flavour = owned.map(|owned| owned.flavour_in(&descriptor)).unwrap_or_default();
             self.journal(Record::Updated { instance: instance.clone(), descriptor, flavour });
-            let effect = self.state.ledger.owned.get(instance).map(Owned::adapt);
+            let owned = self.state.ledger.owned.get(instance);
+            let effect = owned.filter(|owned| !owned.is_asleep()).map(Owned::adapt);
             self.effects.extend(effect);
         }
         self.report(Report::Updated { instance: instance.clone(), from, to, refused });
@@ -138,7 +140,7 @@ impl Step<'_> {
         }
         let surplus = self.state.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
         let held = owned.needed().saturating_add(surplus);
-        let needed = wanted.application.needed_in(owned.flavour_in(wanted));
+        let needed = wanted.application.held_in(owned.flavour_in(wanted), owned.wakefulness);
         let change = HardwareChange::between(held, needed);
         self.reasoner.check(self.state, wanted)?;
         change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
@@ -212,11 +214,9 @@ impl Step<'_> {
         let Custody { mut owned, transfer, is_running, .. } = custody;
         owned.instance = self.state.ids.instance();
         owned.epoch = Epoch::default().next();
-        self.wake(&owned);
-        let resume = owned.resume();
+        self.enliven(&owned);
+        let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
         self.journal(Record::Own { owned, cause: OwnCause::Adopted { transfer } });
-        if !is_running {
-            self.effects.push(resume);
-        }
+        self.effects.extend(resume);
     }
 }

@@ -40,6 +40,7 @@ impl Step<'_> {
                 instance: &owned.instance,
                 application: &owned.descriptor.application,
                 flavour: owned.flavour,
+                wakefulness: owned.wakefulness,
                 held: state.held(owned),
                 is_leaving: state.minds.get(instance).is_some_and(|mind| mind.notice.is_some()),
             })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_domain::{
     ApplicationId, Capacity, Fact, Hardware, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule,
-    SELF, Target,
+    SELF, Target, Wakefulness,
 };
 use mario_policy::{
     AcceptanceFailure, Constant, Decider, Ending, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
@@ -171,6 +171,9 @@ impl Reasoner {
             if let Some(flavour) = owned.descriptor.application.flavour(owned.flavour) {
                 view.push_running(&owned.instance, &flavour.id);
             }
+            if owned.is_asleep() {
+                view.push_asleep(&owned.instance);
+            }
             if let Some(notice) = state.minds.get(&owned.instance).and_then(|mind| mind.notice.as_ref()) {
                 view.push_leave(&owned.instance, notice.left);
             }
@@ -185,8 +188,11 @@ impl Reasoner {
                     if let Some(flavour) = flavour {
                         view.push_running(&place.prepare.instance, flavour);
                     }
+                    if place.prepare.wakefulness.is_asleep() {
+                        view.push_asleep(&place.prepare.instance);
+                    }
                 }
-                TransferKind::Replicate => view.push_promised(&application.id, flavour),
+                TransferKind::Replicate => view.push_promised(&application.id, flavour, place.prepare.wakefulness),
             }
         }
         Ok(view)
@@ -312,6 +318,10 @@ impl Situation for Around<'_> {
         Some(self.names.id(flavour.id.id()))
     }
 
+    fn wakefulness(&self) -> Wakefulness {
+        self.owned.wakefulness
+    }
+
     fn leave(&self) -> Option<u32> {
         self.mind.notice.as_ref().map(|notice| notice.left)
     }
@@ -333,7 +343,7 @@ impl Proposal {
     pub fn of(operation: Operation) -> Option<Proposal> {
         let name = operation.name().of_agent()?;
         let target = match operation {
-            Operation::Undeploy | Operation::Deploy(_) => Target::Own,
+            Operation::Undeploy | Operation::Sleep | Operation::Wake | Operation::Deploy(_) => Target::Own,
             Operation::Migrate(target) | Operation::Replicate(target) => target,
             Operation::Adapt(flavour) => Target::Flavour(flavour),
         };

@@ -3,7 +3,7 @@
 use mario_domain::Time;
 
 use super::{Mind, Retry, Start, StartError, State};
-use crate::ids::IdSource;
+use crate::ids::{IdSource, WorkloadId};
 use crate::input::Effect;
 use crate::journal::{Owned, Record};
 
@@ -28,13 +28,17 @@ impl State {
         state.is_recovering = true;
         effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
         let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        for owned in state.ledger.owned.values().chain(custody) {
+        for owned in state.ledger.owned.values().chain(custody).filter(|owned| !owned.is_asleep()) {
             effects.push(owned.resume());
         }
         // A copy may not have been restarted before the crash, as it was to be.
         let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
-        let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload);
-        effects.extend(kept.filter(is_to_adapt).map(Owned::adapt));
+        let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload) && !owned.is_asleep();
+        let to_adapt: Vec<&Owned> = kept.filter(is_to_adapt).collect();
+        let is_to_stop = |workload: &&WorkloadId| to_adapt.iter().all(|owned| owned.workload != **workload);
+        effects.extend(to_adapt.iter().map(|owned| owned.adapt()));
+        // Or stopped, for the sleep of its instance.
+        effects.extend(state.ledger.shrinking.keys().filter(is_to_stop).map(|workload| Effect::Stop(*workload)));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();
         for (instance, owned) in &state.ledger.owned {

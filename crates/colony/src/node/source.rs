@@ -45,6 +45,7 @@ impl Step<'_> {
             epoch,
             descriptor: Arc::clone(&owned.descriptor),
             flavour: owned.flavour,
+            wakefulness: owned.wakefulness,
             replications_left,
             luggage_bytes,
         });
@@ -93,7 +94,9 @@ impl Step<'_> {
             return;
         }
         let Some(owned) = ledger.owned.get(&outgoing.asked_by) else { return };
-        let is_exclusive = owned.descriptor.copies == Copies::Exclusive;
+        // That of a sleeper may be stopping still.
+        let may_run = !owned.is_asleep() || ledger.shrinking.contains_key(&owned.workload);
+        let is_exclusive = owned.descriptor.copies == Copies::Exclusive && may_run;
         if outgoing.prepare.kind == TransferKind::Migrate && is_exclusive {
             outgoing.stopping = Some(token);
             let workload = owned.workload;
@@ -109,7 +112,8 @@ impl Step<'_> {
             let inhibition = Inhibition { node: self.own_id(), rule: Rule::OpenGrant };
             return self.give_up(transfer, inhibition);
         }
-        self.hand_over(transfer, token, true);
+        let is_running = !owned.is_asleep();
+        self.hand_over(transfer, token, is_running);
     }
 
     /// The own copy of an application whose copies may not overlap has stopped. It starts again if the transfer that it was
@@ -125,7 +129,7 @@ impl Step<'_> {
         {
             return self.hand_over(transfer, token, false);
         }
-        if let Some(owned) = owned.values().find(|owned| owned.workload == workload) {
+        if let Some(owned) = owned.values().find(|owned| owned.workload == workload && !owned.is_asleep()) {
             self.effects.push(owned.resume());
         }
     }
@@ -295,13 +299,11 @@ impl Step<'_> {
 
     fn own_again(&mut self, custody: Custody) {
         let Custody { owned, transfer, target, is_running, .. } = custody;
-        self.wake(&owned);
-        let resume = owned.resume();
+        self.enliven(&owned);
+        let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
         let instance = owned.instance.clone();
         self.journal(Record::Own { owned, cause: OwnCause::NotTaken { transfer } });
-        if !is_running {
-            self.effects.push(resume);
-        }
+        self.effects.extend(resume);
         let wanted = Target::Node(target.clone());
         let proposal = Proposal { operation: TransferKind::Migrate.operation(), target: wanted };
         self.note_undone(&instance, &proposal);

@@ -34,16 +34,19 @@ impl Step<'_> {
         let workload = self.state.ids.workload();
         let instance = prepare.instance.clone();
         let flavour = descriptor.application.flavour(prepare.flavour).map(|flavour| flavour.id.clone());
-        self.state.manager.reserve(transfer, prepare.needed());
+        let needed = prepare.needed();
+        self.state.manager.reserve(transfer, needed);
         let expires = self.now + self.state.config.timing.reservation_timeout;
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
-        let is_exclusive = place.is_exclusive();
+        let starts_later = place.starts_later();
         self.state.incoming.insert(transfer, place);
         let (from, kept) = (from.clone(), Arc::clone(&descriptor));
-        self.report(Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept });
-        if is_exclusive {
+        let reserved =
+            Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
+        self.report(reserved);
+        if starts_later {
             // The copy starts when the instance is this node's. So does a replica's: this message may be late, and the
-            // replica live elsewhere by now.
+            // replica live elsewhere by now. That of a sleeper starts when it wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -70,6 +73,9 @@ impl Step<'_> {
             return Err(Rule::Descriptor {
                 cause: "it does not have the flavour that the instance runs in".to_owned(),
             });
+        }
+        if prepare.wakefulness.is_asleep() && prepare.descriptor.application.sleep.is_none() {
+            return Err(Rule::Sleepless);
         }
         let operation = prepare.kind.operation().towards(Target::Node(self.own_id()));
         let application = prepare.descriptor.application.id.clone();
@@ -122,7 +128,7 @@ impl Step<'_> {
     pub(super) fn drop_place(&mut self, transfer: TransferId) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);
-        let is_started = !place.is_exclusive();
+        let is_started = !place.starts_later();
         self.report(Report::Released { transfer, workload: place.workload, is_started });
         if let Some(needed) = reserved.filter(|_| is_started) {
             let is_counted = self.state.manager.take(needed);
@@ -164,7 +170,7 @@ impl Step<'_> {
     fn take(&mut self, transfer: TransferId, from: &NodeId, luggage: &Arc<Luggage>, told: u64) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         self.state.manager.release(&transfer);
-        let is_exclusive = place.is_exclusive();
+        let starts_later = place.starts_later();
         let Incoming { prepare, workload, .. } = place;
         // The instance may be back before its older custody here has ended.
         let returned = self.state.ledger.custody.get(&prepare.instance).cloned();
@@ -174,6 +180,7 @@ impl Step<'_> {
             workload,
             descriptor: Arc::clone(&prepare.descriptor),
             flavour: prepare.flavour,
+            wakefulness: prepare.wakefulness,
             luggage: Arc::clone(luggage),
             replications_left: prepare.replications_left,
             is_pinned: false,
@@ -181,10 +188,10 @@ impl Step<'_> {
         let arrived =
             Report::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
         let cause = OwnCause::Taken { transfer, from: from.clone(), told };
-        if is_exclusive {
+        if starts_later {
             self.own(owned, cause);
         } else {
-            self.wake(&owned);
+            self.enliven(&owned);
             self.journal(Record::Own { owned, cause });
         }
         if let Some(custody) = returned {
@@ -217,7 +224,8 @@ impl Step<'_> {
 }
 
 impl Incoming {
-    fn is_exclusive(&self) -> bool {
-        self.prepare.descriptor.copies == Copies::Exclusive
+    /// Whether no copy starts in the place before the instance is taken.
+    fn starts_later(&self) -> bool {
+        self.prepare.descriptor.copies == Copies::Exclusive || self.prepare.wakefulness.is_asleep()
     }
 }

@@ -26,7 +26,7 @@ impl State {
             return None;
         }
         let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        self.ledger.owned.values().chain(custody).find(|owned| owned.workload == workload)
+        self.ledger.owned.values().chain(custody).find(|owned| owned.workload == workload && !owned.is_asleep())
     }
 }
 

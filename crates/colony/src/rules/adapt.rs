@@ -1,6 +1,6 @@
 //! Flavours: what an instance takes and gives back when it runs in another one.
 
-use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule};
+use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakefulness};
 
 /// A change of the hardware that an instance holds, where it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,16 +24,16 @@ impl HardwareChange {
 }
 
 /// What an instance that holds `held` and runs in the flavour `running` changes when it adapts. A flavour that its application does
-/// not have, and the one that it runs in, are inhibited.
+/// not have, and the one that it runs in, are inhibited. A sleeper holds the same in all flavours.
 pub fn adapt(
     application: &Application,
-    running: FlavourIndex,
+    (running, wakefulness): (FlavourIndex, Wakefulness),
     held: Hardware,
     wanted: &FlavourId,
 ) -> Result<(FlavourIndex, HardwareChange), Rule> {
     let flavour = application.find_flavour(wanted).filter(|flavour| *flavour != running);
     let Some(flavour) = flavour else { return Err(Rule::Flavour { flavour: wanted.clone() }) };
-    Ok((flavour, HardwareChange::between(held, application.needed_in(flavour))))
+    Ok((flavour, HardwareChange::between(held, application.held_in(flavour, wakefulness))))
 }
 
 #[cfg(test)]
@@ -57,17 +57,22 @@ mod tests {
             hardware: full,
             max_rate: Quantity::whole(5),
             max_latency: Quantity::whole(10),
+            sleep: None,
             flavours: vec![flavour("full", full), flavour("lite", lite), flavour("least", Hardware::units(1))],
         };
         let id = |name: &str| FlavourId::name(name).expect("a name");
-        let (to, change) = adapt(&application, FlavourIndex::DEFAULT, full, &id("lite")).expect("another one");
+        let awake = |flavour: FlavourIndex| (flavour, Wakefulness::Awake);
+        let (to, change) = adapt(&application, awake(FlavourIndex::DEFAULT), full, &id("lite")).expect("another one");
         let gpu = Hardware::NONE.with(HardwareKind::Gpu, 1).expect("counted");
         assert_eq!((to, change.taken, change.freed), (FlavourIndex(1), gpu, Hardware::units(3)));
         assert_eq!(change.arrives(), Some(gpu));
-        let (to, change) = adapt(&application, FlavourIndex(1), lite, &id("least")).expect("another one");
+        let (to, change) = adapt(&application, awake(FlavourIndex(1)), lite, &id("least")).expect("another one");
         assert_eq!((to, change.arrives(), change.freed), (FlavourIndex(2), None, gpu));
+        let asleep = (FlavourIndex::DEFAULT, Wakefulness::Asleep);
+        let (to, change) = adapt(&application, asleep, Hardware::NONE, &id("lite")).expect("another one");
+        assert_eq!((to, change), (FlavourIndex(1), HardwareChange::between(Hardware::NONE, Hardware::NONE)));
         for wanted in ["full", "large", "self"] {
-            let refused = adapt(&application, FlavourIndex::DEFAULT, full, &id(wanted));
+            let refused = adapt(&application, awake(FlavourIndex::DEFAULT), full, &id(wanted));
             assert_eq!(refused, Err(Rule::Flavour { flavour: id(wanted) }));
         }
     }

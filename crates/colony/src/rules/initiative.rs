@@ -1,6 +1,6 @@
 //! Owners with initiative: what the owner of a node wants of what runs there.
 
-use mario_domain::{Application, FlavourIndex, Hardware, InstanceId};
+use mario_domain::{Application, FlavourIndex, Hardware, InstanceId, Wakefulness};
 use mario_policy::{Acceptance, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};
 use mario_prolog::Machine;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub struct Present<'a, I> {
     pub application: &'a Application,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
+    /// Whether it is awake.
+    pub wakefulness: Wakefulness,
     /// The hardware that it holds.
     pub held: Hardware,
     /// Whether it has been told to leave.
@@ -93,13 +95,16 @@ pub fn initiative<'a, I: Copy>(
 
 /// What an instance gives back when its owner's node shrinks it; `None` if it runs in that flavour already.
 fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
-    let Present { instance, application, flavour, held, .. } = present;
+    let Present { instance, application, flavour, wakefulness, held, .. } = present;
     if application.find_flavour(&wanted.flavour) == Some(flavour) {
         return Ok(None);
     }
-    match adapt(application, flavour, held, &wanted.flavour) {
-        Ok((flavour, change)) if change.taken == Hardware::NONE => {
-            Ok(Some(OwnerAct::Shrink { instance, flavour, change, reason: wanted.reason }))
+    // A sleeper holds the same in all flavours, and is to need no more when it wakes.
+    let needs_now = if wakefulness.is_asleep() { application.needed_in(flavour) } else { held };
+    let is_smaller = |wanted| HardwareChange::between(needs_now, application.needed_in(wanted)).arrives().is_none();
+    match adapt(application, (flavour, wakefulness), held, &wanted.flavour) {
+        Ok((smaller, change)) if is_smaller(smaller) => {
+            Ok(Some(OwnerAct::Shrink { instance, flavour: smaller, change, reason: wanted.reason }))
         }
         _ => {
             let (flavour, named) = (wanted.flavour, wanted.instance);

@@ -1,6 +1,6 @@
 //! What an agent knows when it evaluates its policy.
 
-use mario_domain::{Capacity, Fact};
+use mario_domain::{Capacity, Fact, Wakefulness};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Value;
 
@@ -33,6 +33,8 @@ pub trait Situation {
     fn age(&self) -> Option<u32>;
     /// The flavour that the instance runs in, if its application has flavours.
     fn running(&self) -> Option<Constant>;
+    /// Whether the instance is awake.
+    fn wakefulness(&self) -> Wakefulness;
     /// How many evaluations the agent has left on its node, if its instance is to be evicted.
     fn leave(&self) -> Option<u32>;
     /// The number drawn for this evaluation, if the policy asks for randomness.
@@ -72,6 +74,9 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     }
     if let Some(flavour) = situation.running() {
         facts.push_running(instance, flavour);
+    }
+    if situation.wakefulness().is_asleep() {
+        facts.push_asleep(instance);
     }
     if let Some(evaluations) = situation.leave() {
         facts.push_leave(instance, evaluations);

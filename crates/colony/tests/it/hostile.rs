@@ -6,7 +6,7 @@ use mario_colony::{
     Command, Copies, Descriptor, Epoch, Hello, Input, JournalId, Luggage, Message, Prepare, Token, TransferId,
     TransferKind,
 };
-use mario_domain::{FlavourIndex, Inhibition, InstanceId, Rule};
+use mario_domain::{FlavourIndex, Inhibition, InstanceId, Rule, Wakefulness};
 
 use crate::colonies::random::Random;
 use crate::pair::{Ask, Letter, Pair, descriptor};
@@ -52,6 +52,7 @@ impl Peer {
             epoch: Epoch([0, 1, 2, u32::MAX][self.random.index(4)]),
             descriptor: Arc::new(Descriptor { copies, ..descriptor() }),
             flavour: FlavourIndex([0, 0, 0, 1, u16::MAX][self.random.index(5)]),
+            wakefulness: [Wakefulness::Awake, Wakefulness::Asleep][self.random.index(2)],
             replications_left: Some(self.random.below(3) as u32),
             luggage_bytes: self.random.below(1 << 17),
         }

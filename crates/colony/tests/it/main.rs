@@ -8,5 +8,6 @@ mod owners;
 mod pair;
 mod recovery;
 mod routing;
+mod sleep;
 mod strangers;
 mod transfers;

@@ -88,6 +88,7 @@ pub fn descriptor() -> Descriptor {
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(10),
         flavours: Vec::new(),
+        sleep: None,
     };
     Descriptor {
         version: 1,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mario_colony::{
     Epoch, Hello, Input, JournalId, Luggage, Message, Prepare, Record, Token, TransferId, TransferKind,
 };
-use mario_domain::{FlavourIndex, InstanceId, Rule};
+use mario_domain::{FlavourIndex, InstanceId, Rule, Wakefulness};
 
 use crate::pair::{Ask, Letter, Pair, descriptor};
 
@@ -18,6 +18,7 @@ fn prepare(instance: &InstanceId, transfer: TransferId) -> Message {
         epoch: Epoch(77),
         descriptor: Arc::new(descriptor()),
         flavour: FlavourIndex::DEFAULT,
+        wakefulness: Wakefulness::Awake,
         replications_left: None,
         luggage_bytes: 0,
     }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_audit::reader::{
     Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Owner, OwnerAct,
-    OwnerActKind, Record, Rule, Target, TracedApplication, Usage, Verdict, Wish,
+    OwnerActKind, Record, Rule, Target, TracedApplication, Usage, Verdict, Wakings, Wish, Woken,
 };
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 
@@ -62,6 +62,14 @@ struct Running {
     application: u32,
     node: u32,
     flavour: u32,
+    is_asleep: bool,
+}
+
+impl Running {
+    /// The units that it holds on its node.
+    fn held(&self, header: &Header) -> u64 {
+        header.applications[self.application as usize].held_in(self.flavour, self.is_asleep).as_units()
+    }
 }
 
 impl Reading {
@@ -100,7 +108,7 @@ impl Reading {
         self.now = record.time();
         match record {
             Record::Deployed(Deployed { instance, application, node, .. }) => {
-                self.appear(instance, *application, *node, 0);
+                self.begin(instance, *application, *node);
                 self.look_for_overloads();
             }
             Record::Handover(Handover { time, user, .. }) => {
@@ -149,6 +157,10 @@ impl Reading {
                     });
                 }
             }
+            Record::Woken(Woken { instance, verdict, .. }) => self.woken(instance, verdict),
+            Record::Wakings(Wakings { application, refused_by, .. }) => {
+                self.count_wakings(*application, refused_by.is_none());
+            }
             Record::Latency(latency) => self.measuring.latency(latency),
             Record::Traffic(traffic) => self.measuring.traffic(traffic.hops),
             Record::End(_) => self.is_complete = true,
@@ -175,10 +187,15 @@ impl Reading {
                         AgentOperation::Undeploy => counts.undeploy += 1,
                         AgentOperation::Migrate => counts.migrate += 1,
                         AgentOperation::Replicate => counts.replicate += 1,
-                        AgentOperation::Adapt => {}
+                        AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
                     });
-                    if let (AgentOperation::Adapt, Some(running)) = (wish.operation, self.instances.get(instance)) {
-                        self.count_further(running.application, |counts| counts.adapt += 1);
+                    if let Some(running) = self.instances.get(instance) {
+                        self.count_further(running.application, |counts| match wish.operation {
+                            AgentOperation::Adapt => counts.adapt += 1,
+                            AgentOperation::Sleep => counts.sleep += 1,
+                            AgentOperation::Wake => counts.wake += 1,
+                            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => {}
+                        });
                     }
                     enacted.push((instance, wish, created.as_ref()));
                 }
@@ -188,7 +205,7 @@ impl Reading {
                     self.measuring.inhibited(&reason.node, reason.rule.as_str());
                 }
                 Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(created)), .. } => {
-                    self.appear(created, *application, *node, 0);
+                    self.begin(created, *application, *node);
                 }
                 Outcome::Deploy { .. } => {}
             }
@@ -223,7 +240,11 @@ impl Reading {
                 inhibited: outcome.inhibited,
             };
             self.measuring.count(outcome.application, |counts| counts.add(&operations));
-            self.count_further(outcome.application, |counts| counts.adapt += outcome.adapt.unwrap_or(0));
+            self.count_further(outcome.application, |counts| {
+                counts.adapt += outcome.adapt.unwrap_or(0);
+                counts.sleep += outcome.sleep.unwrap_or(0);
+                counts.wake += outcome.wake.unwrap_or(0);
+            });
             for group in self.groups.of(outcome.application) {
                 counts[group].add(&operations);
             }
@@ -296,14 +317,16 @@ impl Reading {
             AgentOperation::Undeploy => self.disappear(instance),
             AgentOperation::Migrate => {
                 self.disappear(instance);
-                self.appear(created.unwrap_or(instance), running.application, target, running.flavour);
+                self.appear(created.unwrap_or(instance), Running { node: target, ..running });
             }
             AgentOperation::Replicate => {
                 if let Some(created) = created {
-                    self.appear(created, running.application, target, running.flavour);
+                    self.appear(created, Running { node: target, ..running });
                 }
             }
             AgentOperation::Adapt => self.run_in(instance, running, &wish.target),
+            AgentOperation::Sleep => self.change(instance, Running { is_asleep: true, ..running }),
+            AgentOperation::Wake => self.change(instance, Running { is_asleep: false, ..running }),
         }
     }
 
@@ -311,27 +334,55 @@ impl Reading {
     fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
         let application = &self.header.applications[running.application as usize];
         if let Some(flavour) = application.find_flavour(flavour) {
-            self.disappear(instance);
-            self.appear(instance, running.application, running.node, flavour);
+            self.change(instance, Running { flavour, ..running });
         }
     }
 
-    fn appear(&mut self, instance: &InstanceId, application: u32, node: u32, flavour: u32) {
+    /// An instance is run in another way, where it is.
+    fn change(&mut self, instance: &InstanceId, running: Running) {
+        self.disappear(instance);
+        self.appear(instance, running);
+    }
+
+    /// A client request reached an instance that slept.
+    fn woken(&mut self, instance: &InstanceId, verdict: &Verdict) {
+        let Some(running) = self.instances.get(instance).copied() else { return };
+        let is_accepted = matches!(verdict, Verdict::Accepted(_));
+        self.count_wakings(running.application, is_accepted);
+        if is_accepted {
+            self.change(instance, Running { is_asleep: false, ..running });
+        }
+    }
+
+    fn count_wakings(&mut self, application: u32, is_accepted: bool) {
+        self.count_further(application, |counts| {
+            counts.woken += u64::from(is_accepted);
+            counts.not_woken += u64::from(!is_accepted);
+        });
+    }
+
+    /// An instance is deployed: awake, in the default flavour.
+    fn begin(&mut self, instance: &InstanceId, application: u32, node: u32) {
+        self.appear(instance, Running { application, node, flavour: 0, is_asleep: false });
+    }
+
+    fn appear(&mut self, instance: &InstanceId, running: Running) {
         let header = &self.header;
+        let Running { application, node, .. } = running;
         if header.nodes[node as usize].tier > self.top {
             self.whereabouts.applications[application as usize].left_the_top = true;
         }
         let used = &mut self.used[node as usize];
-        *used = used.saturating_add(header.applications[application as usize].needed_in(flavour).as_units());
+        *used = used.saturating_add(running.held(header));
         self.measuring.uses(header, node, self.now, *used);
-        self.instances.insert(instance.clone(), Running { application, node, flavour });
+        self.instances.insert(instance.clone(), running);
     }
 
     fn disappear(&mut self, instance: &InstanceId) {
-        if let Some(Running { application, node, flavour }) = self.instances.remove(instance) {
-            let used = &mut self.used[node as usize];
-            *used = used.saturating_sub(self.header.applications[application as usize].needed_in(flavour).as_units());
-            self.measuring.uses(&self.header, node, self.now, *used);
+        if let Some(running) = self.instances.remove(instance) {
+            let used = &mut self.used[running.node as usize];
+            *used = used.saturating_sub(running.held(&self.header));
+            self.measuring.uses(&self.header, running.node, self.now, *used);
         }
     }
 

@@ -65,7 +65,7 @@ impl Summed {
                             (AgentOperation::Migrate, _) => &mut self.asked.migrate,
                             (AgentOperation::Replicate, _) => &mut self.asked.replicate,
                             // A summary of a live colony does not count it.
-                            (AgentOperation::Adapt, _) => continue,
+                            (AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake, _) => continue,
                         };
                         *counter += 1;
                     }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_audit::reader::{Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, Record, Verdict};
+use mario_audit::reader::{
+    Counted, Cycle, Detail, Header, Outcome, Owner, OwnerAct, OwnerActKind, Record, Verdict, Woken,
+};
 use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
 
@@ -118,6 +120,7 @@ impl Tables {
             Record::Cycle(cycle) => self.cycle(cycle),
             Record::Counts(counted) => self.counted(counted),
             Record::Owner(owner) => self.owner(owner),
+            Record::Woken(woken) => self.woken(woken),
             Record::NodeDown(down) => {
                 for instance in &down.instances {
                     self.applications.remove(instance);
@@ -188,11 +191,25 @@ impl Tables {
         Ok(())
     }
 
+    /// A client request reached an instance that slept.
+    fn woken(&mut self, woken: &Woken) -> io::Result<()> {
+        let application = self.applications.get(&woken.instance);
+        let application = application.map(|place| &self.header.applications[*place as usize]);
+        let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
+        let action = match woken.verdict {
+            Verdict::Accepted(_) => "woken",
+            Verdict::Inhibited(_) => "not woken",
+        };
+        let row = [cell(woken.instance.id()), application, number(woken.time), action.to_owned()];
+        self.moves.expect(&row.join(","))
+    }
+
     fn counted(&mut self, counted: &Counted) -> io::Result<()> {
         let mut counts = vec![0_u64; columns(&self.header).len()];
         for outcome in &counted.outcomes {
             let of = [outcome.undeploy, outcome.nop, outcome.migrate, outcome.replicate, outcome.inhibited];
-            let of = of.into_iter().chain(outcome.adapt);
+            let adapt = outcome.adapt.filter(|_| self.header.has_flavours());
+            let of = of.into_iter().chain(adapt).chain(outcome.sleep).chain(outcome.wake);
             counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
         }
         self.operations(counted.time, &counts)
@@ -224,6 +241,7 @@ impl Tables {
 fn columns(header: &Header) -> Vec<&'static str> {
     let mut columns = vec!["undeploy", "nop", "migrate", "replicate", "inhibited"];
     columns.extend(header.has_flavours().then_some("adapt"));
+    columns.extend(["sleep", "wake"].into_iter().filter(|_| header.has_sleep()));
     columns
 }
 

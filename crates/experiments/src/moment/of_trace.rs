@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Cycle, Detail, Header, Neighbour, Outcome, Record, Seen, TraceReader, TracedPolicy, Verdict, Wish,
+    Cycle, Detail, Header, Neighbour, Outcome, Record, Seen, TraceReader, TracedPolicy, Verdict, Wish, Woken,
 };
 use mario_domain::{AgentOperation, Fact, Id, InstanceId};
 use mario_policy::PolicyText;
@@ -51,11 +51,12 @@ struct Placed {
     node: u32,
     seen: Option<Seen>,
     has_flavour: bool,
+    is_asleep: bool,
 }
 
 impl State {
     fn appear(&mut self, instance: InstanceId, application: u32, policy: u32, node: u32) {
-        let placed = Placed { application, policy, node, seen: None, has_flavour: false };
+        let placed = Placed { application, policy, node, seen: None, has_flavour: false, is_asleep: false };
         self.instances.insert(self.next, placed);
         self.places.insert(instance, self.next);
         self.next += 1;
@@ -88,6 +89,11 @@ impl State {
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle, header),
+            Record::Woken(Woken { instance, verdict: Verdict::Accepted(_), .. }) => {
+                if let Some(placed) = self.of(&instance) {
+                    placed.is_asleep = false;
+                }
+            }
             Record::NodeDown(down) => down.instances.iter().for_each(|instance| _ = self.go(instance)),
             Record::Update(update) => {
                 let concerned = self.instances.values_mut().filter(|placed| placed.application == update.application);
@@ -121,6 +127,8 @@ impl State {
         match (wish.operation, target, new) {
             (AgentOperation::Undeploy, ..) => _ = self.go(instance),
             (AgentOperation::Adapt, ..) => placed.has_flavour = true,
+            (AgentOperation::Sleep, ..) => placed.is_asleep = true,
+            (AgentOperation::Wake, ..) => placed.is_asleep = false,
             (AgentOperation::Migrate, Some(node), None) => {
                 placed.node = node;
                 placed.seen = None;
@@ -173,6 +181,7 @@ impl State {
                 max_rate: application.max_rate,
                 max_latency: application.max_latency,
                 flavours: application.flavours.clone(),
+                sleep: application.sleep,
                 facts: about(application.id.id()),
                 policy: policy_text(policy),
             }
@@ -209,6 +218,9 @@ impl State {
         ];
         if self.instances.values().any(|placed| placed.has_flavour) {
             left_out.push("flavours of instances: each begins in the default one".to_owned());
+        }
+        if self.instances.values().any(|placed| placed.is_asleep) {
+            left_out.push("sleep: instances that slept begin awake".to_owned());
         }
         if self.links_down > 0 {
             left_out.push(format!("{} links that were down: they work", self.links_down));

@@ -22,10 +22,14 @@ pub(crate) enum EventCode {
     Evicted,
     Shrunk,
     Announced,
+    Sleep,
+    Wake,
+    Woken,
+    NotWoken,
 }
 
 /// Each kind with the name that the script has for it, in the order of their numbers.
-const EVENTS: [(EventCode, &str); 16] = [
+const EVENTS: [(EventCode, &str); 20] = [
     (EventCode::Deployed, "deployed"),
     (EventCode::Handover, "handover"),
     (EventCode::Migrate, "migrate"),
@@ -42,6 +46,10 @@ const EVENTS: [(EventCode, &str); 16] = [
     (EventCode::Evicted, "evicted"),
     (EventCode::Shrunk, "shrunk"),
     (EventCode::Announced, "announced"),
+    (EventCode::Sleep, "sleep"),
+    (EventCode::Wake, "wake"),
+    (EventCode::Woken, "woken"),
+    (EventCode::NotWoken, "notWoken"),
 ];
 
 impl EventCode {
@@ -71,6 +79,6 @@ mod tests {
         }
         let script = script();
         assert!(script.contains("migrate: 2, replicate: 3"), "{script}");
-        assert!(script.contains(r#"["undeploy", "migrate", "replicate", "adapt"]"#), "{script}");
+        assert!(script.contains(r#"["undeploy", "migrate", "replicate", "adapt", "sleep", "wake"]"#), "{script}");
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Case {
     pub(crate) free: Capacity,
     /// The place of the flavour that its instance ran in.
     pub(crate) flavour: u32,
+    /// Whether its instance slept.
+    pub(crate) is_asleep: bool,
     /// The place of the policy that it followed.
     pub(crate) policy: u32,
     pub(crate) seen: Seen,
@@ -105,6 +107,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             node: case.node,
             free: case.free,
             flavour: case.flavour,
+            is_asleep: case.is_asleep,
             seen: &case.seen,
             recalled: &case.recalled,
         };

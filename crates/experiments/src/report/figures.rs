@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::series::Counts;
-use crate::figures::{GroupFigures, MeanAndMax, OperationCounts};
+use crate::figures::{FurtherCounts, GroupFigures, MeanAndMax, OperationCounts};
 
 /// The figures of a group. What is not defined is absent: nothing moved, a series is constant, or the run is not complete.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct ShownFigures {
     pub(crate) movements: u64,
     pub(crate) counts: Counts,
-    /// Adapts, evictions and shrinks.
-    pub(crate) further: [u64; 3],
+    /// Adapts, evictions, shrinks, sleeps, wakes, instances that client requests woke, and those that they did not.
+    pub(crate) further: [u64; 7],
     /// Mean and maximum.
     pub(crate) instances: (f64, u64),
     pub(crate) response: Option<f64>,
@@ -31,7 +31,7 @@ impl ShownFigures {
         ShownFigures {
             movements: figures.movements,
             counts: counts(&figures.operations),
-            further: [figures.further.adapt, figures.further.evicted, figures.further.shrunk],
+            further: further(&figures.further),
             instances: pair(&figures.instances),
             response: figures.response,
             service_usage: figures.service_usage,
@@ -45,6 +45,10 @@ impl ShownFigures {
                 .collect(),
         }
     }
+}
+
+fn further(of: &FurtherCounts) -> [u64; 7] {
+    [of.adapt, of.evicted, of.shrunk, of.sleep, of.wake, of.woken, of.not_woken]
 }
 
 /// Counts in the order of the outcomes.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mario_audit::reader::{
     Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, ReadError, Reason,
-    Record, Responses, Target, TraceReader, Verdict, Wish,
+    Record, Responses, Target, TraceReader, Verdict, Wish, Woken,
 };
 use mario_audit::{Pasts, Recalled};
 use mario_domain::{AgentOperation, InstanceId};
@@ -112,8 +112,8 @@ impl Fold {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
                     let unreached = self.reach.unreached(&self.header, evaluation.node);
-                    let Placed { flavour, policy, .. } = *self.placement.get(instance);
-                    self.recording.evaluation((instance, flavour, policy), &evaluation, &recalled, unreached);
+                    let placed = self.placement.get(instance);
+                    self.recording.evaluation((instance, placed), &evaluation, &recalled, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),
@@ -127,12 +127,14 @@ impl Fold {
             Record::Counts(counted) => self.counted(&counted),
             Record::Regret(regret) => self.regret.add(&regret),
             Record::Owner(owner) => self.owner(&owner),
+            Record::Woken(woken) => self.woken(&woken),
             Record::Usage(_)
             | Record::Client(_)
             | Record::Clients(_)
             | Record::Handovers(_)
             | Record::Gone(_)
             | Record::Owners(_)
+            | Record::Wakings(_)
             | Record::Latency(_)
             | Record::Traffic(_)
             | Record::Live(_) => {}
@@ -240,6 +242,12 @@ impl Fold {
                         self.recording.push(time, Event::Adapt { instance, flavour });
                     }
                 }
+                (AgentOperation::Sleep | AgentOperation::Wake, ..) => {
+                    let is_asleep = wish.operation == AgentOperation::Sleep;
+                    self.placement.get_mut(instance).is_asleep = is_asleep;
+                    let event = if is_asleep { Event::Sleep { instance } } else { Event::Wake { instance } };
+                    self.recording.push(time, event);
+                }
                 (AgentOperation::Migrate, Some(node), None) => {
                     self.count(placed.application, own, -1);
                     self.count(placed.application, node, 1);
@@ -250,12 +258,12 @@ impl Fold {
                     self.go(instance);
                     let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
                     self.recording.push(time, Event::Migrate { instance, node, renamed });
-                    self.keep_flavour(time, renamed, placed.flavour);
+                    self.keep_body(time, renamed, &placed);
                 }
                 (AgentOperation::Replicate, Some(node), Some(id)) => {
                     let replica = self.appear(id.clone(), placed.application, placed.policy, node);
                     self.recording.push(time, Event::Replicate { instance, node, replica });
-                    self.keep_flavour(time, Some(replica), placed.flavour);
+                    self.keep_body(time, Some(replica), &placed);
                 }
                 // A trace that says this is not this module's to judge.
                 _ => {}
@@ -263,12 +271,31 @@ impl Fold {
         }
     }
 
-    /// An instance that appears by an operation of another runs in the flavour of that one.
-    fn keep_flavour(&mut self, time: f64, instance: Option<u32>, flavour: u32) {
-        if let Some(instance) = instance.filter(|_| flavour > 0) {
+    /// An instance that appears by an operation of another runs in the flavour of that one, and sleeps if that one does.
+    fn keep_body(&mut self, time: f64, instance: Option<u32>, of: &Placed) {
+        let Some(instance) = instance else { return };
+        let flavour = of.flavour;
+        if flavour > 0 {
             self.placement.get_mut(instance).flavour = flavour;
             self.recording.push(time, Event::Adapt { instance, flavour });
         }
+        if of.is_asleep {
+            self.placement.get_mut(instance).is_asleep = true;
+            self.recording.push(time, Event::Sleep { instance });
+        }
+    }
+
+    /// A client request reached an instance that slept.
+    fn woken(&mut self, woken: &Woken) {
+        let Some(instance) = self.placement.find(&woken.instance) else { return };
+        let event = match &woken.verdict {
+            Verdict::Accepted(_) => {
+                self.placement.get_mut(instance).is_asleep = false;
+                Event::Woken { instance }
+            }
+            Verdict::Inhibited(reason) => Event::NotWoken { instance, reason: self.inhibit(reason) },
+        };
+        self.recording.push(woken.time, event);
     }
 
     fn deploy(&mut self, time: f64, node: u32, application: u32, policy: Option<u32>, verdict: &Verdict) {

@@ -23,6 +23,7 @@ pub(crate) struct Placed {
     pub(crate) node: Option<u32>,
     /// The place of the flavour that it runs in.
     pub(crate) flavour: u32,
+    pub(crate) is_asleep: bool,
 }
 
 impl Placement {
@@ -30,7 +31,7 @@ impl Placement {
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;
         self.places.insert(id.clone(), place);
-        self.instances.push(Placed { id, application, policy, node: Some(node), flavour: 0 });
+        self.instances.push(Placed { id, application, policy, node: Some(node), flavour: 0, is_asleep: false });
         place
     }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::codes::EventCode;
 use super::compact::Compact;
 use super::explanations::{self, Case, Explanations};
-use super::placement::Placement;
+use super::placement::{Placed, Placement};
 
 /// More instances than this are shown by area, not one by one.
 const INSTANCES_MAX: usize = 6_000;
@@ -65,6 +65,10 @@ pub(crate) enum Event {
     Evicted { instance: u32, reason: u32 },
     Shrunk { instance: u32, flavour: u32, reason: u32 },
     Announced { instance: u32, evaluations: u64, reason: u32 },
+    Sleep { instance: u32 },
+    Wake { instance: u32 },
+    Woken { instance: u32 },
+    NotWoken { instance: u32, reason: u32 },
 }
 
 /// What an agent saw and decided, at one evaluation or at several in a row.
@@ -135,7 +139,7 @@ impl Recording {
     /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
     pub(crate) fn evaluation(
         &mut self,
-        (instance, flavour, policy): (u32, u32, u32),
+        (instance, placed): (u32, &Placed),
         record: &Evaluation,
         recalled: &Recalled,
         unreached: Vec<u32>,
@@ -143,13 +147,14 @@ impl Recording {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
             return;
         }
+        let Placed { flavour, is_asleep, policy, .. } = *placed;
         let last = self.decisions.get_mut(&instance).and_then(|of_instance| of_instance.last_mut());
         let seen = match (&record.seen, last) {
             (Some(seen), _) => seen.clone(),
             (None, Some(last)) => {
                 let case = &self.cases[last.case as usize];
-                let is_there = (case.node, case.free, case.flavour, case.policy, &case.unreached)
-                    == (record.node, record.free, flavour, policy, &unreached);
+                let is_there = (case.node, case.free, case.flavour, case.is_asleep, case.policy, &case.unreached)
+                    == (record.node, record.free, flavour, is_asleep, policy, &unreached);
                 if is_there && case.recalled == *recalled {
                     last.repeat(record.time);
                     return;
@@ -162,7 +167,8 @@ impl Recording {
         let compact = compact(&seen);
         let (node, free) = (record.node, record.free);
         let recalled = recalled.clone();
-        let case = self.case(&compact, Case { instance, node, free, flavour, policy, seen, recalled, unreached });
+        let case =
+            self.case(&compact, Case { instance, node, free, flavour, is_asleep, policy, seen, recalled, unreached });
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
             && last.case == case
@@ -182,8 +188,9 @@ impl Recording {
 
     /// The place of a case.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
-        let Case { instance, node, free, flavour, policy, recalled, unreached, .. } = &case;
-        let key = format!("{instance} {node} {free} {flavour} {policy} {unreached:?} {seen}{}", told_apart(recalled));
+        let Case { instance, node, free, flavour, is_asleep, policy, recalled, unreached, .. } = &case;
+        let body = format!("{flavour} {is_asleep}");
+        let key = format!("{instance} {node} {free} {body} {policy} {unreached:?} {seen}{}", told_apart(recalled));
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
         if place == next {
@@ -310,6 +317,12 @@ impl Serialize for Line {
             Event::Announced { instance, evaluations, reason } => {
                 let evaluations = i64::try_from(*evaluations).unwrap_or(i64::MAX);
                 vec![EventCode::Announced.number(), (*instance).into(), evaluations, (*reason).into()]
+            }
+            Event::Sleep { instance } => vec![EventCode::Sleep.number(), (*instance).into()],
+            Event::Wake { instance } => vec![EventCode::Wake.number(), (*instance).into()],
+            Event::Woken { instance } => vec![EventCode::Woken.number(), (*instance).into()],
+            Event::NotWoken { instance, reason } => {
+                vec![EventCode::NotWoken.number(), (*instance).into(), (*reason).into()]
             }
         };
         let mut sequence = serializer.serialize_seq(Some(numbers.len() + 1))?;

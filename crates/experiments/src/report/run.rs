@@ -82,6 +82,9 @@ pub(crate) struct ApplicationRow {
     /// The names of its flavours, and the hardware that each needs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) flavours: Vec<(String, u64)>,
+    /// The units that a sleeping instance keeps, if its instances sleep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) keeps: Option<u64>,
 }
 
 /// The nodes, one column for each thing that is known of them.
@@ -174,6 +177,7 @@ impl ApplicationRow {
             flavours: (application.flavours.iter())
                 .map(|flavour| (flavour.id.to_string(), flavour.hardware.as_units()))
                 .collect(),
+            keeps: application.sleep.map(|sleep| sleep.keeps.as_units()),
         };
         header.applications.iter().map(row).collect()
     }

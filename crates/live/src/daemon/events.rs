@@ -155,6 +155,13 @@ pub(crate) fn report_json(report: &Report) -> Value {
         Report::Evicted { instance, reason, is_pinned } => {
             json!({ "kind": "evicted", "instance": instance, "reason": reason, "pinned": is_pinned })
         }
+        Report::Woken { instance, verdict } => {
+            let reason = match verdict {
+                Verdict::Accepted => None,
+                Verdict::Inhibited(inhibition) => Some(inhibition.to_string()),
+            };
+            json!({ "kind": "woken", "instance": instance, "is_accepted": reason.is_none(), "reason": reason })
+        }
         Report::Shrunk { instance, reason, .. } => {
             json!({ "kind": "shrunk", "instance": instance, "reason": reason })
         }

@@ -60,6 +60,7 @@ impl Recorder {
             needed: owned.needed(),
             workload: workload_text(owned.workload),
             flavour: u32::from(owned.flavour.0),
+            is_asleep: owned.is_asleep(),
         }
     }
 
@@ -96,6 +97,8 @@ impl Recorder {
             Record::Adapted { instance, flavour } => {
                 Happened::Adapted { instance: instance.clone(), flavour: u32::from(flavour.0) }
             }
+            Record::Slept { instance } => Happened::Slept { instance: instance.clone() },
+            Record::Woke { instance } => Happened::Woke { instance: instance.clone() },
             Record::Shrunk { workload } => Happened::Shrunk { workload: workload_text(*workload) },
             Record::Lost { journal } => Happened::Lost { journal: journal_text(*journal) },
             Record::Peer { node, journal, .. } => {
@@ -127,12 +130,15 @@ impl Recorder {
             },
             Report::Availability(availability) => Happened::Draining { is_draining: *availability != Availability::Up },
             Report::GaveUp { transfer } => Happened::GaveUp { transfer: transfer_text(*transfer) },
-            Report::Reserved { transfer, instance, workload, descriptor, .. } => {
+            Report::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
+                Happened::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
+            }
+            Report::Reserved { transfer, instance, workload, descriptor, needed, .. } => {
                 let reserved = ReservedState {
                     transfer: transfer_text(*transfer),
                     instance: instance.clone(),
                     application: self.application(descriptor),
-                    needed: descriptor.application.hardware,
+                    needed: *needed,
                     workload: workload_text(*workload),
                 };
                 self.promised.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
@@ -143,6 +149,7 @@ impl Recorder {
             }
             Report::Freed(workload) => Happened::Freed { workload: workload_text(*workload) },
             Report::Arrived { .. }
+            | Report::Woken { verdict: Verdict::Accepted, .. }
             | Report::Updated { .. }
             | Report::Undeployed(_)
             | Report::LivesOn { .. }
@@ -181,6 +188,8 @@ impl Recorder {
         let (operation, target) = match request.operation() {
             Operation::Deploy(_) => return None,
             Operation::Undeploy => (AgentOperation::Undeploy, None),
+            Operation::Sleep => (AgentOperation::Sleep, None),
+            Operation::Wake => (AgentOperation::Wake, None),
             Operation::Migrate(target) => (AgentOperation::Migrate, target_node(target)),
             Operation::Replicate(target) => (AgentOperation::Replicate, target_node(target)),
             Operation::Adapt(flavour) => (AgentOperation::Adapt, target_node(&Target::Flavour(flavour.clone()))),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mario_domain::{
     Application, ApplicationId, Capacity, Fact, FlavourId, HardwareKind, Id, Instance, InstanceId, Node, NodeId,
+    Wakefulness,
 };
 use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
@@ -98,17 +99,25 @@ impl ManagerView {
     }
 
     /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys. `flavour` is what
-    /// it will run in, if its application has flavours.
+    /// it will run in, if its application has flavours; the replica of a sleeper sleeps.
     ///
     /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so that a
     /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The id that it will get is
     /// not used: ids are given when a cycle is enacted, and a manager of a live node could not know them before.
-    pub fn push_promised(&mut self, application: &ApplicationId, flavour: Option<&FlavourId>) {
+    pub fn push_promised(
+        &mut self,
+        application: &ApplicationId,
+        flavour: Option<&FlavourId>,
+        wakefulness: Wakefulness,
+    ) {
         self.promised_count += 1;
         let id = Id::name(&format!("{PROMISED}{}", self.promised_count)).expect("it has characters");
         self.push_row(&id, application);
         if let Some(flavour) = flavour {
-            self.push_running(&id.into(), flavour);
+            self.push_running(&id.clone().into(), flavour);
+        }
+        if wakefulness.is_asleep() {
+            self.push_asleep(&id.into());
         }
     }
 
@@ -116,6 +125,12 @@ impl ManagerView {
     pub fn push_running(&mut self, instance: &InstanceId, flavour: &FlavourId) {
         let (instance, flavour) = (self.facts.id(instance.id()), self.facts.id(flavour.id()));
         self.facts.push_running(instance, flavour);
+    }
+
+    /// Adds that an instance on the node sleeps.
+    pub fn push_asleep(&mut self, instance: &InstanceId) {
+        let instance = self.facts.id(instance.id());
+        self.facts.push_asleep(instance);
     }
 
     /// Adds that an instance on the node will be evicted, and how many evaluations it has left.
@@ -176,7 +191,7 @@ impl Relations for ManagerView {
             6 => Some(&self.capacities),
             7 | 8 => self.facts.table(position + NEEDS - 7),
             9 => Some(&self.capacities_by_kind),
-            10..=12 => self.facts.table(position + FLAVOUR - 10),
+            10..=13 => self.facts.table(position + FLAVOUR - 10),
             _ => None,
         }
     }

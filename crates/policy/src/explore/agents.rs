@@ -81,6 +81,7 @@ pub(super) struct Here {
     pub(super) free: i64,
     /// The position of the flavour that it runs in.
     pub(super) flavour: usize,
+    pub(super) is_asleep: bool,
 }
 
 /// Everything that a decision depends on.
@@ -207,6 +208,9 @@ impl<'p> Agents<'p> {
         for (operation, target) in &situation.past.inhibited {
             let (operation, target) = (facts.constant(operation.as_str()), facts.constant(target));
             facts.push_inhibited(operation, instance, target);
+        }
+        if situation.here.is_asleep {
+            facts.push_asleep(instance);
         }
         self.tell_past(instance, &situation.past);
         self.tell_flavours(world, situation, application, instance);

@@ -26,12 +26,18 @@ pub(super) struct Agent {
     flavour: usize,
     /// How many evaluations it has left, if it was told to leave.
     leave: Option<u32>,
+    is_asleep: bool,
 }
 
 impl Agent {
     fn new(id: usize, node: usize, arrived: u32, flavour: usize) -> Agent {
         let (left, memory, earlier, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Agent { id, node, left, memory, earlier, done, arrived, flavour, leave: None }
+        Agent { id, node, left, memory, earlier, done, arrived, flavour, leave: None, is_asleep: false }
+    }
+
+    /// The hardware that it holds: a sleeper keeps nothing.
+    fn held(&self) -> i64 {
+        if self.is_asleep { 0 } else { needed_in(self.flavour) }
     }
 
     /// What it remembers in this cycle, beside what was inhibited.
@@ -63,7 +69,7 @@ pub(super) enum Verdict {
     NoRoom,
     /// The target is neither a neighbour nor, for replicate, the own node; or a flavour that there is not.
     NotATarget,
-    /// The instance runs in the flavour already.
+    /// The instance runs in the flavour already; or sleeps already, or is awake already.
     RunsSo,
 }
 
@@ -89,13 +95,16 @@ pub(super) struct Run<'w> {
     cycle: u32,
     /// Whether an owner evicted an instance.
     pub(super) evicted: bool,
+    /// The last cycle in which client requests woke an instance.
+    pub(super) woken: Option<u32>,
 }
 
 impl<'w> Run<'w> {
     pub(super) fn new(world: &'w World<'w>) -> Run<'w> {
         let agent = |(index, node): (usize, &usize)| {
             let leave = world.notice.filter(|_| index == 0);
-            Agent { leave, ..Agent::new(index + 1, *node, 0, 0) }
+            let is_asleep = world.begins_asleep && index == 0;
+            Agent { leave, is_asleep, ..Agent::new(index + 1, *node, 0, 0) }
         };
         Run {
             world,
@@ -103,12 +112,15 @@ impl<'w> Run<'w> {
             next_id: world.instances.len() + 1,
             cycle: 0,
             evicted: false,
+            woken: None,
         }
     }
 
-    /// The nodes of all instances, whichever instance is where.
+    /// The nodes of all instances, whichever instance is where, and which of them are awake.
     pub(super) fn placement(&self) -> Vec<usize> {
-        let mut nodes: Vec<usize> = self.agents.iter().map(|agent| agent.node).collect();
+        // A sleeper is told from one that is awake on the same node.
+        let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
+        let mut nodes: Vec<usize> = self.agents.iter().map(place).collect();
         nodes.sort_unstable();
         nodes
     }
@@ -121,8 +133,9 @@ impl<'w> Run<'w> {
         let heard = self.heard();
         let mut free: Vec<i64> = vec![self.world.capacity; self.world.shape.nodes()];
         for agent in &self.agents {
-            free[agent.node] -= needed_in(agent.flavour);
+            free[agent.node] -= agent.held();
         }
+        self.wake_by_requests(&heard, &mut free);
         let available = free.clone();
         let mut steps = Vec::with_capacity(self.agents.len());
         let mut gone = Vec::new();
@@ -131,8 +144,8 @@ impl<'w> Run<'w> {
             let inhibited = self.inhibited(index);
             let agent = &mut self.agents[index];
             let past = agent.past(inhibited, remembers, self.cycle);
-            let here =
-                Here { instance: agent.id, node: agent.node, free: available[agent.node], flavour: agent.flavour };
+            let Agent { id: instance, node, flavour, is_asleep, .. } = *agent;
+            let here = Here { instance, node, free: available[node], flavour, is_asleep };
             let asked = minds.ask(self.world, here, &heard, past);
             agent.look_back(remembers, &heard);
             agent.leave = agent.leave.map(|left| left.saturating_sub(1));
@@ -160,11 +173,13 @@ impl<'w> Run<'w> {
                         step.returned = agent.left.contains(node);
                     }
                     (Verdict::Accepted, AgentOperation::Replicate, target) => {
-                        born.push((target.resolved(agent.node), agent.flavour));
+                        born.push((target.resolved(agent.node), agent.flavour, agent.is_asleep));
                     }
                     (Verdict::Accepted, AgentOperation::Adapt, _) => {
                         agent.flavour = self.world.flavours.iter().position(|name| name == word).unwrap_or(0);
                     }
+                    (Verdict::Accepted, AgentOperation::Sleep, _) => agent.is_asleep = true,
+                    (Verdict::Accepted, AgentOperation::Wake, _) => agent.is_asleep = false,
                     (Verdict::Accepted, AgentOperation::Migrate, Target::Own | Target::Nowhere) => {}
                     (Verdict::NoRoom | Verdict::NotATarget | Verdict::RunsSo, ..) => {
                         agent.memory.push((self.cycle, *operation, word.clone()));
@@ -176,12 +191,24 @@ impl<'w> Run<'w> {
         }
         self.evicted |= self.agents.iter().any(|agent| agent.leave == Some(0));
         self.agents.retain(|agent| !gone.contains(&agent.id) && agent.leave != Some(0));
-        for (node, flavour) in born {
+        for (node, flavour, is_asleep) in born {
             let Some(node) = node else { continue };
-            self.agents.push(Agent::new(self.next_id, node, self.cycle, flavour));
+            self.agents.push(Agent { is_asleep, ..Agent::new(self.next_id, node, self.cycle, flavour) });
             self.next_id += 1;
         }
         steps
+    }
+
+    /// Client requests wake the sleepers that they reach, where there is room.
+    fn wake_by_requests(&mut self, heard: &[Vec<Heard>], free: &mut [i64]) {
+        for (agent, heard) in self.agents.iter_mut().zip(heard) {
+            let needed = needed_in(agent.flavour);
+            if agent.is_asleep && !heard.is_empty() && free[agent.node] >= needed {
+                free[agent.node] -= needed;
+                agent.is_asleep = false;
+                self.woken = Some(self.cycle);
+            }
+        }
     }
 
     /// What an agent remembers as inhibited now, in the standard order of terms and each once.
@@ -231,14 +258,18 @@ fn judge(
     word: &str,
     free: &mut [i64],
 ) -> Verdict {
-    let (node, needed) = (agent.node, needed_in(agent.flavour));
+    let (node, needed) = (agent.node, agent.held());
     let (to, needed) = match (operation, target.resolved(node)) {
         (AgentOperation::Adapt, _) => match world.flavours.iter().position(|name| name == word) {
             None => return Verdict::NotATarget,
             Some(flavour) if flavour == agent.flavour => return Verdict::RunsSo,
+            Some(_) if agent.is_asleep => return Verdict::Accepted,
             // What an adapt frees is there in the next cycle.
             Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
         },
+        (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::RunsSo,
+        (AgentOperation::Wake, _) if !agent.is_asleep => return Verdict::RunsSo,
+        (AgentOperation::Wake, _) => (node, needed_in(agent.flavour)),
         (operation, _) if !operation.asks_for_place() => return Verdict::Accepted,
         (AgentOperation::Replicate, Some(to)) if to == node => (to, needed),
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => (to, needed),

@@ -78,6 +78,10 @@ pub(super) struct World<'a> {
     pub(super) flavours: &'a [String],
     /// The first instance is told to leave, after this many more evaluations.
     pub(super) notice: Option<u32>,
+    /// Whether the owner of the application lets it sleep; a sleeper keeps nothing.
+    pub(super) can_sleep: bool,
+    /// The first instance sleeps at first.
+    pub(super) begins_asleep: bool,
 }
 
 /// What one instance needs in a flavour. After the default comes one that needs nothing, and then each needs more than the one
@@ -160,6 +164,9 @@ impl World<'_> {
         }
         if let Some(evaluations) = self.notice {
             lines.push(format!("i1 is told to leave, and has {evaluations} evaluations left"));
+        }
+        if self.begins_asleep {
+            lines.push("i1 sleeps".to_owned());
         }
         if self.memory > 0 {
             lines.push(format!("agents remember the last {}", cycles(self.memory)));

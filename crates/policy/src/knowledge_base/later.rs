@@ -1,4 +1,4 @@
-//! Facts beyond those of the paper: what happened before, hardware by kind, flavours, and evictions.
+//! Facts beyond those of the paper: what happened before, hardware by kind, flavours, evictions, and sleep.
 
 use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
@@ -105,6 +105,7 @@ impl KnowledgeBase {
         }
         self.flavours.clone_from(&other.flavours);
         self.leaving.clone_from(&other.leaving);
+        self.asleep.clone_from(&other.asleep);
     }
 
     /// Adds a row that was read, to the facts of a predicate that has no form of its own.
@@ -118,6 +119,7 @@ impl KnowledgeBase {
             "flavour" => self.flavours.known.push(row),
             "running" => self.flavours.running.push(row),
             "leave" => self.leaving.push(row),
+            "asleep" => self.asleep.push(row),
             _ => {}
         }
     }
@@ -150,6 +152,16 @@ impl KnowledgeBase {
     /// Adds `leave(Instance, Evaluations)`: an instance will be evicted from its node, and how many evaluations it has left.
     pub fn push_leave(&mut self, instance: Constant, evaluations: u32) {
         self.leaving.push(&[instance, Value::Integer(i64::from(evaluations))]);
+    }
+
+    /// Adds `asleep(Instance)`: the workload of an instance is stopped.
+    pub fn push_asleep(&mut self, instance: Constant) {
+        self.asleep.push(&[instance]);
+    }
+
+    /// The `asleep/1` facts.
+    pub fn asleep(&self) -> impl ExactSizeIterator<Item = [Constant; 1]> {
+        rows(&self.asleep)
     }
 
     /// The `leave/2` facts.

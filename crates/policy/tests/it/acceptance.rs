@@ -23,6 +23,7 @@ fn video() -> Application {
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(25),
         flavours: Vec::new(),
+        sleep: None,
     }
 }
 

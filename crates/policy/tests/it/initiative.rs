@@ -30,6 +30,7 @@ fn view(engine: &Engine) -> ManagerView {
             max_rate: Quantity::whole(5),
             max_latency: Quantity::whole(9),
             flavours: vec![flavour("full", units), flavour("lite", 1)],
+            sleep: None,
         });
     }
     for (id, application) in [(1, "video"), (2, "video"), (3, "chat")] {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::{Application, ApplicationId, Capacity, Flavour, Hardware, HardwareKind, Id, NodeId};
+use mario_domain::{
+    Application, ApplicationId, Capacity, Flavour, Hardware, HardwareKind, Id, NodeId, Quantity, Sleep,
+};
 
 use super::Resolving;
 use crate::document::At;
@@ -36,6 +38,7 @@ impl Resolving<'_> {
             let at = |key| [At::Key("application"), position.into(), At::Key(key)];
             self.check_hardware(topology, &application.id, application.hardware, &at("hardware"));
             let flavours = self.flavours(topology, application, position);
+            let sleep = self.sleep(application, &flavours, position);
             let home = match &application.home {
                 Some(home) => self.node(topology, home, &at("home")),
                 None => cloud(topology),
@@ -52,6 +55,7 @@ impl Resolving<'_> {
                     max_rate: application.max_rate,
                     max_latency: application.max_latency,
                     flavours,
+                    sleep,
                 },
                 kind: application.kind.clone(),
                 // What could not be found was told, and the scenario is not made.
@@ -107,6 +111,25 @@ impl Resolving<'_> {
             flavours.push(flavour);
         }
         flavours
+    }
+
+    /// How the instances of an application sleep; what is wrong with it is told.
+    fn sleep(&mut self, application: &ApplicationSettings, flavours: &[Flavour], position: usize) -> Option<Sleep> {
+        let written = application.sleep.as_ref()?;
+        let needed = std::iter::once(application.hardware).chain(flavours.iter().map(|flavour| flavour.hardware));
+        let too_little = needed.into_iter().find(|needed| !written.keeps.fits(Capacity::Bounded(*needed)));
+        if let Some(needed) = too_little {
+            let at = [At::Key("application"), position.into(), At::Key("sleep"), At::Key("keeps")];
+            let keeps = written.keeps;
+            let message = format!("a sleeping instance of `{}` would keep {keeps}, more than it needs", application.id);
+            let mistake = self.mistake(message, &at);
+            self.mistakes.push(mistake.hint(format!("awake it needs {needed}: write that much or less")));
+        }
+        let start = written.start.value();
+        let is_whole = start.fract() == 0.0 && start <= f64::from(u32::MAX);
+        // A time of a scenario is finite.
+        let start = if is_whole { Quantity::whole(start as u32) } else { Quantity::fraction(start).ok()? };
+        Some(Sleep { keeps: written.keeps, start })
     }
 
     pub(super) fn check_hardware(

@@ -77,6 +77,7 @@ impl Resolving<'_> {
             max_rate: Quantity::whole(whole(sort.max_rate)),
             max_latency: Quantity::whole(whole(sort.max_latency)),
             flavours: Vec::new(),
+            sleep: None,
         };
         let service_time = match sort.service_time.map(|times| times.map(Time::span)) {
             Some([low, high]) => low + (high - low) * random.random::<f64>(),

@@ -54,9 +54,25 @@ pub struct ApplicationSettings {
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "BTreeMap<String, WrittenId>")]
     pub facts: Facts,
+    /// How its instances sleep; unless given, they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<SleepSettings>,
     /// The ways to run it, the default first, which has the numbers above. One way only unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavour: Vec<FlavourSettings>,
+}
+
+/// How the instances of an application sleep.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SleepSettings {
+    /// The hardware that a sleeping instance keeps; nothing unless given.
+    #[serde(default = "no_hardware")]
+    #[schemars(with = "WrittenHardware")]
+    pub keeps: Hardware,
+    /// How long an instance takes to start when it wakes; it starts at once unless given.
+    #[serde(default = "at_once")]
+    pub start: Time,
 }
 
 /// A way to run an application. What is not given is as in the application itself.
@@ -109,6 +125,10 @@ fn no_kind() -> String {
 
 fn one_unit() -> Hardware {
     Hardware::units(1)
+}
+
+fn no_hardware() -> Hardware {
+    Hardware::NONE
 }
 
 fn full_quality() -> Quantity {

@@ -11,19 +11,35 @@ pub struct FurtherCounts {
     pub evicted: u64,
     /// Instances that the owners of nodes shrank.
     pub shrunk: u64,
+    /// Sleeps that were accepted.
+    pub sleep: u64,
+    /// Wakes that agents asked for and that were accepted.
+    pub wake: u64,
+    /// Sleeping instances that a client request woke.
+    pub woken: u64,
+    /// Client requests that asked in vain whether a sleeping instance may wake.
+    pub not_woken: u64,
 }
 
 impl FurtherCounts {
     /// The counts with their names.
-    fn named(&self) -> [(&'static str, u64); 3] {
-        [("adapt", self.adapt), ("evicted", self.evicted), ("shrunk", self.shrunk)]
+    fn named(&self) -> [(&'static str, u64); 7] {
+        [
+            ("adapt", self.adapt),
+            ("evicted", self.evicted),
+            ("shrunk", self.shrunk),
+            ("sleep", self.sleep),
+            ("wake", self.wake),
+            ("woken", self.woken),
+            ("not_woken", self.not_woken),
+        ]
     }
 }
 
 impl Serialize for FurtherCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            return (self.adapt, self.evicted, self.shrunk).serialize(serializer);
+            return self.named().map(|(_, count)| count).serialize(serializer);
         }
         serializer.collect_map(self.named().into_iter().filter(|(_, count)| *count > 0))
     }

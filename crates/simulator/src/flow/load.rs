@@ -24,6 +24,8 @@ pub(super) struct Load {
 #[repr(align(64))]
 struct Server {
     pace: Pace,
+    /// How many requests come in a unit of time.
+    rate: f64,
     /// How much work comes in a unit of time; it can do 1.
     busy: f64,
     /// How much work was waiting at `since`.
@@ -80,6 +82,18 @@ impl Load {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog = 0.0;
+    }
+
+    /// How many requests come to an instance in a unit of time.
+    pub(super) fn rate_at(&self, agent: AgentIndex) -> f64 {
+        self.instances[agent.position()].rate
+    }
+
+    /// An instance does nothing for a while: what comes waits.
+    pub(super) fn delay_instance(&mut self, agent: AgentIndex, delay: Duration, now: Time) {
+        let server = &mut self.instances[agent.position()];
+        server.advance(now);
+        server.backlog += delay.units();
     }
 
     /// What requests meet on a track.
@@ -162,12 +176,13 @@ impl Passage {
 
 impl Server {
     fn new(pace: Pace) -> Server {
-        Server { pace, busy: 0.0, backlog: 0.0, since: Time::ZERO, waited: 0.0 }
+        Server { pace, rate: 0.0, busy: 0.0, backlog: 0.0, since: Time::ZERO, waited: 0.0 }
     }
 
     /// So many more requests come in a unit of time.
     fn add(&mut self, rate: f64, now: Time) {
         self.advance(now);
+        self.rate += rate;
         // What is left of sums of fractions is nothing.
         self.busy = (self.busy + rate * self.pace.occupied.units()).max(0.0);
     }

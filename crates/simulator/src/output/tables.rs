@@ -7,7 +7,7 @@ use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::population::{AgentIndex, Label, Outcome, OwnerActKind, OwnerActs, Population};
+use crate::population::{AgentIndex, CompactVerdict, Label, Outcome, OwnerActKind, OwnerActs, Population};
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
@@ -191,7 +191,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
 
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         self.learn_instances(population);
-        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited, mut adapt] = [0_u64; 6];
+        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
+        let [mut adapt, mut sleep, mut wake] = [0_u64; 3];
         let mut has_agents = false;
         for outcome in label.iter() {
             let (instance, application, action) = match &outcome {
@@ -206,6 +207,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
                             AgentOperation::Migrate => migrate += 1,
                             AgentOperation::Replicate => replicate += 1,
                             AgentOperation::Adapt => adapt += 1,
+                            AgentOperation::Sleep => sleep += 1,
+                            AgentOperation::Wake => wake += 1,
                         }
                         judged.proposal.operation.as_str()
                     } else {
@@ -235,7 +238,9 @@ impl<W: Write> Recorder for Tables<'_, W> {
         }
         if has_agents {
             number(&mut self.operations.row, time.units());
-            let further = self.scenario.has_flavours().then_some(adapt);
+            let of_flavours = self.scenario.has_flavours().then_some(adapt);
+            let of_sleep = [sleep, wake].into_iter().filter(|_| self.scenario.has_sleep());
+            let further = of_flavours.into_iter().chain(of_sleep);
             for count in [undeploy, nop, migrate, replicate, inhibited].into_iter().chain(further) {
                 self.operations.comma();
                 natural(&mut self.operations.row, count);
@@ -263,6 +268,19 @@ impl<W: Write> Recorder for Tables<'_, W> {
         }
     }
 
+    fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        let Some(moves) = &mut self.moves else { return };
+        let application = population.agent(agent).application();
+        moves.id(population.instance(agent).id());
+        moves.comma();
+        moves.id(self.scenario.applications[application.position()].application.id.id());
+        moves.comma();
+        number(&mut moves.row, time.units());
+        moves.comma();
+        moves.text(if verdict.is_accepted() { "woken" } else { "not woken" });
+        moves.end_row();
+    }
+
     fn served(&mut self, served: &Served) {
         let Some(messages) = &mut self.messages else { return };
         messages.id(&self.scenario.attachments.users[served.user.position()].id);
@@ -287,6 +305,9 @@ fn operations_header(scenario: &Scenario) -> String {
     let mut header = "time,undeploy,nop,migrate,replicate,inhibited".to_owned();
     if scenario.has_flavours() {
         header.push_str(",adapt");
+    }
+    if scenario.has_sleep() {
+        header.push_str(",sleep,wake");
     }
     header
 }

@@ -144,6 +144,12 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.owner(time, node(acts.node), acts.acts.iter().map(|act| told(act, population)));
     }
 
+    fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        let index = population.agent(agent).application();
+        let (instance, verdict) = (population.instance(agent), population.verdict(verdict, index));
+        self.0.woken(time, &instance, application(index), &verdict);
+    }
+
     fn node_down(&mut self, time: Time, index: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
         let gone =
             gone.iter().map(|agent| (population.instance(*agent), application(population.agent(*agent).application())));

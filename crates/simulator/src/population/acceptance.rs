@@ -118,13 +118,16 @@ impl Population {
             if let Some(flavour) = application.flavour(self.agent(*agent).flavour()) {
                 view.push_running(&self.instance(*agent), &flavour.id);
             }
+            if self.agent(*agent).is_asleep() {
+                view.push_asleep(&self.instance(*agent));
+            }
             if let Some(notice) = self.agent(*agent).notice() {
                 view.push_leave(&self.instance(*agent), notice.left);
             }
         }
         for promise in manager.reservations().iter().map(|reservation| reservation.key) {
             let application = self.application(promise.application);
-            let flavour = application.flavour(promise.flavour).map(|flavour| &flavour.id);
+            let flavour = application.flavour(promise.body.flavour).map(|flavour| &flavour.id);
             match promise.agent {
                 // It will hold more where it is, and is in the view already.
                 Some(agent) if self.node(self.agent(agent).node).id() == here.id() => {}
@@ -133,8 +136,11 @@ impl Population {
                     if let Some(flavour) = flavour {
                         view.push_running(&self.instance(agent), flavour);
                     }
+                    if promise.body.wakefulness.is_asleep() {
+                        view.push_asleep(&self.instance(agent));
+                    }
                 }
-                None => view.push_promised(&application.id, flavour),
+                None => view.push_promised(&application.id, flavour, promise.body.wakefulness),
             }
         }
         Ok(view)

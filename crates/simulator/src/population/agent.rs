@@ -2,7 +2,7 @@
 
 use mario_colony::rules;
 use mario_colony::rules::{History, Notice, Remembered};
-use mario_domain::{AgentOperation, FlavourIndex};
+use mario_domain::{AgentOperation, FlavourIndex, Wakefulness};
 use mario_policy::Remembers;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,10 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) remembered: Vec<Remembered<Target>>,
     /// What happened before, if its policy looks back and it has evaluated.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
-    /// The flavour that its instance runs in.
-    pub(crate) flavour: FlavourIndex,
+    /// How its instance is run.
+    pub(crate) body: Body,
+    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    pub(crate) is_wake_refused: bool,
     /// Whether it looks back and has not evaluated since it was given its policy.
     pub(crate) is_fresh: bool,
     /// That its instance will be evicted.
@@ -61,11 +63,17 @@ pub(crate) struct ExtraKnowledge {
 impl ExtraKnowledge {
     /// Whether there is nothing in it but a history.
     pub(crate) fn is_blank(&self) -> bool {
-        self.remembered.is_empty()
-            && self.random.is_none()
-            && self.flavour == FlavourIndex::DEFAULT
-            && self.notice.is_none()
+        self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }
+}
+
+/// How an instance is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Body {
+    /// The flavour that it runs in.
+    pub flavour: FlavourIndex,
+    /// Whether it is awake.
+    pub wakefulness: Wakefulness,
 }
 
 /// Whether an agent is there, and visited.
@@ -157,21 +165,44 @@ impl Agent {
         if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
 
-    /// The flavour that its instance runs in.
-    pub fn flavour(&self) -> FlavourIndex {
+    /// How its instance is run.
+    pub fn body(&self) -> Body {
         if self.is_blank {
-            FlavourIndex::DEFAULT
+            Body::default()
         } else {
-            self.extra.as_ref().map_or_else(Default::default, |extra| extra.flavour)
+            self.extra.as_ref().map_or_else(Default::default, |extra| extra.body)
         }
     }
 
-    /// Its instance runs in another flavour from now on.
-    pub(crate) fn set_flavour(&mut self, flavour: FlavourIndex) {
+    /// The flavour that its instance runs in.
+    pub fn flavour(&self) -> FlavourIndex {
+        self.body().flavour
+    }
+
+    /// Whether its instance sleeps.
+    pub fn is_asleep(&self) -> bool {
+        self.body().wakefulness.is_asleep()
+    }
+
+    /// Its instance is run in another way from now on.
+    pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
-        extra.flavour = flavour;
+        extra.body = body;
+        extra.is_wake_refused = false;
         self.is_blank = extra.is_blank();
         self.invalidate_cached_proposals();
+    }
+
+    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    pub fn is_wake_refused(&self) -> bool {
+        !self.is_blank && self.extra.as_ref().is_some_and(|extra| extra.is_wake_refused)
+    }
+
+    /// A client request asked in vain whether its instance, which sleeps, may wake.
+    pub(crate) fn refuse_wake(&mut self) {
+        if let Some(extra) = &mut self.extra {
+            extra.is_wake_refused = true;
+        }
     }
 
     /// That its instance will be evicted from its node, if it was told.
@@ -234,6 +265,7 @@ impl Agent {
             return;
         }
         let Some(extra) = self.extra.as_deref_mut() else { return };
+        extra.is_wake_refused = false;
         let has_notice = extra.notice.as_mut().map(Notice::evaluated).is_some();
         let remembered = &mut extra.remembered;
         let has_forgotten = match memory {
@@ -284,6 +316,8 @@ impl Agent {
             if let Some(history) = extra.history.as_mut() {
                 history.arrived = self.evaluations;
             }
+            // The manager of another node was not asked.
+            extra.is_wake_refused = false;
             if extra.notice.take().is_some() {
                 self.is_blank = extra.is_blank();
             }

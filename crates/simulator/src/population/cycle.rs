@@ -2,11 +2,12 @@
 
 use mario_colony::rules::{self, Concern, HardwareChange};
 use mario_domain::{
-    AgentId, AgentOperation, FlavourId, FlavourIndex, Hardware, Inhibition, NodeId, Request, Rule, Verdict,
+    AgentId, AgentOperation, FlavourId, Hardware, Inhibition, NodeId, Request, Rule, Verdict, Wakefulness,
 };
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
 
 use crate::population::acceptance::AcceptanceContext;
+use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 use crate::population::label::Label;
 use crate::population::layers::full_nodes::NO_HARDWARE;
@@ -34,8 +35,7 @@ impl Population {
         for deployment in deployments {
             let verdict = self.judge_deployment(deployment, context);
             if verdict.is_accepted() {
-                let promise =
-                    Promise { application: deployment.application, agent: None, flavour: FlavourIndex::DEFAULT };
+                let promise = Promise { application: deployment.application, agent: None, body: Body::default() };
                 self.promise(deployment.node, promise, self.needed(deployment.application));
             }
             label.push_deployed(Deployed { deployment: *deployment, verdict, created: None });
@@ -55,13 +55,13 @@ impl Population {
     /// Reserves what an accepted proposal will take, where it leads to.
     fn promise_accepted(&mut self, index: AgentIndex, proposal: &Proposal) {
         let agent = self.agent(index);
-        let (own, application, flavour) = (agent.node, agent.application, agent.flavour());
+        let (own, application, body) = (agent.node, agent.application, agent.body());
         if proposal.operation.asks_for_place() {
             let Some(to) = proposal.target.resolve(own) else { return };
             let migrating = (proposal.operation == AgentOperation::Migrate).then_some(index);
-            self.promise(to, Promise { application, agent: migrating, flavour }, self.held(self.agent(index)));
+            self.promise(to, Promise { application, agent: migrating, body }, self.held(self.agent(index)));
         } else if let Ok(Some(taken)) = self.taken(index, proposal) {
-            self.promise(own, Promise { application, agent: Some(index), flavour }, taken);
+            self.promise(own, Promise { application, agent: Some(index), body }, taken);
         }
     }
 
@@ -69,12 +69,37 @@ impl Population {
         self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
     }
 
-    /// What an agent's instance will change when it adapts to a flavour.
-    pub(crate) fn adaptation(
+    /// How an agent's instance will be run after an adapt, a sleep or a wake, and what hardware that changes; `None` for other
+    /// operations.
+    pub(crate) fn own_change(
         &self,
         index: AgentIndex,
-        target: &Target,
-    ) -> Result<(FlavourIndex, HardwareChange), Rule> {
+        proposal: &Proposal,
+    ) -> Option<Result<(Body, HardwareChange), Rule>> {
+        match proposal.operation {
+            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => None,
+            AgentOperation::Adapt => Some(self.adaptation(index, &proposal.target)),
+            AgentOperation::Sleep => Some(self.falling_asleep(index)),
+            AgentOperation::Wake => Some(self.waking(index)),
+        }
+    }
+
+    fn falling_asleep(&self, index: AgentIndex) -> Result<(Body, HardwareChange), Rule> {
+        let agent = self.agent(index);
+        let body = agent.body();
+        let change = rules::sleep(self.application(agent.application), body.wakefulness, self.held(agent))?;
+        Ok((Body { wakefulness: Wakefulness::Asleep, ..body }, change))
+    }
+
+    fn waking(&self, index: AgentIndex) -> Result<(Body, HardwareChange), Rule> {
+        let agent = self.agent(index);
+        let body = agent.body();
+        let application = self.application(agent.application);
+        let change = rules::wake(application, body.flavour, body.wakefulness, self.held(agent))?;
+        Ok((Body { wakefulness: Wakefulness::Awake, ..body }, change))
+    }
+
+    fn adaptation(&self, index: AgentIndex, target: &Target) -> Result<(Body, HardwareChange), Rule> {
         let agent = self.agent(index);
         let flavour = match target {
             Target::Flavour(flavour) => FlavourId::clone(flavour),
@@ -83,15 +108,30 @@ impl Population {
         if matches!(target, Target::Unknown(_)) {
             return Err(Rule::Flavour { flavour });
         }
-        rules::adapt(self.application(agent.application), agent.flavour(), self.held(agent), &flavour)
+        let body = agent.body();
+        let application = self.application(agent.application);
+        let runs = (body.flavour, body.wakefulness);
+        let (flavour, change) = rules::adapt(application, runs, self.held(agent), &flavour)?;
+        Ok((Body { flavour, ..body }, change))
     }
 
     /// What an operation that concerns the own node alone takes there; `None` for nothing.
     pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
-        match proposal.operation {
-            AgentOperation::Adapt => self.adaptation(index, &proposal.target).map(|(_, change)| change.arrives()),
-            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => Ok(None),
+        match self.own_change(index, proposal) {
+            None => Ok(None),
+            Some(change) => change.map(|(_, change)| change.arrives()),
         }
+    }
+
+    /// A client request reached an instance that sleeps: its manager says whether it may wake. Accepted, it is awake from now on.
+    pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
+        let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
+        let verdict = self.judge_own(index, &proposal, context);
+        match self.waking(index) {
+            Ok((body, change)) if verdict.is_accepted() => self.run_as(index, body, change),
+            _ => self.agents[index.position()].refuse_wake(),
+        }
+        verdict
     }
 
     /// What the manager of an agent's own node says to an operation that concerns no other.

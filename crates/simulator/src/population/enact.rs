@@ -1,9 +1,10 @@
 //! What is accepted becomes true.
 
 use mario_colony::rules::HardwareChange;
-use mario_domain::{AgentOperation, FlavourIndex};
+use mario_domain::AgentOperation;
 use mario_scenario::Arbitration;
 
+use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 use crate::population::label::{Action, Label};
 use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
@@ -17,12 +18,8 @@ impl Population {
             Action::Deployed(Deployed { deployment, verdict, created }) => {
                 if verdict.is_accepted() {
                     self.change_node(deployment.node, |node| node.manager_mut().release_all());
-                    *created = Some(self.create(
-                        deployment.application,
-                        deployment.policy,
-                        deployment.node,
-                        FlavourIndex::DEFAULT,
-                    ));
+                    *created =
+                        Some(self.create(deployment.application, deployment.policy, deployment.node, Body::default()));
                 }
             }
             Action::Judged(judged) => match judged.verdict {
@@ -55,18 +52,18 @@ impl Population {
             agent.note_done(remembers, proposal);
         }
         let agent = self.agent(index);
-        let (application, policy, own, flavour) = (agent.application, agent.policy, agent.node, agent.flavour());
-        if proposal.operation == AgentOperation::Adapt {
+        let (application, policy, own, body) = (agent.application, agent.policy, agent.node, agent.body());
+        if let Some(changed) = self.own_change(index, proposal) {
             self.change_node(own, |node| node.manager_mut().release_all());
-            if let Ok((flavour, change)) = self.adaptation(index, &proposal.target) {
-                self.adapt(index, flavour, change);
+            if let Ok((body, change)) = changed {
+                self.run_as(index, body, change);
             }
             return None;
         }
         let to = proposal.target.resolve(own)?;
         self.change_node(to, |node| node.manager_mut().release_all());
         match (proposal.operation, self.arbitration) {
-            (AgentOperation::Undeploy | AgentOperation::Adapt, _) => {
+            (AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake, _) => {
                 self.remove(index);
                 None
             }
@@ -75,18 +72,18 @@ impl Population {
                 None
             }
             (AgentOperation::Migrate, Arbitration::Sequential) => {
-                let successor = self.create(application, policy, to, flavour);
+                let successor = self.create(application, policy, to, body);
                 self.remove(index);
                 Some(successor)
             }
-            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to, flavour)),
+            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to, body)),
         }
     }
 
-    /// An instance runs in another flavour from now on.
-    pub(crate) fn adapt(&mut self, index: AgentIndex, flavour: FlavourIndex, change: HardwareChange) {
+    /// An instance is run in another way from now on: in another flavour, asleep or awake.
+    pub(crate) fn run_as(&mut self, index: AgentIndex, body: Body, change: HardwareChange) {
         self.unpark_later(index);
-        self.agents[index.position()].set_flavour(flavour);
+        self.agents[index.position()].set_body(body);
         self.change_held(index, change);
     }
 

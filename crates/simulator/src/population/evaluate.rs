@@ -1,7 +1,7 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
 use mario_colony::rules::{History, Remembered, Situation, know, visible};
-use mario_domain::{AgentOperation, Capacity, Fact};
+use mario_domain::{AgentOperation, Capacity, Fact, Wakefulness};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
@@ -124,6 +124,10 @@ impl Situation for Around<'_> {
     fn running(&self) -> Option<Constant> {
         let population = self.population;
         population.body_use.flavours.then(|| population.names.flavour(self.agent.application, self.agent.flavour()))?
+    }
+
+    fn wakefulness(&self) -> Wakefulness {
+        if self.population.body_use.sleep { self.agent.body().wakefulness } else { Wakefulness::Awake }
     }
 
     fn leave(&self) -> Option<u32> {

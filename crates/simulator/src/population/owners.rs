@@ -7,6 +7,7 @@ use mario_policy::AcceptanceFailure;
 use mario_scenario::{Arbitration, NodeIndex};
 
 use crate::population::acceptance::{AcceptanceContext, Asked};
+use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
@@ -113,6 +114,7 @@ impl Population {
                 instance: index,
                 application: self.application(agent.application),
                 flavour: agent.flavour(),
+                wakefulness: agent.body().wakefulness,
                 held: self.held(agent),
                 is_leaving: agent.notice().is_some(),
             })
@@ -122,7 +124,8 @@ impl Population {
     fn enact_of_owner(&mut self, act: rules::OwnerAct<AgentIndex>) -> OwnerAct {
         match act {
             rules::OwnerAct::Shrink { instance: agent, flavour, change, reason } => {
-                self.adapt(agent, flavour, change);
+                let body = Body { flavour, ..self.agent(agent).body() };
+                self.run_as(agent, body, change);
                 OwnerAct { agent, kind: OwnerActKind::Shrunk(flavour), reason }
             }
             rules::OwnerAct::Announce { instance: agent, reason } => {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use mario_colony::rules::HardwareChange;
 use mario_colony::{Availability, Manager};
-use mario_domain::{Capacity, FlavourIndex, Hardware, NodeId};
+use mario_domain::{Capacity, Hardware, NodeId};
 use mario_policy::Acceptance;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use crate::population::agent::Body;
 use crate::population::index::AgentIndex;
 
 /// A node of the population.
@@ -32,8 +33,8 @@ pub struct Promise {
     /// The agent that migrates, or whose instance will hold more where it is; `None` for a replica and for a deploy, which get
     /// their ids when they are there.
     pub agent: Option<AgentIndex>,
-    /// The flavour that the instance will run in.
-    pub flavour: FlavourIndex,
+    /// How the instance will be run.
+    pub body: Body,
 }
 
 impl SimulatedNode {

@@ -2,12 +2,12 @@
 
 use mario_colony::Availability;
 use mario_colony::rules::HardwareChange;
-use mario_domain::{Application, Capacity, Fact, FlavourIndex, Hardware, InstanceId};
+use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
-use crate::population::agent::{Agent, Neighbour, RequestFact};
+use crate::population::agent::{Agent, Body, Neighbour, RequestFact};
 use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::layers::full_nodes::FullNodes;
 use crate::population::layers::parking::ParkedCounts;
@@ -48,7 +48,8 @@ pub struct Population {
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
-    /// Whether any policy looks back at what happened, or any agent counts the evaluations that an owner leaves it.
+    /// Whether any policy looks back at what happened, any agent counts the evaluations that an owner leaves it, or any instance
+    /// may sleep.
     pub(crate) past: PastUse,
     /// Whether any instance can be run in more than one way.
     pub(crate) body_use: BodyUse,
@@ -64,7 +65,7 @@ pub struct Population {
 /// Whether an evaluation leaves more behind than its number and what was inhibited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
-    /// No policy looks back, and no owner has initiative.
+    /// No policy looks back, no owner has initiative, and no application sleeps.
     Unused,
     /// At least one does, or has.
     Used,
@@ -75,6 +76,8 @@ pub(crate) enum PastUse {
 pub(crate) struct BodyUse {
     /// Some application has flavours.
     pub(crate) flavours: bool,
+    /// Some application sleeps.
+    pub(crate) sleep: bool,
 }
 
 /// What a population starts with.
@@ -139,14 +142,20 @@ impl Population {
         let remembers_nothing = config.memory == Memory::Sliding && config.policies.iter().all(forgets);
         let looks_back = config.policies.iter().any(|policy| !policy.remembers().is_nothing());
         let owners = Owners::of(&config.nodes, config.arbitration, config.notice);
+        let body_use = BodyUse {
+            flavours: config.applications.iter().any(|application| !application.flavours.is_empty()),
+            sleep: config.applications.iter().any(|application| application.sleep.is_some()),
+        };
         Population {
             has_node_facts: config.node_facts.iter().any(|facts| !facts.is_empty()),
             has_acceptances: config.nodes.iter().any(|node| node.acceptance().is_some()),
             remembers_nothing,
-            past: if looks_back || !owners.nodes.is_empty() { PastUse::Used } else { PastUse::Unused },
-            body_use: BodyUse {
-                flavours: config.applications.iter().any(|application| !application.flavours.is_empty()),
+            past: if looks_back || !owners.nodes.is_empty() || body_use.sleep {
+                PastUse::Used
+            } else {
+                PastUse::Unused
             },
+            body_use,
             owners,
             full_nodes: FullNodes::new(&config.nodes),
             arbitration: config.arbitration,
@@ -224,7 +233,7 @@ impl Population {
     #[inline]
     pub(crate) fn held(&self, agent: &Agent) -> Hardware {
         let application = &self.applications[agent.application.position()];
-        if agent.is_blank { application.hardware } else { application.needed_in(agent.flavour()) }
+        if agent.is_blank { application.hardware } else { held_by(application, agent.body()) }
     }
 
     /// What one instance of an application needs when it begins.
@@ -306,14 +315,14 @@ impl Population {
         application: ApplicationIndex,
         policy: PolicyIndex,
         node: NodeIndex,
-        flavour: FlavourIndex,
+        body: Body,
     ) -> AgentIndex {
         let index = AgentIndex::at(self.agents.len());
         let number = self.numbers.take(self.numbers.per_instance);
         self.instances.push(number);
         let mut agent = Agent::new(application, policy, node);
-        if flavour != FlavourIndex::DEFAULT {
-            agent.set_flavour(flavour);
+        if body != Body::default() {
+            agent.set_body(body);
         }
         let needed = self.held(&agent);
         self.agents.push(agent);
@@ -391,4 +400,9 @@ impl Population {
         let ranks = known.fold(0, |sum, neighbour| sum ^ self.rank(neighbour));
         ranks ^ neighbour ^ u32::from(node.manager().free() == Capacity::Unbounded)
     }
+}
+
+/// What an instance of an application that is run like this holds of its node.
+fn held_by(application: &Application, body: Body) -> Hardware {
+    application.held_in(body.flavour, body.wakefulness)
 }

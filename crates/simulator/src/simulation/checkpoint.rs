@@ -26,6 +26,7 @@ impl<'a> Simulation<'a> {
             population,
             decision_cache,
             placement,
+            sleepers,
             paths,
             router,
             flow,
@@ -46,7 +47,7 @@ impl<'a> Simulation<'a> {
             effort,
         } = self;
         let agents = (population.saved(), decision_cache.saved());
-        let world = ((queue, due), agents, placement, paths, router, instances, (users, users_due));
+        let world = ((queue, due), agents, (placement, sleepers), paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -78,7 +79,7 @@ impl<'a> Simulation<'a> {
         (
             (self.queue, self.due),
             (population, decision_cache),
-            self.placement,
+            (self.placement, self.sleepers),
             self.paths,
             self.router,
             self.instances,
@@ -122,6 +123,8 @@ impl<'a> Simulation<'a> {
                 scenario.applications.len(),
                 scenario.topology.node_count(),
             )
+            && self.sleepers.is_some() == (self.flow.is_some() && scenario.has_sleep())
+            && self.sleepers.as_ref().is_none_or(|sleepers| sleepers.hold_together(&self.population, scenario))
             && self.paths.resume(&scenario.topology)
             && self.router.holds_together(scenario, agents)
             && self.flow.as_ref().is_none_or(|flow| flow.holds_together(scenario, agents))

@@ -383,11 +383,17 @@ impl Simulation<'_> {
                 if !self.population.agent(judged.agent).is_alive() {
                     self.remove_instance(judged.agent, judged.from, recorder);
                 } else if judged.proposal.operation == AgentOperation::Migrate {
-                    self.placement.relocate(application, judged.from, now_on, judged.agent);
+                    let was_routed_to = self.moved(judged.agent, judged.from);
                     self.restart_observation(judged.agent);
                     let (router, terrain) = self.routing();
-                    router.instance_left(application, judged.from, &terrain);
+                    if was_routed_to {
+                        router.instance_left(application, judged.from, &terrain);
+                    }
                     router.instance_came(application, now_on, &terrain);
+                } else if judged.proposal.operation == AgentOperation::Sleep {
+                    self.fell_asleep(judged.agent);
+                } else if judged.proposal.operation == AgentOperation::Wake {
+                    self.woke(judged.agent);
                 }
             }
         }
@@ -396,13 +402,16 @@ impl Simulation<'_> {
     /// A new instance can be reached, and its agent evaluates one period later.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.population.agent(agent);
-        let (application, node) = (created.application(), created.node());
-        self.placement.add(application, node, agent);
+        let (application, node, is_asleep) = (created.application(), created.node(), created.is_asleep());
+        self.placed(agent);
         if let Some(flow) = &mut self.flow {
             flow.add_instance(self.scenario.applications[application.position()].service_time);
         } else {
             self.instances.push(Service::default());
             self.observations.add(!self.agents_have_started);
+        }
+        if is_asleep {
+            self.fell_asleep(agent);
         }
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
@@ -430,13 +439,18 @@ impl Simulation<'_> {
     /// An instance is gone from a node: nothing reaches it any more.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
-        self.placement.remove(application, node, agent);
+        let was_routed_to = self.displaced(agent, node);
         match &mut self.flow {
-            Some(flow) => flow.clear_instance(agent),
+            Some(flow) => {
+                flow.thaw(agent);
+                flow.clear_instance(agent);
+            }
             None => self.end_instance(agent, recorder),
         }
-        let (router, terrain) = self.routing();
-        router.instance_left(application, node, &terrain);
+        if was_routed_to {
+            let (router, terrain) = self.routing();
+            router.instance_left(application, node, &terrain);
+        }
     }
 
     /// Has the operators deploy again what has no instance left and is wanted.

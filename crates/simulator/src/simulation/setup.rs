@@ -12,6 +12,7 @@ use mario_scenario::{
 };
 
 use super::evaluation_schedule::EvaluationSchedule;
+use super::sleep::Sleepers;
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
 use crate::flow::Flow;
 use crate::network::{Links, Messages};
@@ -69,6 +70,8 @@ impl<'a> Simulation<'a> {
             evaluators,
             decision_cache,
             placement: Placement::new(scenario.applications.len(), scenario.topology.node_count()),
+            sleepers: (scenario.has_sleep() && scenario.network.fidelity == Fidelity::Flow)
+                .then(|| Box::new(Sleepers::new(scenario))),
             paths: Paths::new(&scenario.topology),
             router: Router::new(scenario),
             flow: (scenario.network.fidelity == Fidelity::Flow).then(|| Box::new(Flow::new(scenario))),

@@ -87,6 +87,9 @@ impl Simulation<'_> {
             emitted: message.emitted,
             arrived: now,
         };
+        if self.population.agent(message.agent).is_asleep() && !self.wake_by_message(message, recorder) {
+            return;
+        }
         if self.instances[message.agent.position()].is_busy {
             self.instances[message.agent.position()].waiting.push_back(waiting);
         } else {

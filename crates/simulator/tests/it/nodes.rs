@@ -17,6 +17,7 @@ use crate::random_worlds::flavours::flavoured;
 use crate::random_worlds::kinds::of_kinds;
 use crate::random_worlds::owners::owned;
 use crate::random_worlds::remembering::remembering;
+use crate::random_worlds::sleep::sleeping;
 use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
@@ -46,6 +47,8 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
+            // What others do in a cycle is enacted at once on a node by itself, and together in the population.
+            *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }
     scenario
@@ -141,6 +144,23 @@ fn owners_of_nodes_evict_and_shrink_as_those_of_the_population_do() {
         drop(replay);
     }
     for what in ["evaluations", "evicted", "shrunk", "announced", "migrate", "replicate", "initiative failed"] {
+        assert!(only.is_some() || total.of(what) > 20, "{what}: {total:?}");
+    }
+}
+
+#[test]
+fn nodes_sleep_and_wake_as_the_population_does() {
+    let only = std::env::var("MARIO_NODE_SLEEP").ok().map(|text| text.parse().expect("the number of a world"));
+    let mut total = Counts::default();
+    for number in only.map_or(0..300, |number: u64| number..number + 1) {
+        let replay = Replay(number);
+        if let Some(counts) = mirrored(&as_nodes(sleeping(number)), RunOptions::default()) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    let wanted = ["evaluations", "sleep", "wake", "woken", "not woken", "asleep", "awake", "sleepless", "capacity"];
+    for what in wanted.into_iter().chain(["migrate", "replicate", "acceptance"]) {
         assert!(only.is_some() || total.of(what) > 20, "{what}: {total:?}");
     }
 }

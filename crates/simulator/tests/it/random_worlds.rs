@@ -8,6 +8,7 @@ pub mod kinds;
 mod one_each;
 pub mod owners;
 pub mod remembering;
+pub mod sleep;
 mod texts;
 
 use std::cell::RefCell;
@@ -98,7 +99,9 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     let mut ids = std::collections::BTreeSet::new();
     for index in simulation.agents() {
         let agent = population.agent(index);
-        let needed = scenario.applications[agent.application().position()].application.needed_in(agent.flavour());
+        let needed = scenario.applications[agent.application().position()]
+            .application
+            .held_in(agent.flavour(), agent.body().wakefulness);
         let sum = used.entry(agent.node()).or_default();
         *sum = sum.checked_add(needed).expect("counted");
         *running.entry(agent.application()).or_default() += 1;

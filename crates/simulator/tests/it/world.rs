@@ -101,6 +101,7 @@ impl Furnish for Scenario {
                 max_rate: Quantity::whole(5),
                 max_latency: Quantity::whole(10),
                 flavours: Vec::new(),
+                sleep: None,
             },
             kind: "any".to_owned(),
             policy: place,

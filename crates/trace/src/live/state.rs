@@ -47,6 +47,9 @@ pub struct OwnedState {
     /// The place of the flavour that it runs in.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flavour: u32,
+    /// Whether it sleeps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_asleep: bool,
 }
 
 /// Whether a flavour is the first.

@@ -26,6 +26,7 @@ fn application() -> Application {
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(5),
         flavours: Vec::new(),
+        sleep: None,
     }
 }
 

@@ -10,7 +10,7 @@ use mario_colony::{
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, Inhibition,
-    InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
+    InstanceId, NodeId, OwnerId, Quantity, Rule, Target, Wakefulness,
 };
 use mario_wire::{Body, Envelope, Ping, Pong};
 
@@ -116,6 +116,7 @@ impl Draw {
                 max_rate: self.quantity(),
                 max_latency: self.quantity(),
                 flavours: Vec::new(),
+                sleep: None,
             },
             policy: PolicyText {
                 name: self.text(20),
@@ -204,6 +205,7 @@ impl Draw {
             epoch: Epoch(self.short()),
             descriptor: self.descriptor(),
             flavour: FlavourIndex::DEFAULT,
+            wakefulness: Wakefulness::Awake,
             replications_left: self.maybe(Draw::short),
             luggage_bytes: self.unsigned(),
         }
@@ -283,6 +285,7 @@ impl Draw {
             workload: self.workload(),
             descriptor: self.descriptor(),
             flavour: FlavourIndex::DEFAULT,
+            wakefulness: Wakefulness::Awake,
             luggage: self.luggage(),
             replications_left: self.maybe(Draw::short),
             is_pinned: self.flag(),

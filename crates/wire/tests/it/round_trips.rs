@@ -6,7 +6,7 @@ use mario_colony::rules::Remembered;
 use mario_colony::{Descriptor, JournalId, Ledger, Luggage, Message, Prepare, Record, Token, TransferId};
 use mario_domain::{
     AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
-    Rule, Target,
+    Rule, Sleep, Target, Wakefulness,
 };
 use mario_wire::{
     Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_ledger, decode_record, encode,
@@ -89,6 +89,47 @@ fn flavours_come_back() {
         let mut bytes = Vec::new();
         encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
         assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
+    }
+}
+
+#[test]
+fn sleepers_come_back() {
+    for seed in 0..200 {
+        let mut draw = Draw::new(seed);
+        let Message::Prepare(drawn) = draw.message(1) else { panic!("not what was drawn") };
+        let mut descriptor = Descriptor::clone(&drawn.descriptor);
+        let start = Quantity::fraction(seed as f64 / 4.0).expect("finite");
+        descriptor.application.sleep = Some(Sleep { keeps: Hardware::units(seed), start });
+        let (descriptor, wakefulness) = (Arc::new(descriptor), Wakefulness::Asleep);
+        let prepare = Prepare { descriptor: Arc::clone(&descriptor), wakefulness, ..Prepare::clone(&drawn) };
+        let transfer = prepare.transfer;
+        let done = |operation| Remembered { evaluation: 3, operation, target: Target::Own };
+        let memory = [AgentOperation::Sleep, AgentOperation::Wake].map(done).to_vec();
+        let luggage = Arc::new(Luggage { memory, ..Luggage::default() });
+        let inhibit = |rule| {
+            let inhibition = Inhibition { node: NodeId::number(3), rule };
+            Message::Inhibit { transfer, inhibition }
+        };
+        for message in [
+            Message::Prepare(Arc::new(prepare)),
+            Message::Transfer { transfer, token: Token(9), luggage, told: 5 },
+            inhibit(Rule::Asleep),
+            inhibit(Rule::Awake),
+            inhibit(Rule::Sleepless),
+        ] {
+            let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
+            assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
+        }
+        let Record::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
+        let instance = owned.instance.clone();
+        (owned.wakefulness, owned.descriptor) = (wakefulness, descriptor);
+        for record in
+            [Record::Own { owned, cause }, Record::Slept { instance: instance.clone() }, Record::Woke { instance }]
+        {
+            let mut bytes = Vec::new();
+            encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
+            assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
+        }
     }
 }
 

@@ -153,6 +153,9 @@ impl LiveDecisions {
         if let Some(notice) = state.notices.get(&record.instance) {
             facts.push_leave(instance, notice.left as u32);
         }
+        if state.owned.get(&record.instance).is_some_and(|owned| owned.is_asleep) {
+            facts.push_asleep(instance);
+        }
         for fact in &seen.requests {
             let neighbour = match fact.neighbour {
                 Neighbour::Own => facts.constant(mario_domain::SELF),

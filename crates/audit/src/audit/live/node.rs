@@ -254,17 +254,24 @@ impl LiveWorld {
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
             Happened::Updated { instance, application, needed, flavour } => {
-                let is_there = self.nodes[node as usize].change(instance, *application, *flavour, *needed);
+                // A sleeper does not use it yet.
+                let keeps = self.header.applications[*application as usize].held_in(*flavour, true);
+                let needed = if self.is_asleep(node, instance) { keeps } else { *needed };
+                let is_there = self.nodes[node as usize].change(instance, *application, *flavour, needed);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
             Happened::Adapted { instance, flavour } => {
                 let application = self.nodes[node as usize].owned.get(instance).map(|owned| owned.application);
                 let is_there = application.is_some_and(|application| {
-                    let needed = self.header.applications[application as usize].needed_in(*flavour);
+                    let is_asleep = self.is_asleep(node, instance);
+                    let needed = self.header.applications[application as usize].held_in(*flavour, is_asleep);
                     self.nodes[node as usize].change(instance, application, *flavour, needed)
                 });
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
+            Happened::Slept { instance } => self.change_sleep(node, instance, true),
+            Happened::Woke { instance } => self.change_sleep(node, instance, false),
+            Happened::WakeRefused { instance, .. } => self.require_asleep(node, instance),
             Happened::Shrunk { workload } => {
                 let was_there = self.nodes[node as usize].shrinking.remove(workload).is_some();
                 self.require(was_there, node, FindingKind::Journal, "a copy that is to use less", workload);
@@ -298,6 +305,33 @@ impl LiveWorld {
             }
             Happened::Draining { is_draining } => self.nodes[node as usize].was_drained |= is_draining,
         }
+    }
+
+    fn require_asleep(&mut self, node: u32, instance: &InstanceId) {
+        let is_asleep = self.is_asleep(node, instance);
+        self.require(is_asleep, node, FindingKind::Sleep, "an instance that sleeps", &instance.to_string());
+    }
+
+    fn is_asleep(&self, node: u32, instance: &InstanceId) -> bool {
+        self.nodes[node as usize].owned.get(instance).is_some_and(|owned| owned.is_asleep)
+    }
+
+    /// An instance that a node owns falls asleep, or wakes.
+    fn change_sleep(&mut self, node: u32, instance: &InstanceId, falls_asleep: bool) {
+        let owned = self.nodes[node as usize].owned.get_mut(instance);
+        let Some(owned) = owned.filter(|owned| owned.is_asleep != falls_asleep) else {
+            let expected = if falls_asleep { "an instance that is awake" } else { "an instance that sleeps" };
+            return self.find(FindingKind::Sleep, self.node_text(node), expected, instance.to_string());
+        };
+        owned.is_asleep = falls_asleep;
+        let (application, flavour) = (owned.application, owned.flavour);
+        let described = &self.header.applications[application as usize];
+        if falls_asleep && described.sleep.is_none() {
+            let found = format!("instance {instance}, which does not");
+            self.find(FindingKind::Sleep, self.node_text(node), "an instance whose application sleeps", found);
+        }
+        let held = self.header.applications[application as usize].held_in(flavour, falls_asleep);
+        self.nodes[node as usize].change(instance, application, flavour, held);
     }
 
     pub(super) fn require(&mut self, holds: bool, node: u32, kind: FindingKind, expected: &str, found: &str) {

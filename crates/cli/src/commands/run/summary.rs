@@ -46,6 +46,10 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
         }
     };
     row_of_some("adapt", &|group| group.further.adapt);
+    row_of_some("sleep", &|group| group.further.sleep);
+    row_of_some("wake", &|group| group.further.wake);
+    row_of_some("woken, by client requests", &|group| group.further.woken);
+    row_of_some("not woken: inhibited", &|group| group.further.not_woken);
     row_of_some("evicted, by owners of nodes", &|group| group.further.evicted);
     row_of_some("shrunk, by owners of nodes", &|group| group.further.shrunk);
     row(&mut text, "inhibited", &|group| group.operations.inhibited.to_string());

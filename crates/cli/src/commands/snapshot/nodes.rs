@@ -170,6 +170,7 @@ fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
             max_rate: application.max_rate,
             max_latency: application.max_latency,
             flavours: application.flavours.clone(),
+            sleep: application.sleep,
             facts: facts.clone(),
             policy: policy.clone(),
         });

@@ -404,6 +404,7 @@ fn descriptor(is_exclusive: bool) -> Descriptor {
             max_rate: Quantity::whole(1),
             max_latency: Quantity::whole(1),
             flavours: Vec::new(),
+            sleep: None,
         },
         policy: PolicyText { name: "idle".to_owned(), files, memory: 0 },
         facts: Vec::new(),

@@ -62,6 +62,8 @@ impl Book {
             | Record::Pinned { .. }
             | Record::Peer { .. }
             | Record::Adapted { .. }
+            | Record::Slept { .. }
+            | Record::Woke { .. }
             | Record::Shrunk { .. } => {}
             Record::Own { owned, cause } => self.own(owned, cause, numbers),
             Record::Custody(custody) => {

@@ -108,6 +108,8 @@ impl Checker {
             | Record::Forgotten { .. }
             | Record::Pinned { .. }
             | Record::Adapted { .. }
+            | Record::Slept { .. }
+            | Record::Woke { .. }
             | Record::Updated { .. }
             | Record::Shrunk { .. }
             | Record::Lost { .. }

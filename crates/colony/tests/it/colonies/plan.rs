@@ -253,6 +253,7 @@ fn draw_application(number: u64, random: &mut Random) -> Arc<Descriptor> {
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(10),
         flavours: Vec::new(),
+        sleep: None,
     };
     Arc::new(Descriptor {
         version: 1,

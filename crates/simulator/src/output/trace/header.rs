@@ -1,7 +1,8 @@
 //! The first line of a trace, from a scenario.
 
 use mario_scenario::{
-    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, has_initiative, remembers,
+    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, has_initiative,
+    remembers, sleeps,
 };
 use mario_trace::{
     AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
@@ -27,10 +28,13 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
         || topology.nodes().any(|(_, node)| node.capacity.has_further());
     let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
+    let has_sleep = scenario.has_sleep() || scenario.policies.iter().any(sleeps);
     let has_updates = !scenario.updates.is_empty();
     let has_owners = has_owners(scenario);
     Header {
-        version: if has_owners {
+        version: if has_sleep {
+            Version::Sixth
+        } else if has_owners {
             Version::Fifth
         } else if looks_back || has_kinds || has_flavours || has_updates {
             Version::Third

@@ -12,7 +12,8 @@ use mario_policy::{Acceptance, Decision, Settings, Solution};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
 use mario_simulator::population::{
-    AgentIndex, Deployed, Deployment, Judged, Label, Neighbour, Outcome, OwnerActKind, OwnerActs, Population,
+    AgentIndex, CompactVerdict, Deployed, Deployment, Judged, Label, Neighbour, Outcome, OwnerActKind, OwnerActs,
+    Population,
 };
 use mario_simulator::{Cause, Recorder};
 
@@ -325,6 +326,7 @@ impl<'a> Mirror<'a> {
             let state = population.agent(*agent);
             let node = self.nodes[state.node().position()].as_ref().expect("an agent's node is up");
             let luggage = node.luggage(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
+            assert_eq!(node.is_asleep(twin), state.is_asleep(), "whether {twin} sleeps");
             assert_eq!(luggage.memory.len(), state.remembered().len(), "what {twin} remembers");
             assert_eq!(
                 node.manager().free(),
@@ -406,6 +408,21 @@ impl Recorder for Mirror<'_> {
         self.twins.retain(|agent, _| population.agent(*agent).is_alive());
         self.stop_copies();
         self.compare_states(population);
+    }
+
+    fn woken(&mut self, _: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {
+        self.follow_links(population);
+        let state = population.agent(agent);
+        let twin = self.twins[&agent].clone();
+        self.handle(state.node(), Input::Requested(twin.clone()));
+        let expected = population.verdict(verdict, state.application());
+        self.counts.count(if expected == Verdict::Accepted { "woken" } else { "not woken" });
+        let node = self.nodes[state.node().position()].as_ref().expect("a sleeper's node is up");
+        assert_eq!(node.is_asleep(&twin), state.is_asleep(), "{twin}");
+        assert_eq!(node.wake_refused(&twin).is_some(), state.is_wake_refused(), "{twin}");
+        let reports = std::mem::take(&mut self.reports);
+        let woken = reports.into_iter().filter(|report| matches!(report, Report::Woken { .. }));
+        assert_eq!(woken.collect::<Vec<_>>(), [Report::Woken { instance: twin, verdict: expected }]);
     }
 
     fn owner(&mut self, _: Time, acts: &OwnerActs, _: &Population) {

@@ -1,11 +1,11 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
-use mario_domain::{FlavourIndex, Inhibition, Verdict};
+use mario_domain::{Inhibition, Verdict};
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{
-    AgentIndex, Basis, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
+    AgentIndex, Basis, Body, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
 };
 
 use crate::population::world::{Plan, World, deployment, node};
@@ -66,10 +66,8 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
         .map(|target: usize| {
             let verdict = managers[target].has_room(needed);
             if verdict.is_ok() {
-                managers[target].reserve(
-                    Promise { application: ApplicationIndex(0), agent: None, flavour: FlavourIndex::DEFAULT },
-                    needed,
-                );
+                managers[target]
+                    .reserve(Promise { application: ApplicationIndex(0), agent: None, body: Body::default() }, needed);
             }
             let node = managers[target].node().clone();
             verdict.map_or_else(|rule| Verdict::Inhibited(Inhibition { node, rule }), |()| Verdict::Accepted)

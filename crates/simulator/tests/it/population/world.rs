@@ -100,6 +100,7 @@ impl Plan {
             max_rate: Quantity::whole(5),
             max_latency: Quantity::whole(10),
             flavours: Vec::new(),
+            sleep: None,
         });
         let policies = self.policies.iter().map(|(text, memory)| {
             let settings = Settings { memory: *memory, ..Settings::default() };

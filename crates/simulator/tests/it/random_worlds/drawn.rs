@@ -174,6 +174,7 @@ impl Dice {
                     max_rate: self.of(&[Quantity::whole(1), Quantity::whole(5), Quantity::whole(40)]),
                     max_latency: Quantity::fraction(self.of(&[0.0, 1.0, 2.5, 10.0])).expect("finite"),
                     flavours: Vec::new(),
+                    sleep: None,
                 },
                 kind: self.of(&["WS", "LS"]).to_owned(),
                 policy,

@@ -36,7 +36,11 @@ type Past = History<RequestFact, Target>;
 /// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
 
-const _: () = assert!(AgentOperation::COUNT <= 4, "the code of an operation takes two bits");
+/// A place takes as many bits beside the code of an operation in a byte.
+const PLACE_BITS: u32 = 5;
+
+const _: () = assert!(AgentOperation::COUNT <= 8, "the code of an operation takes three bits");
+const _: () = assert!(NODES_MAX <= 1 << PLACE_BITS, "a place takes five bits");
 
 /// Marks a place whose rate and latency follow in words of their own.
 const LONG: u64 = 1 << 56;
@@ -248,7 +252,7 @@ impl Key {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
         for remembered in agent.remembered() {
-            let code = remembered.operation.code() << 6 | self.place(&remembered.target)?;
+            let code = remembered.operation.code() << PLACE_BITS | self.place(&remembered.target)?;
             let position = match memory {
                 Memory::Periodic { .. } => Err(count),
                 Memory::Sliding => codes[..count].binary_search(&code),

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mario_domain::{
-    Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, NodeId, Quantity,
-};
+use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
 use mario_policy::{Settings, Wanted};
 use mario_prolog::{Budget, Directories};
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
@@ -14,6 +12,7 @@ use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyInd
 use super::*;
 use mario_colony::rules::{History, Remembered};
 
+use crate::population::agent::Body;
 use crate::population::agent::{Neighbour, RequestFact};
 use crate::population::evaluate::Evaluator;
 use crate::population::numbers::Numbers;
@@ -105,6 +104,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
         max_rate: Quantity::whole(5),
         max_latency: Quantity::whole(if number % 3 == 1 { 10 } else { 1 }),
         flavours: Vec::new(),
+        sleep: None,
     });
     let founding = PopulationConfig {
         arbitration: Arbitration::Managers,
@@ -120,12 +120,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
     let mut population = Population::new(engine(), founding);
     for number in 0..4 * count {
         let policy = PolicyIndex::at(dice.below(population.policies.len()));
-        population.create(
-            ApplicationIndex::at(number % 4),
-            policy,
-            NodeIndex::at(number % count),
-            FlavourIndex::DEFAULT,
-        );
+        population.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % count), Body::default());
     }
     population
 }
@@ -276,7 +271,7 @@ fn a_place_is_taken_before_the_answer_is_there() {
     let mut decisions = DecisionCache::new(engine(), &population);
     let node = population.agent(AgentIndex(0)).node();
     let application = population.agent(AgentIndex(0)).application();
-    let other = population.create(application, PolicyIndex(0), node, FlavourIndex::DEFAULT);
+    let other = population.create(application, PolicyIndex(0), node, Body::default());
     let facts = [RequestFact { neighbour: Neighbour::Own, rate: 99.0, latency: 0.0 }];
     let first = AgentIndex(0);
     for agent in [first, other] {

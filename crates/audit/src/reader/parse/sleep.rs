@@ -1,0 +1,31 @@
+//! Client requests that reached instances which slept.
+
+use serde::de::SeqAccess;
+
+use super::{Elements, Kind, VerdictWord};
+use crate::reader::record::{Record, Verdict};
+use crate::reader::sleep::{Wakings, Woken};
+
+/// A record of what a manager said to a client request, one by one or counted.
+pub(super) fn woken<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<Record, A::Error> {
+    if matches!(kind, Kind::Woken) {
+        elements.what = "a record `woken`";
+        let instance = elements.next("instance")?;
+        let verdict = match elements.next("verdict")? {
+            VerdictWord::Accepted => Verdict::Accepted(None),
+            VerdictWord::Inhibited => Verdict::Inhibited(elements.next("reason")?),
+        };
+        return elements.end(Record::Woken(Woken { time, instance, verdict }));
+    }
+    elements.what = "a record `wakings`";
+    let application = elements.next("application")?;
+    let refused_by = match elements.next("verdict")? {
+        VerdictWord::Accepted => None,
+        VerdictWord::Inhibited => Some(elements.next("rule")?),
+    };
+    elements.end(Record::Wakings(Wakings { time, application, refused_by }))
+}

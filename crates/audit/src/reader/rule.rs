@@ -1,0 +1,112 @@
+//! The rules that a request can go against, as a trace names them.
+
+use std::fmt;
+
+use mario_domain::{Capacity, Hardware, Id};
+
+use super::live::LiveRule;
+
+/// A rule that a request can go against.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// Too little free hardware.
+    Capacity {
+        /// What is needed.
+        needed: Hardware,
+        /// What was free.
+        free: Capacity,
+    },
+    /// A target that is no target.
+    Neighbourhood {
+        /// The id of the target.
+        target: Id,
+    },
+    /// The node is about to leave.
+    Leaving,
+    /// The node is not there.
+    Down,
+    /// The node's own policy says no.
+    Acceptance {
+        /// Its reason.
+        reason: String,
+    },
+    /// The node's own policy gave no answer.
+    AcceptanceFailed {
+        /// What happened to it.
+        cause: String,
+    },
+    /// The application does not have the flavour, or the instance runs in it.
+    Flavour {
+        /// The flavour.
+        flavour: Id,
+    },
+    /// The instance sleeps already.
+    Asleep,
+    /// The instance is awake already.
+    Awake,
+    /// The application does not say how its instances sleep.
+    Sleepless,
+    /// What only live nodes inhibit for.
+    Live(LiveRule),
+}
+
+impl Rule {
+    /// The words of all rules.
+    pub const WORDS: [&'static str; 10] = [
+        "capacity",
+        "neighbourhood",
+        "leaving",
+        "down",
+        "acceptance",
+        "acceptance-failed",
+        "flavour",
+        "asleep",
+        "awake",
+        "sleepless",
+    ];
+
+    /// Its word.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Rule::Capacity { .. } => "capacity",
+            Rule::Neighbourhood { .. } => "neighbourhood",
+            Rule::Leaving => "leaving",
+            Rule::Down => "down",
+            Rule::Acceptance { .. } => "acceptance",
+            Rule::AcceptanceFailed { .. } => "acceptance-failed",
+            Rule::Flavour { .. } => "flavour",
+            Rule::Asleep => "asleep",
+            Rule::Awake => "awake",
+            Rule::Sleepless => "sleepless",
+            Rule::Live(rule) => rule.word,
+        }
+    }
+}
+
+impl Rule {
+    fn live_text(&self) -> &'static str {
+        match self {
+            Rule::Live(rule) => rule.text(),
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Capacity { needed, free } => write!(formatter, "{free} is free, and {needed} is needed"),
+            Rule::Neighbourhood { target } => write!(formatter, "{target} is no target"),
+            Rule::Leaving => formatter.write_str("it is about to leave"),
+            Rule::Down => formatter.write_str("it is down"),
+            Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),
+            Rule::AcceptanceFailed { cause } => write!(formatter, "its policy gave no answer: {cause}"),
+            Rule::Flavour { flavour } => write!(formatter, "it cannot adapt to {flavour}"),
+            Rule::Asleep => formatter.write_str("the instance sleeps already"),
+            Rule::Awake => formatter.write_str("the instance is awake already"),
+            Rule::Sleepless => formatter.write_str("its application does not say how it sleeps"),
+            Rule::Live(LiveRule { detail: None, .. }) => formatter.write_str(self.live_text()),
+            Rule::Live(LiveRule { detail: Some(detail), .. }) => write!(formatter, "{}: {detail}", self.live_text()),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Instances fall asleep and wake: their workloads stop and start, their agents go on.
+
+use std::sync::Arc;
+
+use mario_domain::{AgentOperation, Inhibition, InstanceId, Rule, Target, Verdict};
+
+use super::Step;
+use crate::ids::{TransferId, WorkloadId};
+use crate::input::{Effect, Proposal, Report};
+use crate::journal::{Owned, Record};
+use crate::message::TransferKind;
+use crate::rules::{Concern, HardwareChange, sleep, wake};
+
+impl Step<'_> {
+    /// What an instance here changes when it falls asleep or wakes. A copy that is stopping still uses what it did.
+    pub(super) fn sleep_change(
+        &self,
+        instance: &InstanceId,
+        operation: AgentOperation,
+    ) -> Result<HardwareChange, Rule> {
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
+        let (application, held) = (&owned.descriptor.application, self.state.held(owned));
+        match operation {
+            AgentOperation::Sleep => sleep(application, owned.wakefulness, held),
+            _ => wake(application, owned.flavour, owned.wakefulness, held),
+        }
+    }
+
+    /// An instance falls asleep: its copy finishes its requests and stops, and counts as hardware until then.
+    pub(super) fn fall_asleep(&mut self, instance: &InstanceId) {
+        let Some(workload) = self.state.ledger.owned.get(instance).map(|owned| owned.workload) else { return };
+        self.journal(Record::Slept { instance: instance.clone() });
+        self.state.restarts.remove(&workload);
+        self.effects.push(Effect::Drain(workload));
+    }
+
+    /// An instance wakes: its copy starts, once it has stopped if it is still stopping.
+    pub(super) fn wake_up(&mut self, instance: &InstanceId) {
+        self.journal(Record::Woke { instance: instance.clone() });
+        if let Some(mind) = self.state.minds.get_mut(instance) {
+            mind.wake_refused = None;
+        }
+        let owned = self.state.ledger.owned.get(instance);
+        let resume = owned.filter(|owned| !self.state.stopping.contains(&owned.workload)).map(Owned::resume);
+        self.effects.extend(resume);
+    }
+
+    /// A client request reached an instance that sleeps. A migration that is being prepared is given up if the instance wakes: the
+    /// target was promised a sleeper.
+    pub(super) fn requested(&mut self, instance: &InstanceId) {
+        let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
+        let descriptor = Arc::clone(&owned.descriptor);
+        let Some(mind) = self.state.minds.get(instance) else { return };
+        if mind.wake_refused.is_some() {
+            return;
+        }
+        let frozen_by = mind.frozen_by;
+        let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
+        let Some(request) = self.request(instance, &proposal) else { return };
+        let verdict = self.sleep_change(instance, AgentOperation::Wake).and_then(|change| {
+            let concern = Concern { arrives: change.arrives(), ..Concern::default() };
+            self.judge_here(concern, &request, &descriptor, change.taken)
+        });
+        let verdict = match verdict {
+            Ok(()) => {
+                let is_migrating = |transfer: &TransferId| {
+                    let outgoing = self.state.outgoing.get(transfer);
+                    outgoing.is_some_and(|outgoing| outgoing.prepare.kind == TransferKind::Migrate)
+                };
+                if let Some(transfer) = frozen_by.filter(is_migrating) {
+                    self.abort(transfer);
+                }
+                self.wake_up(instance);
+                Verdict::Accepted
+            }
+            Err(rule) => {
+                let inhibition = Inhibition { node: self.own_id(), rule };
+                if let Some(mind) = self.state.minds.get_mut(instance) {
+                    mind.wake_refused = Some(inhibition.clone());
+                }
+                Verdict::Inhibited(inhibition)
+            }
+        };
+        self.report(Report::Woken { instance: instance.clone(), verdict });
+    }
+
+    /// A copy has stopped for the sleep of its instance, which may be on another node by now: what it used is free.
+    pub(super) fn sleeping_copy_stopped(&mut self, workload: WorkloadId) {
+        let ledger = &self.state.ledger;
+        let custody = ledger.custody.values().map(|custody| &custody.owned);
+        let is_to_run = |owned: &Owned| owned.workload == workload && !owned.is_asleep();
+        let is_wanted = ledger.owned.values().chain(custody).any(is_to_run);
+        if !is_wanted && ledger.shrinking.contains_key(&workload) {
+            self.journal(Record::Shrunk { workload });
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Sleep: what an instance gives back when its workload stops, and takes when that starts again.
+
+use mario_domain::{Application, FlavourIndex, Hardware, Rule, Wakefulness};
+
+use super::adapt::HardwareChange;
+
+/// What an instance that holds `held` changes when it falls asleep. One that sleeps already, and one whose application does not say
+/// how it sleeps, are inhibited.
+pub fn sleep(application: &Application, wakefulness: Wakefulness, held: Hardware) -> Result<HardwareChange, Rule> {
+    let Some(sleep) = application.sleep else { return Err(Rule::Sleepless) };
+    match wakefulness {
+        Wakefulness::Asleep => Err(Rule::Asleep),
+        Wakefulness::Awake => Ok(HardwareChange::between(held, sleep.keeps)),
+    }
+}
+
+/// What an instance that holds `held` changes when it wakes, in the flavour that it runs in then. One that is awake is inhibited.
+pub fn wake(
+    application: &Application,
+    flavour: FlavourIndex,
+    wakefulness: Wakefulness,
+    held: Hardware,
+) -> Result<HardwareChange, Rule> {
+    match wakefulness {
+        Wakefulness::Awake => Err(Rule::Awake),
+        Wakefulness::Asleep => Ok(HardwareChange::between(held, application.needed_in(flavour))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::{ApplicationId, Quantity, Sleep};
+
+    use super::*;
+
+    #[test]
+    fn a_sleeper_keeps_what_its_application_says_and_takes_the_rest_when_it_wakes() {
+        let mut application = Application {
+            id: ApplicationId::number(1),
+            owner: None,
+            hardware: Hardware::units(4),
+            max_rate: Quantity::whole(5),
+            max_latency: Quantity::whole(10),
+            flavours: Vec::new(),
+            sleep: None,
+        };
+        let (full, kept) = (Hardware::units(4), Hardware::units(1));
+        assert_eq!(sleep(&application, Wakefulness::Awake, full), Err(Rule::Sleepless));
+        application.sleep = Some(Sleep { keeps: kept, start: Quantity::whole(20) });
+        let change = sleep(&application, Wakefulness::Awake, full).expect("it can sleep");
+        assert_eq!((change.arrives(), change.freed), (None, Hardware::units(3)));
+        assert_eq!(sleep(&application, Wakefulness::Asleep, kept), Err(Rule::Asleep));
+        let change = wake(&application, FlavourIndex::DEFAULT, Wakefulness::Asleep, kept).expect("it sleeps");
+        assert_eq!((change.arrives(), change.freed), (Some(Hardware::units(3)), Hardware::NONE));
+        assert_eq!(wake(&application, FlavourIndex::DEFAULT, Wakefulness::Awake, full), Err(Rule::Awake));
+    }
+}

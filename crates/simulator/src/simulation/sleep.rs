@@ -1,0 +1,284 @@
+//! Instances that sleep, and the client requests that wake them.
+//!
+//! Where messages are sent one by one, a request that reaches a sleeper asks its manager; if the sleeper may not wake, the request
+//! goes on from its node to the nearest instance that is awake.
+//!
+//! Where traffic is rates, the first request is there when the rate that has been routed to a sleeper adds up to one. A sleeper that may
+//! not wake is not routed to until its next evaluation, and sees what the users would have sent to it who were routed to it before.
+
+use std::collections::BTreeMap;
+
+use mario_domain::{Duration, Time};
+use mario_scenario::{Metric, NodeIndex, Routing, Scenario};
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Simulation};
+use crate::network::Message;
+use crate::placement::Placement;
+use crate::population::{AgentIndex, Population};
+use crate::recorder::Recorder;
+
+/// The sleepers of a world where traffic is rates.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Sleepers {
+    of_agent: BTreeMap<AgentIndex, Sleeper>,
+    /// Where the instances are that requests are routed to: all but sleepers that may not wake.
+    routed: Placement,
+}
+
+/// An instance that sleeps.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sleeper {
+    /// How many requests have been routed to it until `since`, and how many are in a unit of time from then on.
+    requests: f64,
+    rate: f64,
+    since: Time,
+    /// When the first request reaches it, if nothing changes.
+    first: Option<Time>,
+    /// Whether it may not wake, and is not routed to.
+    is_out: bool,
+}
+
+/// Less than this in a unit of time is what is left of sums of fractions.
+const NOTHING: f64 = 1e-9;
+
+impl Sleepers {
+    pub(super) fn new(scenario: &Scenario) -> Sleepers {
+        let routed = Placement::new(scenario.applications.len(), scenario.topology.node_count());
+        Sleepers { of_agent: BTreeMap::new(), routed }
+    }
+
+    /// Where the instances are that requests are routed to.
+    pub(super) fn routed(&self) -> &Placement {
+        &self.routed
+    }
+
+    /// Whether restored sleepers are those of a population.
+    pub(super) fn hold_together(&self, population: &Population, scenario: &Scenario) -> bool {
+        let is_sleeper = |(agent, _): (&AgentIndex, &Sleeper)| {
+            let agent = population.agent(*agent);
+            agent.is_alive() && agent.is_asleep()
+        };
+        let out = self.of_agent.values().filter(|sleeper| sleeper.is_out).count();
+        let (applications, nodes) = (scenario.applications.len(), scenario.topology.node_count());
+        self.of_agent.iter().all(is_sleeper) && self.routed.places_all_but(out, population, applications, nodes)
+    }
+}
+
+impl Sleeper {
+    fn new(now: Time) -> Sleeper {
+        Sleeper { requests: 0.0, rate: 0.0, since: now, first: None, is_out: false }
+    }
+
+    /// Requests come at another rate from now on. Returns when the first reaches it, if that is new.
+    fn set_rate(&mut self, rate: f64, now: Time) -> Option<Time> {
+        if rate.to_bits() == self.rate.to_bits() {
+            return None;
+        }
+        self.requests += self.rate * (now - self.since).units();
+        (self.rate, self.since) = (rate, now);
+        let missing = Duration::of((1.0 - self.requests).max(0.0) / rate.max(NOTHING));
+        self.first = (rate > NOTHING).then(|| now + missing);
+        self.first
+    }
+}
+
+impl Simulation<'_> {
+    /// How long an instance takes to start.
+    fn start_time(&self, agent: AgentIndex) -> Duration {
+        let application = self.population.application(self.population.agent(agent).application());
+        Duration::of(application.sleep.unwrap_or_default().start.value())
+    }
+
+    /// A client request asks whether a sleeping instance may wake. Returns whether it is awake now.
+    fn ask_to_wake(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) -> bool {
+        let verdict = self.population.wake_by_request(agent, &mut self.judge);
+        self.count_acceptances();
+        recorder.woken(self.queue.now(), agent, &verdict, &self.population);
+        verdict.is_accepted()
+    }
+
+    /// An instance that was woken starts; what reaches it meanwhile waits.
+    fn start_workload(&mut self, agent: AgentIndex) {
+        let (start, now) = (self.start_time(agent), self.queue.now());
+        if let Some(flow) = &mut self.flow {
+            flow.delay_instance(agent, start, now);
+        } else if start > Duration::ZERO && !self.instances[agent.position()].is_busy {
+            self.instances[agent.position()].is_busy = true;
+            self.queue.schedule(now + start, Event::ServiceEnd(agent));
+        }
+    }
+
+    /// A message has reached an instance that sleeps. Returns whether the instance takes it.
+    pub(super) fn wake_by_message(&mut self, message: &Message, recorder: &mut impl Recorder) -> bool {
+        let agent = message.agent;
+        let may_ask = !self.population.agent(agent).is_wake_refused();
+        if may_ask && self.ask_to_wake(agent, recorder) {
+            self.start_workload(agent);
+            return true;
+        }
+        self.pass_on(message, recorder);
+        false
+    }
+
+    /// Sends a message on from the node of a sleeper to the nearest instance that is awake.
+    fn pass_on(&mut self, message: &Message, recorder: &mut impl Recorder) {
+        let asleep = self.population.agent(message.agent);
+        let (application, from) = (asleep.application(), asleep.node());
+        let metric = match self.scenario.routing {
+            Routing::Nearest(metric) => metric,
+            Routing::LeastUsed => Metric::Hops,
+        };
+        let Simulation { paths, placement, population, scenario, .. } = self;
+        let awake = |agent: &&AgentIndex| !population.agent(**agent).is_asleep();
+        let nearest = paths.nearest_by(&scenario.topology, from, metric, |node| {
+            placement.on_node(application, node).iter().any(|agent| awake(&agent))
+        });
+        let route = nearest.and_then(|(node, path)| {
+            let agent = placement.on_node(application, node).iter().find(awake)?;
+            Some((*agent, path))
+        });
+        match route {
+            Some((agent, path)) => {
+                let index = self.messages.add(Message { agent, path, hops: 0, ..*message });
+                self.arrive(index);
+            }
+            None => recorder.lost(self.queue.now(), message.user, application),
+        }
+    }
+
+    /// An instance fell asleep, or came to a node asleep.
+    pub(super) fn fell_asleep(&mut self, agent: AgentIndex) {
+        let now = self.queue.now();
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.of_agent.insert(agent, Sleeper::new(now));
+        }
+    }
+
+    /// An agent woke its instance.
+    pub(super) fn woke(&mut self, agent: AgentIndex) {
+        self.route_again(agent);
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.of_agent.remove(&agent);
+        }
+        self.start_workload(agent);
+    }
+
+    /// An instance is routed to where it is, from now on.
+    pub(super) fn placed(&mut self, agent: AgentIndex) {
+        let placed = self.population.agent(agent);
+        let (application, node) = (placed.application(), placed.node());
+        self.placement.add(application, node, agent);
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.routed.add(application, node, agent);
+        }
+    }
+
+    /// An instance that was on a node is gone. Returns whether it was routed to.
+    pub(super) fn displaced(&mut self, agent: AgentIndex, node: NodeIndex) -> bool {
+        let application = self.population.agent(agent).application();
+        self.placement.remove(application, node, agent);
+        let Some(sleepers) = &mut self.sleepers else { return true };
+        let was_out = sleepers.of_agent.remove(&agent).is_some_and(|sleeper| sleeper.is_out);
+        if !was_out {
+            sleepers.routed.remove(application, node, agent);
+        }
+        !was_out
+    }
+
+    /// An instance is on another node than before. Returns whether it was routed to on the node that it left.
+    pub(super) fn moved(&mut self, agent: AgentIndex, from: NodeIndex) -> bool {
+        let moved = self.population.agent(agent);
+        let (application, to, is_asleep) = (moved.application(), moved.node(), moved.is_asleep());
+        self.placement.relocate(application, from, to, agent);
+        let Some(sleepers) = &mut self.sleepers else { return true };
+        let was_out = sleepers.of_agent.remove(&agent).is_some_and(|sleeper| sleeper.is_out);
+        if was_out {
+            sleepers.routed.add(application, to, agent);
+        } else {
+            sleepers.routed.relocate(application, from, to, agent);
+        }
+        if let Some(flow) = self.flow.as_mut().filter(|_| was_out) {
+            flow.thaw(agent);
+        }
+        if is_asleep {
+            self.fell_asleep(agent);
+        }
+        !was_out
+    }
+
+    /// A sleeper that was not routed to is, if that is so.
+    fn route_again(&mut self, agent: AgentIndex) {
+        let now = self.queue.now();
+        let Some(sleepers) = &mut self.sleepers else { return };
+        let Some(sleeper) = sleepers.of_agent.get_mut(&agent).filter(|sleeper| sleeper.is_out) else { return };
+        *sleeper = Sleeper::new(now);
+        let placed = self.population.agent(agent);
+        let (application, node) = (placed.application(), placed.node());
+        sleepers.routed.add(application, node, agent);
+        if let Some(flow) = &mut self.flow {
+            flow.thaw(agent);
+            flow.clear_instance(agent);
+        }
+        let (router, terrain) = self.routing();
+        router.instance_came(application, node, &terrain);
+    }
+
+    /// Agents have evaluated: those whose instances may ask again to wake are routed to.
+    pub(super) fn route_to_sleepers(&mut self) {
+        let Some(sleepers) = &self.sleepers else { return };
+        let may_ask = |(agent, sleeper): (&AgentIndex, &Sleeper)| {
+            (sleeper.is_out && !self.population.agent(*agent).is_wake_refused()).then_some(*agent)
+        };
+        let back: Vec<AgentIndex> = sleepers.of_agent.iter().filter_map(may_ask).collect();
+        for agent in &back {
+            self.route_again(*agent);
+        }
+        if !back.is_empty() {
+            self.settle_flow();
+            self.expect_requests();
+        }
+    }
+
+    /// Other rates may be routed to sleepers than before: reckons when the first requests reach them.
+    pub(super) fn expect_requests(&mut self) {
+        let (Some(sleepers), Some(flow)) = (&mut self.sleepers, &self.flow) else { return };
+        let now = self.queue.now();
+        for (agent, sleeper) in sleepers.of_agent.iter_mut().filter(|(_, sleeper)| !sleeper.is_out) {
+            if let Some(first) = sleeper.set_rate(flow.rate_at(*agent), now) {
+                self.queue.schedule(first, Event::Request(*agent));
+            }
+        }
+    }
+
+    /// The first request of a rate has reached a sleeper, unless the rate has changed meanwhile.
+    pub(super) fn requested(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let Some(sleepers) = &mut self.sleepers else { return };
+        let is_due = |sleeper: &Sleeper| sleeper.first == Some(now) && !sleeper.is_out;
+        if !sleepers.of_agent.get(&agent).is_some_and(is_due) {
+            return;
+        }
+        if self.ask_to_wake(agent, recorder) {
+            if let Some(sleepers) = &mut self.sleepers {
+                sleepers.of_agent.remove(&agent);
+            }
+            self.start_workload(agent);
+            return;
+        }
+        let refused = self.population.agent(agent);
+        let (application, node) = (refused.application(), refused.node());
+        let Some(sleepers) = &mut self.sleepers else { return };
+        if let Some(sleeper) = sleepers.of_agent.get_mut(&agent) {
+            *sleeper = Sleeper { is_out: true, ..Sleeper::new(now) };
+        }
+        sleepers.routed.remove(application, node, agent);
+        if let Some(flow) = &mut self.flow {
+            flow.freeze(agent);
+        }
+        let (router, terrain) = self.routing();
+        router.instance_left(application, node, &terrain);
+        self.settle_flow();
+        self.expect_requests();
+    }
+}
