@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use mario_colony::routing::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 use mario_colony::{Copies, Descriptor};
-use mario_domain::{Application, ApplicationId, Fact, FactValue, Flavour, FlavourId, Hardware, Id, OwnerId, Quantity};
+use mario_domain::{
+    Application, ApplicationId, Fact, FactValue, Flavour, FlavourId, Hardware, Id, OwnerId, Quantity, Sleep,
+};
 use mario_policy::PolicyText;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use schemars::JsonSchema;
@@ -65,6 +67,9 @@ pub struct ApplicationFile {
     /// The versions of itself that it can run in, the first by default: each with its own needs.
     #[serde(default, rename = "flavour", skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<FlavourFile>,
+    /// How its instances sleep; without it, they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<SleepFile>,
     /// Further facts about it, for policies: `fact/3`.
     #[serde(default)]
     pub facts: BTreeMap<String, PlainValue>,
@@ -86,6 +91,15 @@ pub struct FlavourFile {
     pub max_latency: f64,
     /// How good the answers are, in whatever unit its owner likes.
     pub quality: f64,
+}
+
+/// How the instances of an application sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SleepFile {
+    /// The units of hardware that a sleeping instance keeps.
+    #[serde(default)]
+    pub keeps: u64,
 }
 
 /// A value of a fact.
@@ -328,7 +342,7 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
         max_rate: quantity("max_rate", file.max_rate)?,
         max_latency: quantity("max_latency", file.max_latency)?,
         flavours: file.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
-        sleep: None,
+        sleep: file.sleep.map(|sleep| Sleep { keeps: Hardware::units(sleep.keeps), start: Quantity::ZERO }),
     };
     if let Some(cause) = application.flavour_fault() {
         return Err(Fault::new(format!("the flavours of application `{}` cannot be used", file.id)).caused_by(cause));

@@ -5,6 +5,7 @@
 //! | `core` | the thread that owns the node and its journal |
 //! | `evaluations` | agents evaluate, and the owner of the node acts |
 //! | `copies` | starts, watches and stops copies of applications |
+//! | `dormant` | instances that sleep, and that client requests wake |
 //! | `documents` | checks descriptions of applications |
 //! | `board`, `routing`, `names` | where client requests go |
 //! | `answers` | what operators ask, and what they are told |
@@ -17,6 +18,7 @@ mod board;
 mod copies;
 mod core;
 mod documents;
+mod dormant;
 mod evaluations;
 mod events;
 mod hosted;
@@ -58,6 +60,7 @@ pub(crate) use shadows::ShadowCommand;
 use board::Board;
 use core::{Core, Parts};
 use documents::Documents;
+use dormant::Sleepers;
 use names::NameBook;
 use shadows::Shadows;
 
@@ -150,6 +153,7 @@ pub async fn run(
         events.tell(Told::Fault { message: fault.line() });
     }
     let parts = Parts {
+        sleepers: Sleepers::new(&core_sender),
         shadows,
         config: Arc::clone(&config),
         node,

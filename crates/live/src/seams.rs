@@ -187,6 +187,8 @@ pub struct Routes {
     /// Path prefixes and their applications, the longest first. `/shop` is a prefix of `/shop` and `/shop/cart`, not of
     /// `/shopping`.
     pub prefixes: Vec<(String, ApplicationId)>,
+    /// The instances on this node whose copies do not run: those that sleep, and those that are waking.
+    pub dormant: BTreeMap<ApplicationId, Vec<Dormant>>,
     /// Whether every neighbour has told what it knows. Until then, a name that is not known here may be known elsewhere.
     pub are_complete: bool,
 }
@@ -205,6 +207,52 @@ pub struct LocalCopy {
     /// Its client requests in the present window, those that are open, and the connections to it: one from the start of the copy
     /// to its end. A copy is drained when this was [closed](Backend::close) and [emptied](Backend::emptied).
     pub backend: Arc<Backend>,
+}
+
+/// An instance on this node whose copy does not run.
+#[derive(Clone, Debug)]
+pub struct Dormant {
+    /// The instance.
+    pub instance: InstanceId,
+    /// Whether it sleeps, or is waking.
+    pub state: DormantState,
+    /// The client requests that would have reached it in the present window.
+    pub counts: Arc<RequestCounts>,
+    /// Asks for it to wake.
+    pub bell: Bell,
+}
+
+/// Why the copy of an instance does not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DormantState {
+    /// It sleeps: a client request may wake it.
+    Asleep,
+    /// It sleeps, and the node's manager has refused to wake it. It is asked again after the next evaluation of the agent.
+    Refused,
+    /// It was woken, and its copy starts.
+    Waking,
+}
+
+/// Asks the node to wake an instance. Many may ring it; the node hears it once.
+#[derive(Clone)]
+pub struct Bell(Arc<dyn Fn() + Send + Sync>);
+
+impl Bell {
+    /// A bell that does this.
+    pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
+        Bell(Arc::new(ring))
+    }
+
+    /// Asks.
+    pub fn ring(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for Bell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Bell")
+    }
 }
 
 /// A neighbour by which an application is reached.

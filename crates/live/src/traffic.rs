@@ -51,6 +51,8 @@ pub struct Settings {
     /// How long a client's request waits for routes when no instance is in reach. Longer than a broken link takes to be noticed and
     /// avoided.
     pub hold: Duration,
+    /// How long a request waits until a sleeping instance that it woke serves.
+    pub wake: Duration,
     /// Bytes of the body of a request.
     pub body_bytes_max: u64,
     /// Bytes of the body of a request that are kept for another try.
@@ -72,6 +74,7 @@ impl Default for Settings {
             idle_timeout: Duration::from_mins(1),
             head_timeout: Duration::from_secs(30),
             hold: Duration::from_secs(5),
+            wake: Duration::from_secs(30),
             body_bytes_max: 64 << 20,
             kept_bytes_max: 64 << 10,
             header_bytes_max: 32 << 10,

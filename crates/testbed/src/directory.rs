@@ -154,6 +154,7 @@ fn application_file(application: &PlannedApplication) -> ApplicationFile {
         hosts: Vec::new(),
         prefixes: Vec::new(),
         flavours: application.flavours.clone(),
+        sleep: application.sleep,
         facts: application.facts.clone(),
         run: RunFile {
             driver: "sample".to_owned(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mario_domain::{Capacity, Fact, FactValue, Flavour, Hardware, HardwareKind, Id};
 use mario_live::Fault;
-use mario_live::application::{FlavourFile, PlainValue};
+use mario_live::application::{FlavourFile, PlainValue, SleepFile};
 use mario_live::identity::{application_id, node_id};
 use mario_policy::PolicyText;
 use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
@@ -100,6 +100,8 @@ pub struct PlannedApplication {
     pub facts: BTreeMap<String, PlainValue>,
     /// The flavours that it can run in.
     pub flavours: Vec<FlavourFile>,
+    /// How its instances sleep.
+    pub sleep: Option<SleepFile>,
 }
 
 /// A deploy, by places in [`Plan::applications`] and [`Plan::nodes`].
@@ -265,6 +267,12 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
             })
         };
         Ok(PlannedApplication {
+            sleep: application
+                .sleep
+                .map(|sleep| {
+                    Ok::<_, Fault>(SleepFile { keeps: units(sleep.keeps, &format!("a sleeper of application {id}"))? })
+                })
+                .transpose()?,
             flavours: application.flavours.iter().map(flavour).collect::<Result<_, Fault>>()?,
             hardware: units(application.hardware, &format!("application {id}"))?,
             id,

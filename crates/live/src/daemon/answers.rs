@@ -388,6 +388,7 @@ impl Core {
             "previous_version": self.node.ledger().previous(instance).map(|previous| previous.version),
             "flavour": owned.descriptor.application.flavour(owned.flavour).map(|flavour| &flavour.id),
             "state": "owned",
+            "is_asleep": owned.is_asleep(),
             "epoch": owned.epoch.0,
             "is_pinned": owned.is_pinned,
             "is_transferring": self.node.is_frozen(instance),

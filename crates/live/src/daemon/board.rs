@@ -8,7 +8,7 @@ use mario_domain::{ApplicationId, NodeId};
 
 use super::copies::Copies;
 use crate::links::Links;
-use crate::seams::{NextHop, Routes};
+use crate::seams::{Dormant, NextHop, Routes};
 
 /// The routes of a node, and what they are made of. A clone is a handle to the same.
 #[derive(Clone)]
@@ -16,6 +16,7 @@ pub(crate) struct Board {
     node: String,
     routes: Arc<ArcSwap<Routes>>,
     told: Arc<Mutex<ToldRoutes>>,
+    dormant: Arc<Mutex<BTreeMap<ApplicationId, Vec<Dormant>>>>,
     copies: Copies,
     links: Links,
 }
@@ -37,7 +38,7 @@ impl Board {
     pub(crate) fn new(node: &NodeId, copies: Copies, links: Links) -> Board {
         let node = crate::traffic::written(node.id());
         let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.clone(), ..Routes::default() }));
-        Board { node, routes, told: Arc::default(), copies, links }
+        Board { node, routes, told: Arc::default(), dormant: Arc::default(), copies, links }
     }
 
     /// The snapshot that the data plane reads.
@@ -48,6 +49,12 @@ impl Board {
     /// Sets what neighbours told, and publishes.
     pub(crate) fn set_told(&self, told: ToldRoutes) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
+        self.publish();
+    }
+
+    /// Sets which instances here are dormant, and publishes.
+    pub(crate) fn set_dormant(&self, dormant: BTreeMap<ApplicationId, Vec<Dormant>>) {
+        *self.dormant.lock().unwrap_or_else(PoisonError::into_inner) = dormant;
         self.publish();
     }
 
@@ -66,7 +73,8 @@ impl Board {
             .map(|(application, neighbours)| (application.clone(), neighbours.iter().filter_map(hop).collect()))
             .collect();
         let (hosts, prefixes, are_complete) = (told.hosts.clone(), told.prefixes.clone(), told.are_complete);
-        let routes = Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes, are_complete };
+        let dormant = self.dormant.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let routes = Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes, dormant, are_complete };
         self.routes.store(Arc::new(routes));
     }
 }

@@ -21,6 +21,7 @@ use super::answers::Memory;
 use super::board::Board;
 use super::copies::Copies;
 use super::documents::Documents;
+use super::dormant::Sleepers;
 use super::events::{Told, report_json};
 use super::names::NameBook;
 use super::routing::Hosted;
@@ -51,6 +52,7 @@ pub(crate) struct Core {
     pub(crate) recorder: Recorder,
     pub(crate) memory: Memory,
     pub(crate) shadows: Shadows,
+    pub(crate) sleepers: Sleepers,
     pub(crate) start: Instant,
     /// Neighbours whose links work, and their sessions.
     pub(crate) up: BTreeMap<NodeId, u64>,
@@ -105,6 +107,7 @@ pub(crate) struct Parts {
     /// Whether the node's policy says what is to leave or to shrink.
     pub(crate) has_initiative: bool,
     pub(crate) shadows: Shadows,
+    pub(crate) sleepers: Sleepers,
 }
 
 impl Core {
@@ -112,7 +115,7 @@ impl Core {
         let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
         let owner_at = parts.has_initiative.then(|| parts.start + parts.config.owner_period());
         let Parts { config, node, journal, links, copies, board, documents, names, events, recorder, .. } = parts;
-        let (start, shadows) = (parts.start, parts.shadows);
+        let (start, shadows, sleepers) = (parts.start, parts.shadows, parts.sleepers);
         let shorten_at = config.journal.shorten_after;
         Core {
             config,
@@ -127,6 +130,7 @@ impl Core {
             recorder,
             memory: Memory::default(),
             shadows,
+            sleepers,
             start,
             up: BTreeMap::new(),
             stream: first.into(),
@@ -172,6 +176,7 @@ impl Core {
             }
             self.timers();
             self.flush();
+            self.publish_dormant();
             self.tell_hosted();
             self.send_routes();
         }

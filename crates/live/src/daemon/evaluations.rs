@@ -1,9 +1,10 @@
 //! Agents evaluate at the ends of their windows, and the owner of the node acts after them.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mario_colony::{Input, Observation, Proposal, RequestFact};
-use mario_domain::{InstanceId, Target};
+use mario_domain::{InstanceId, NodeId, Target};
 
 use super::core::Core;
 use super::events::Told;
@@ -26,7 +27,7 @@ impl Core {
                 Some(_) => {}
                 // A newcomer has seen no client requests yet: it first evaluates after a full window in which it was reached.
                 None => {
-                    if self.copies.drain_counts(&instance).is_some() {
+                    if self.drain_counts(&instance).is_some() {
                         self.windows.insert(instance, now + period);
                     }
                 }
@@ -35,7 +36,7 @@ impl Core {
         // What waited for a transfer when its last evaluation was over goes before it has another.
         self.evict(!due.is_empty());
         for instance in &due {
-            let Some(counts) = self.copies.drain_counts(instance) else {
+            let Some(counts) = self.drain_counts(instance) else {
                 // Its copy does not serve: it has seen nothing, and is not to end itself for that.
                 self.windows.remove(instance);
                 continue;
@@ -67,6 +68,12 @@ impl Core {
         if self.is_draining {
             self.drain_step();
         }
+    }
+
+    /// Takes out the client requests that reached an instance, or would have reached it if it did not sleep; `None` while its copy does not serve
+    /// for another reason.
+    fn drain_counts(&self, instance: &InstanceId) -> Option<BTreeMap<(Option<NodeId>, u32), u64>> {
+        self.copies.drain_counts(instance).or_else(|| self.sleepers.drain_counts(instance))
     }
 
     /// Evicts those whose agents have had their last evaluation, if agents evaluate now and the node has an owner who evicts.

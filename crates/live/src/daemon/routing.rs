@@ -106,7 +106,10 @@ impl Core {
         }
         let ledger = self.node.ledger();
         let custody = ledger.custody().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        let serves = |owned: &&Owned| self.copies.state(owned.workload) == Some(CopyState::Healthy);
+        // Requests reach a sleeper, too: they wake it.
+        let serves = |owned: &&Owned| {
+            self.copies.state(owned.workload) == Some(CopyState::Healthy) || self.sleepers.has(&owned.instance)
+        };
         let now: BTreeMap<InstanceId, (ApplicationId, Epoch)> = ledger
             .owned()
             .chain(custody)

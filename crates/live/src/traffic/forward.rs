@@ -15,13 +15,13 @@ use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, NodeId};
 use tokio::time::{sleep, timeout};
 
-use crate::seams::{Body, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes};
+use crate::seams::{Body, Dormant, DormantState, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes};
 
 use super::answers::Failure;
 use super::backend::{CopyError, Pass};
 use super::body::{Cut, Held, Replay};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
-use super::{Settings, body, select, tunnel};
+use super::{RequestCounts, Settings, body, select, tunnel};
 
 /// Forwards requests by the routes of one node. A clone is the same forwarder.
 #[derive(Clone, Debug)]
@@ -54,6 +54,8 @@ pub struct Totals {
 
 /// How long a request without a way waits first; each further time twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
+/// How long a request that woke an instance waits first until it looks whether its copy serves.
+const WAKE_PAUSE: Duration = Duration::from_millis(2);
 /// And how long at most, until it looks for a way again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
@@ -73,6 +75,8 @@ pub(super) struct Journey {
     pub(super) origin: Origin,
     /// Copies of this node that failed it.
     pub(super) failed_copies: Vec<WorkloadId>,
+    /// Whether it has waited in vain for a sleeping instance of this node.
+    pub(super) has_waited: bool,
     pub(super) has_retried: bool,
     /// Whether a copy may have seen it and did not answer. That may happen once to a request that is sent again.
     pub(super) may_be_seen: bool,
@@ -81,6 +85,8 @@ pub(super) struct Journey {
 /// Where a request goes next.
 pub(super) enum Way {
     Copy(LocalCopy, Pass),
+    /// To an instance here that sleeps or is waking.
+    Wake(Dormant),
     Hop(NextHop),
     /// There is none, or none that is not full.
     DeadEnd(Failure),
@@ -150,6 +156,7 @@ impl Forwarder {
             itinerary,
             origin: Origin::Client,
             failed_copies: Vec::new(),
+            has_waited: false,
             has_retried: false,
             may_be_seen: false,
         })
@@ -173,6 +180,7 @@ impl Forwarder {
             itinerary,
             origin: Origin::Neighbour(from),
             failed_copies: Vec::new(),
+            has_waited: false,
             has_retried: false,
             may_be_seen: false,
         };
@@ -224,6 +232,7 @@ impl Forwarder {
             journey.itinerary = Itinerary::new();
             journey.itinerary.visit(&self.routes.load().node);
             journey.failed_copies.clear();
+            journey.has_waited = false;
             journey.has_retried = false;
         };
         let failure = match replay.cut() {
@@ -248,6 +257,10 @@ impl Forwarder {
                         journey.failed_copies.push(copy.workload);
                     }
                     attempt
+                }
+                Way::Wake(dormant) => {
+                    self.wake(&dormant, journey).await;
+                    continue;
                 }
                 Way::Hop(hop) => {
                     journey.itinerary.hops_left -= 1;
@@ -308,6 +321,11 @@ impl Forwarder {
                 is_busy = true;
             }
         }
+        let dormant = routes.dormant.get(&journey.application).map_or(&[][..], Vec::as_slice);
+        let may_wake = |dormant: &&Dormant| dormant.state != DormantState::Refused && !journey.has_waited;
+        if let Some(dormant) = dormant.iter().find(may_wake) {
+            return Way::Wake(dormant.clone());
+        }
         let hops = routes.next_hops.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let is_open = |hop: &&NextHop| {
             hop.link.is_open() && !journey.itinerary.has_visited(&headers::written(hop.neighbour.id()))
@@ -318,6 +336,38 @@ impl Forwarder {
             None if is_busy => Way::DeadEnd(Failure::Busy),
             None => Way::DeadEnd(Failure::Unreachable),
         }
+    }
+
+    /// Asks for a sleeping instance to wake, and waits until it serves or its manager has refused. The agent of an instance that stays asleep sees the
+    /// request that would have reached it.
+    pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
+        let begun = Instant::now();
+        dormant.bell.ring();
+        let mut pause = WAKE_PAUSE;
+        loop {
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE / 4);
+            let routes = self.routes.load();
+            let serves = routes
+                .copies
+                .get(&journey.application)
+                .is_some_and(|copies| copies.iter().any(|copy| copy.instance == dormant.instance));
+            if serves {
+                return;
+            }
+            let all = routes.dormant.get(&journey.application).map_or(&[][..], Vec::as_slice);
+            let now = all.iter().find(|known| known.instance == dormant.instance);
+            match now.map(|now| (now.state, now)) {
+                Some((DormantState::Asleep, now)) => now.bell.ring(),
+                Some((DormantState::Waking, _)) => {}
+                Some((DormantState::Refused, _)) | None => break,
+            }
+            if begun.elapsed() > self.settings.wake {
+                break;
+            }
+        }
+        journey.has_waited = true;
+        count(&dormant.counts, journey);
     }
 
     async fn ask_copy(
@@ -337,18 +387,18 @@ impl Forwarder {
         }
         let sent = copy.backend.send(copy.address, copy.protocol, request);
         let Ok(sent) = timeout(self.settings.response_timeout, sent).await else {
-            count(copy, journey);
+            count(&copy.backend.counts, journey);
             return Attempt::Late;
         };
         let (response, connection) = match sent {
             Ok(answer) => answer,
             Err(CopyError::NotSent(_)) => return Attempt::NotSent,
             Err(CopyError::NoResponse(cause)) => {
-                count(copy, journey);
+                count(&copy.backend.counts, journey);
                 return Attempt::NoResponse(cause, None);
             }
         };
-        count(copy, journey);
+        count(&copy.backend.counts, journey);
         self.totals.answered_here.fetch_add(1, Ordering::Relaxed);
         let (mut head, incoming) = response.into_parts();
         headers::strip_own(&mut head.headers);
@@ -413,13 +463,13 @@ impl Forward for Forwarder {
     }
 }
 
-/// Counts a request that reached a copy.
-pub(super) fn count(copy: &LocalCopy, journey: &Journey) {
+/// Counts a request that reached a copy, or would have reached it.
+pub(super) fn count(counts: &RequestCounts, journey: &Journey) {
     let last_hop = match &journey.origin {
         Origin::Client => None,
         Origin::Neighbour(neighbour) => Some(neighbour),
     };
-    copy.backend.counts.count(last_hop, journey.itinerary.latency_quanta);
+    counts.count(last_hop, journey.itinerary.latency_quanta);
 }
 
 /// Names the application and the itinerary for the next node.

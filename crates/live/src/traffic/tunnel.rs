@@ -100,6 +100,10 @@ impl Forwarder {
                     let attempt = self.open_copy(&parts, &protocol, &journey, &copy).await;
                     (attempt, Some(pass))
                 }
+                Way::Wake(dormant) => {
+                    self.wake(&dormant, &mut journey).await;
+                    continue;
+                }
                 Way::Hop(hop) => {
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.open_hop(&parts, &protocol, &journey, &hop).await;
@@ -128,7 +132,7 @@ impl Forwarder {
         if protocol == RAW {
             return match backend::connect(copy.address).await {
                 Ok(stream) => {
-                    count(copy, journey);
+                    count(&copy.backend.counts, journey);
                     Attempt::Open { head: HeaderMap::new(), far_end: FarEnd::Tcp(stream) }
                 }
                 Err(error) => Attempt::NotOpened(error.to_string()),
@@ -159,7 +163,7 @@ impl Forwarder {
             Ok(Err(CopyError::NotSent(cause) | CopyError::NoResponse(cause))) => return Attempt::NotOpened(cause),
             Err(_) => return Attempt::NotOpened("no response came in time".to_owned()),
         };
-        count(copy, journey);
+        count(&copy.backend.counts, journey);
         self.opened(response, StatusCode::SWITCHING_PROTOCOLS)
     }
 

@@ -17,6 +17,7 @@ mod names;
 mod owners;
 mod rerouting;
 mod resending;
+mod sleep;
 mod strangers;
 mod traces;
 mod traffic;

@@ -194,6 +194,7 @@ impl LiveWorld {
                 | Happened::Freed { .. }
                 | Happened::Neighbours { .. }
                 | Happened::Draining { .. }
+                | Happened::WakeRefused { .. }
         );
         self.number(live, is_numbered);
         self.happened(node, &live.happened);

@@ -1,0 +1,110 @@
+//! Instances whose copies do not run: they sleep, or start because a client request woke them.
+//!
+//! A sleeper is routed to like any other instance. The data plane finds it in [`Routes::dormant`](crate::seams::Routes::dormant), rings its bell and holds the
+//! request back until its copy serves, or the node's manager has refused.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mario_colony::{Input, Owned};
+use mario_domain::{ApplicationId, InstanceId};
+use tokio::sync::mpsc;
+
+use super::Event;
+use super::copies::CopyState;
+use super::core::Core;
+use crate::seams::{Bell, Dormant, DormantState};
+use crate::traffic::RequestCounts;
+
+/// The dormant instances of a node, as they were last published.
+pub(crate) struct Sleepers {
+    /// What asks the core to wake an instance. It does not keep the core running.
+    core: mpsc::WeakSender<Event>,
+    known: BTreeMap<InstanceId, Sleeper>,
+}
+
+struct Sleeper {
+    application: ApplicationId,
+    state: DormantState,
+    counts: Arc<RequestCounts>,
+}
+
+impl Sleepers {
+    pub(crate) fn new(core: &mpsc::Sender<Event>) -> Sleepers {
+        Sleepers { core: core.downgrade(), known: BTreeMap::new() }
+    }
+
+    /// Whether an instance sleeps or is waking.
+    pub(crate) fn has(&self, instance: &InstanceId) -> bool {
+        self.known.contains_key(instance)
+    }
+
+    /// Takes out the client requests that would have reached an instance, if it is dormant.
+    pub(crate) fn drain_counts(
+        &self,
+        instance: &InstanceId,
+    ) -> Option<BTreeMap<(Option<mario_domain::NodeId>, u32), u64>> {
+        self.known.get(instance).map(|sleeper| sleeper.counts.drain())
+    }
+
+    fn routes(&self) -> BTreeMap<ApplicationId, Vec<Dormant>> {
+        let mut routes: BTreeMap<ApplicationId, Vec<Dormant>> = BTreeMap::new();
+        for (instance, sleeper) in &self.known {
+            routes.entry(sleeper.application.clone()).or_default().push(Dormant {
+                instance: instance.clone(),
+                state: sleeper.state,
+                counts: Arc::clone(&sleeper.counts),
+                bell: self.bell(instance.clone()),
+            });
+        }
+        routes
+    }
+
+    /// Asks the core once, however many requests wait.
+    fn bell(&self, instance: InstanceId) -> Bell {
+        let (core, has_rung) = (self.core.clone(), AtomicBool::new(false));
+        Bell::new(move || {
+            if has_rung.swap(true, Ordering::AcqRel) {
+                return;
+            }
+            let asked = core
+                .upgrade()
+                .is_some_and(|core| core.try_send(Event::Happened(Input::Requested(instance.clone()))).is_ok());
+            // A core that has too much to do is asked by the next request.
+            has_rung.store(asked, Ordering::Release);
+        })
+    }
+}
+
+impl Core {
+    /// Publishes which instances are dormant, if that is not as before.
+    pub(crate) fn publish_dormant(&mut self) {
+        let state = |owned: &Owned| {
+            if owned.is_asleep() {
+                let is_refused = self.node.wake_refused(&owned.instance).is_some();
+                return Some(if is_refused { DormantState::Refused } else { DormantState::Asleep });
+            }
+            // Its copy starts because it woke, and not for the first time.
+            let is_waking = self.sleepers.has(&owned.instance)
+                && !matches!(self.copies.state(owned.workload), Some(CopyState::Healthy | CopyState::Ended));
+            is_waking.then_some(DormantState::Waking)
+        };
+        let now: Vec<(InstanceId, ApplicationId, DormantState)> = (self.node.ledger().owned())
+            .filter_map(|owned| Some((owned.instance.clone(), owned.descriptor.application.id.clone(), state(owned)?)))
+            .collect();
+        let is_same = now.len() == self.sleepers.known.len()
+            && now.iter().all(|(instance, _, state)| {
+                self.sleepers.known.get(instance).is_some_and(|known| known.state == *state)
+            });
+        if is_same {
+            return;
+        }
+        let mut before = std::mem::take(&mut self.sleepers.known);
+        for (instance, application, state) in now {
+            let counts = before.remove(&instance).map(|sleeper| sleeper.counts).unwrap_or_default();
+            self.sleepers.known.insert(instance, Sleeper { application, state, counts });
+        }
+        self.board.set_dormant(self.sleepers.routes());
+    }
+}
