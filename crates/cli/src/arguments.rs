@@ -1,4 +1,4 @@
-//! What was typed, before anybody asks what it means here.
+//! The command line as typed, before it is interpreted for this terminal.
 
 use std::ffi::OsString;
 
@@ -57,8 +57,7 @@ pub enum Colour {
 }
 
 impl OutputArguments {
-    /// What can be known about colour from a command line that is wrong elsewhere: its error and its help should still
-    /// look as the user asked.
+    /// The colour setting of a command line that does not parse, so that its error message and its help honour it.
     pub fn salvage(typed: &[OsString]) -> Self {
         let mut words = typed.iter().map_while(|word| word.to_str());
         let mut color = None;

@@ -10,7 +10,7 @@ use crate::console::to_stderr;
 /// Whether the caller catches and reports panics itself.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Does something whose panics the caller catches and tells of.
+/// Runs `body` without printing its panics: the caller catches and reports them.
 pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     IS_QUIET.store(true, Ordering::Relaxed);
     let result = body();

@@ -56,7 +56,7 @@ pub enum Command {
     Live(live::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
-    /// Join runs that were made apart.
+    /// Merge runs that were made separately.
     #[command(long_about = merge::LONG_ABOUT)]
     Merge(merge::Arguments),
     /// Run a node of a colony, or ask one that runs.
@@ -64,10 +64,10 @@ pub enum Command {
     Node(node::Arguments),
     /// Decide with policies, explain, check and measure them, and run the tests beside them.
     Policy(policy::Arguments),
-    /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
+    /// Run Prolog: one goal, or goals typed at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
-    /// Go on from a moment of a recorded run under another policy.
+    /// Resume a recorded run from a moment under another policy.
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Arguments),
     /// Show runs as one page for a browser.
@@ -81,7 +81,7 @@ pub enum Command {
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
-    /// Write a moment of a run, or of live nodes, as a scenario to go on from.
+    /// Write a moment of a run, or of live nodes, as a scenario that can be resumed.
     #[command(long_about = snapshot::LONG_ABOUT)]
     Snapshot(snapshot::Arguments),
     /// Run a scenario with every combination of values of some keys.
@@ -89,7 +89,7 @@ pub enum Command {
     Sweep(sweep::Arguments),
     /// Join the parts of traces that live nodes wrote.
     Trace(trace::Arguments),
-    /// Serve the report of runs on this machine, and follow those that are still going.
+    /// Serve the report of runs on this machine, and follow runs in progress.
     #[command(long_about = view::LONG_ABOUT)]
     View(view::Arguments),
 }

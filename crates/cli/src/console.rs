@@ -1,4 +1,4 @@
-//! What was typed, decided for this terminal; and the only way to write to it.
+//! The command line interpreted for this terminal, and the only way to write to it.
 
 use std::env;
 use std::fmt::Display;
@@ -11,10 +11,10 @@ use mario_domain::Time;
 
 use crate::{Colour, Failure, OutputArguments};
 
-/// Problems that are shown at once; of others, only the number is.
+/// How many problems are shown; of the rest, only the number.
 const SHOWN_MAX: usize = 200;
 
-/// What the process can see of the place where it runs.
+/// What the process knows about its environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Environment {
@@ -24,12 +24,12 @@ pub struct Environment {
     pub stdout_is_terminal: bool,
     /// Standard error is a terminal.
     pub stderr_is_terminal: bool,
-    /// `NO_COLOR` is set to something, or the terminal says that it is dumb.
+    /// `NO_COLOR` is set and not empty, or the terminal is dumb.
     pub refuses_colour: bool,
 }
 
 impl Environment {
-    /// Looks around.
+    /// Reads it from the process.
     pub fn observe() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
@@ -42,7 +42,7 @@ impl Environment {
     }
 }
 
-/// How much to say beside the data.
+/// How much to print beside the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Errors only.
@@ -53,7 +53,7 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// The streams of the process, and how to write to each.
+/// The streams of the process, and their settings.
 #[derive(Clone, Debug)]
 pub struct Console {
     is_conversation: bool,
@@ -64,7 +64,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Decides what the arguments mean in this environment.
+    /// Applies the arguments to this environment.
     pub fn new(typed: &OutputArguments, environment: &Environment) -> Self {
         let colours = |is_terminal: bool| match typed.color {
             Colour::Always => true,
@@ -86,13 +86,13 @@ impl Console {
         }
     }
 
-    /// The same streams for work in the background, about which only errors are said.
+    /// The same streams for work in the background, which reports only errors.
     #[must_use]
     pub fn quiet(&self) -> Console {
         Console { verbosity: Verbosity::Quiet, shows_progress: false, ..self.clone() }
     }
 
-    /// Whether a person sits at both ends: types what is read and reads what is written.
+    /// Whether a user sits at both ends: standard input and standard output are terminals.
     pub fn is_conversation(&self) -> bool {
         self.is_conversation
     }
@@ -108,8 +108,8 @@ impl Console {
         write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
     }
 
-    /// Writes a piece of data to standard output. It is seen at the end of its line at the latest, in a conversation at
-    /// once.
+    /// Writes a piece of data to standard output. It is flushed at the end of a line at the latest, in an interactive
+    /// session at once.
     pub fn write_piece(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
@@ -117,12 +117,12 @@ impl Console {
         flushed.map_err(|error| output_failure(&error))
     }
 
-    /// Makes everything visible that [`Console::write_piece`] wrote.
+    /// Flushes what [`Console::write_piece`] wrote.
     pub fn flush(&self) -> Result<(), Failure> {
         io::stdout().flush().map_err(|error| output_failure(&error))
     }
 
-    /// Writes help, which is data to whoever asked for it, in the colours of standard output.
+    /// Writes requested help, which is data, in the colours of standard output.
     pub fn write_help(&self, help: &StyledStr) -> Result<(), Failure> {
         self.write_data(
             |stdout| {
@@ -131,44 +131,44 @@ impl Console {
         )
     }
 
-    /// Writes a diagnostic that is the very result of a command, in the colours of standard output.
+    /// Writes a diagnostic that is itself the result of a command, in the colours of standard output.
     pub fn write_diagnostic(&self, diagnostic: &Diagnostic) -> Result<(), Failure> {
         let renderer = if self.colours_stdout { Renderer::coloured() } else { Renderer::plain() };
         self.write_data(|stdout| stdout.write_all(renderer.render(diagnostic).as_bytes()))
     }
 
-    /// Says something that a user wants to know, on standard error.
+    /// Prints a message on standard error, unless `--quiet`.
     pub fn inform(&self, message: impl Display) {
         self.say(Verbosity::Normal, message);
     }
 
-    /// Says what is being done, on standard error, to a user who asked for it.
+    /// Prints a detail on standard error, with `--verbose`.
     pub fn detail(&self, message: impl Display) {
         self.say(Verbosity::Verbose, message);
     }
 
-    /// Whether the user asked for everything.
+    /// Whether the user asked for details.
     pub fn is_verbose(&self) -> bool {
         self.verbosity >= Verbosity::Verbose
     }
 
-    /// Tells how far a long task is, on standard error if that is a terminal.
+    /// Shows the progress of a long task on standard error, if that is a terminal.
     pub fn progress(&self, task: &'static str) -> Progress {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
-    /// Tells how much of a file is read, on standard error if that is a terminal.
+    /// Shows how much of a file is read on standard error, if that is a terminal.
     pub fn file_progress(&self, task: &'static str, bytes: u64) -> FileProgress {
         FileProgress { progress: self.progress(task), bytes }
     }
 
-    /// Tells how far a run is that ends at this time, on standard error if that is a terminal. `from` is the time that it has
-    /// come to already, and `requests` how many client requests were sent until then.
+    /// Shows the progress of a run that ends at `end` on standard error, if that is a terminal. The run starts at time
+    /// `from`, with `requests` client requests already sent.
     pub fn progress_bar(&self, end: Time, from: Time, requests: u64) -> ProgressBar {
         ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
-    /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
+    /// Shows problems on standard error; warnings not with `--quiet`.
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
             |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error || self.verbosity >= Verbosity::Normal;
@@ -185,7 +185,7 @@ impl Console {
         }
     }
 
-    /// Passes on what a program that mario runs wrote to its own standard error.
+    /// Passes on what a program run by mario wrote to its standard error.
     pub fn pass_error(&self, text: &str) {
         to_stderr(text);
     }
@@ -202,7 +202,7 @@ impl Console {
     }
 }
 
-/// How far a long task is: one line on a terminal, rewritten a few times a second, gone at the end.
+/// Progress of a long task: one line on a terminal, rewritten a few times a second and erased at the end.
 #[derive(Debug)]
 pub struct Progress {
     task: &'static str,
@@ -211,7 +211,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Says how much is done, where it is not known of how much. Call it as often as is easy: it writes seldom.
+    /// Reports how much is done, where the total is not known. Cheap to call often: it writes rarely.
     pub fn done(&mut self, count: usize) {
         if !self.is_due() {
             return;
@@ -219,14 +219,14 @@ impl Progress {
         self.show(&count.to_string());
     }
 
-    /// Says how much is done, and of how much.
+    /// Reports how much is done, and of how much.
     pub fn done_of(&mut self, count: usize, all: usize) {
         if self.is_due() {
             self.show(&format!("{count} of {all}"));
         }
     }
 
-    /// Says in words how far it is.
+    /// Reports progress in words.
     pub fn say(&mut self, text: &str) {
         if self.is_due() {
             self.show(text);
@@ -248,7 +248,7 @@ impl Progress {
     }
 }
 
-/// How much of a file is read, with the whole of it.
+/// Progress of reading a file.
 #[derive(Debug)]
 pub struct FileProgress {
     progress: Progress,
@@ -256,7 +256,7 @@ pub struct FileProgress {
 }
 
 impl FileProgress {
-    /// Says how many bytes are read. Call it as often as is easy: it writes seldom.
+    /// Reports how many bytes were read. Cheap to call often: it writes rarely.
     pub fn read(&mut self, bytes: u64) {
         if self.progress.is_due() {
             let text = file_progress_text(bytes, self.bytes);
@@ -272,7 +272,7 @@ fn file_progress_text(read: u64, all: u64) -> String {
     format!("{:.1} of {:.1} MB, {percent} %", megabytes(read), megabytes(all))
 }
 
-/// How far a run is: one line on a terminal, rewritten a few times a second, gone at the end.
+/// Progress of a run: one line on a terminal, rewritten a few times a second and erased at the end.
 #[derive(Debug)]
 pub struct ProgressBar {
     end: Time,
@@ -284,7 +284,7 @@ pub struct ProgressBar {
 }
 
 impl ProgressBar {
-    /// Says to which time the run has come, and how many client requests were sent. Call it as often as is easy.
+    /// Reports the simulation time reached, and the number of client requests sent. Cheap to call often.
     pub fn at(&mut self, time: Time, requests: u64) {
         const WIDTH: usize = 24;
         const INTERVAL: Duration = Duration::from_millis(200);
@@ -334,7 +334,7 @@ fn output_failure(error: &io::Error) -> Failure {
     }
 }
 
-/// Writes to standard error. When even that fails, nobody is left to be told, so the error is dropped.
+/// Writes to standard error. If that fails, there is nowhere to report it, so the error is dropped.
 pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn uses_colour_on_a_willing_terminal_unless_told_otherwise() {
+    fn uses_colour_on_a_capable_terminal_unless_told_otherwise() {
         assert!(colours(Colour::Auto, true, false));
         assert!(!colours(Colour::Auto, true, true));
         assert!(!colours(Colour::Auto, false, false));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn decides_for_each_stream_by_itself() {
+    fn decides_colour_per_stream() {
         let environment = Environment { stderr_is_terminal: true, ..Environment::default() };
         let console = Console::new(&OutputArguments::default(), &environment);
         assert!(!console.colours_stdout);
@@ -368,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn progress_through_a_file_has_the_whole_of_it() {
+    fn progress_through_a_file_shows_its_size() {
         assert_eq!(file_progress_text(12_500_000, 50_000_000), "12.5 of 50.0 MB, 25 %");
         assert_eq!(file_progress_text(0, 0), "0.0 of 0.0 MB, 100 %");
         assert_eq!(file_progress_text(7, 5), "0.0 of 0.0 MB, 100 %", "a file that grows");
     }
 
     #[test]
-    fn says_as_much_as_was_asked() {
+    fn prints_as_much_as_the_verbosity_allows() {
         let verbosity = |quiet, verbose| {
             let typed = OutputArguments { quiet, verbose, ..OutputArguments::default() };
             Console::new(&typed, &Environment::default()).verbosity

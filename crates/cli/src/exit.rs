@@ -1,17 +1,17 @@
-//! The one place that decides how the process ends.
+//! The one place that decides the exit code.
 
 use std::process::ExitCode;
 
 use crate::Failure;
 
-/// How a command that could do its work ended.
+/// The outcome of a command that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It did what was asked.
     Done,
     /// It was asked to check something, and the check failed.
     CheckFailed,
-    /// It ran a program, which chose how to end: the status of its `halt/1`.
+    /// It ran a program that chose its own status with `halt/1`.
     Halted(i32),
 }
 
@@ -28,21 +28,21 @@ pub enum Exit {
     Environment,
     /// mario is at fault.
     Bug,
-    /// Somebody interrupted the command.
+    /// The command was interrupted.
     Interrupted,
     /// A program that mario ran chose the code; see [`Exit::of_program`].
     Halted(u8),
 }
 
 impl Exit {
-    /// All that mario itself chooses, by their code.
+    /// All exits that mario itself chooses, by code.
     pub const ALL: [Self; 6] =
         [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug, Self::Interrupted];
 
-    /// How the process ends when a program that it ran chose `status`; `None` when a program may not choose that.
+    /// The exit for a program that chose `status`; `None` when a program may not choose it.
     ///
-    /// Statuses from 0 to 125 are the program's, as shells have it: 126 and 127 say that a command could not be run, what is
-    /// above tells of signals, and what is above 255 does not fit. 101 is not the program's, for it means a bug in mario.
+    /// Statuses from 0 to 125 belong to the program, as in shells: 126 and 127 mean that a command could not be run,
+    /// higher ones signals, and those above 255 do not fit. 101 is excluded because it means a bug in mario.
     pub const fn of_program(status: i32) -> Option<Self> {
         match status {
             0..=125 if status != Self::Bug.code() as i32 => Some(Self::Halted(status as u8)),
@@ -57,15 +57,15 @@ impl Exit {
             Self::CheckFailed => 1,
             Self::Input => 2,
             Self::Environment => 3,
-            // The code that Rust gives a process that panicked.
+            // The code of a Rust process that panicked.
             Self::Bug => 101,
-            // As shells say it of a process that the signal 2 ended.
+            // The code that shells report for a process ended by signal 2.
             Self::Interrupted => 130,
             Self::Halted(status) => status,
         }
     }
 
-    /// What the number means, for the help.
+    /// The meaning of the code, for the help.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -82,7 +82,7 @@ impl Exit {
 impl From<&Result<Outcome, Failure>> for Exit {
     fn from(result: &Result<Outcome, Failure>) -> Self {
         match result {
-            // When output is closed, whoever read it has seen enough, as `head` does; that is no failure of ours.
+            // When the reader closes the output, as `head` does, it has seen enough: that is not a failure.
             Ok(Outcome::Done) | Err(Failure::OutputClosed) => Self::Success,
             Ok(Outcome::CheckFailed) => Self::CheckFailed,
             Ok(Outcome::Halted(status)) => Self::of_program(*status).unwrap_or(Self::CheckFailed),
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_each_ending_its_documented_code() {
+    fn each_outcome_has_its_documented_exit_code() {
         let cases = [
             (Ok(Outcome::Done), 0),
             (Ok(Outcome::CheckFailed), 1),

@@ -37,23 +37,23 @@ pub struct StudyArguments {
     /// A scenario that ships (paper, prototype, city) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// A policy to run it with, and keys of the scenario that go with it; may be given again
+    /// A policy to run it with, and keys of the scenario that go with it; may be repeated
     #[arg(long = "policy", value_name = "POLICY[@KEY=VALUE,…]", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// With how many seeds to run each
+    /// The number of seeds to run each with
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: u64,
     /// The first seed; that of the scenario unless given
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Override a key, e.g. topology.size=16; may be given again
+    /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// Attach the users as this file says: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
-    /// Join a number of your own into tables and tests: COMMAND is run with the directory of each run as its last argument,
-    /// and prints one number; may be given again
+    /// Add a metric of your own to tables and tests: COMMAND is run with the directory of each run as its last
+    /// argument, and prints one number; may be repeated
     #[arg(long = "metric", value_name = "NAME=COMMAND", value_parser = metric)]
     pub metrics: Vec<Metric>,
     /// How many seconds a metric's command may take for one run
@@ -65,7 +65,7 @@ pub struct StudyArguments {
     /// How many threads.
     #[command(flatten)]
     pub jobs: Jobs,
-    /// Keep all runs and results here; another call with the same directory makes only what is missing
+    /// Keep all runs and results here; a repeated call with the same directory makes only the missing runs
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -114,7 +114,7 @@ impl StudyArguments {
             console.inform(format!("note: {note}"));
         }
         let kept = self.out.as_ref().map_or_else(String::new, |out| format!(", kept in {}", out.display()));
-        console.inform(format!("{} made, {} there{kept}", many(made, "run"), results.runs.len()));
+        console.inform(format!("{} made, {} in all{kept}", many(made, "run"), results.runs.len()));
         Ok(results)
     }
 }

@@ -7,7 +7,7 @@
 //! | SIGHUP | a terminal or a connection that closes; with `nohup` it is ignored, and stays so |
 //! | SIGXCPU | the system, when the CPU time of `ulimit -t` is used up |
 //!
-//! SIGQUIT and SIGKILL end the process at once, as they are meant to.
+//! SIGQUIT and SIGKILL end the process at once, as intended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +22,14 @@ use signal_hook::flag;
 
 use crate::Failure;
 
-/// How long what comes after the first signal counts as the same wish: `timeout` and others send one to a process and another to
-/// its whole group.
+/// Signals within this time after the first count as the same request: `timeout` and others send one to a process and
+/// another to its group.
 const ONE_WISH: Duration = Duration::from_millis(500);
 
-/// How often somebody looks whether there was a signal.
+/// How often to check for a signal.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// A flag that is raised when somebody wants the process to stop. When they want it again a little later, it stops at once.
+/// Returns a flag that is set on a request to stop. A second request a little later ends the process at once.
 pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let (wanted, at_once) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in stopping_signals() {
@@ -64,8 +64,8 @@ fn stopping_signals() -> Vec<i32> {
     signals
 }
 
-/// Whether the process was started with hangups ignored, as by `nohup`. Linux tells; elsewhere this is not known, and a hangup is
-/// a wish to stop.
+/// Whether the process was started with hangups ignored, as by `nohup`. Only Linux tells; elsewhere a hangup is a
+/// request to stop.
 #[cfg(unix)]
 fn ignores_hangups() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_ignored(SIGHUP, &status))
@@ -79,10 +79,9 @@ fn is_ignored(signal: i32, status: &str) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Has a write fail that would make a file larger than `ulimit -f` allows. Otherwise a signal would end the process without a
-/// word.
+/// Makes a write fail that would grow a file beyond `ulimit -f`, instead of a signal that silently ends the process.
 pub(crate) fn survive_file_size_limit() {
-    // Where the signal cannot be caught, it does what it did before.
+    // If the signal cannot be caught, it keeps its default effect.
     #[cfg(unix)]
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }

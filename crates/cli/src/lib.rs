@@ -1,4 +1,4 @@
-//! The command line of mario: what was typed goes in, one command runs, one exit code comes out.
+//! The command line of mario: parses the arguments, runs one command, returns one exit code.
 //!
 //! Start at [`main`]. It reads the arguments ([`Arguments`], exactly what was typed), decides what they mean on this
 //! terminal ([`Console`]), and runs one [`Command`]. A command has a file of its own under `commands/`: an `Arguments`
@@ -9,8 +9,9 @@
 //! **Invariant:** no logic of its own. A command calls a library and shows the result.
 //! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
 //!
-//! Typed and meant are two types, not one with defaults filled in, because what was meant depends on the environment
-//! (is this a terminal? is `NO_COLOR` set?), and so would every test of a parser that looked there.
+//! Typed and interpreted arguments are two types, not one with defaults filled in. The interpretation depends on the
+//! environment (is this a terminal? is `NO_COLOR` set?), and a parser that looked there would make every test of it
+//! depend on it too.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -68,7 +69,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     Exit::from(&result).into()
 }
 
-/// Whether these arguments start a process that lives on beside others: a daemon, or a process of a workload.
+/// Whether these arguments start a long-lived process: a daemon, or a process of a workload.
 pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let words = arguments.into_iter().skip(1);
     let command = words.into_iter().find(|word| !word.to_string_lossy().starts_with('-'));
@@ -80,8 +81,8 @@ pub fn command() -> clap::Command {
     judging_negative_numbers(Arguments::command())
 }
 
-/// With options that take `-1` for a value, so that they can say what values they want, and not for an option that there is
-/// none of.
+/// Lets every option accept a negative number, so that `--seed -1` is reported as a bad value of `--seed` and not as an
+/// unknown option `-1`.
 fn judging_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| {
@@ -95,10 +96,10 @@ fn parse(typed: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches(&command().try_get_matches_from(typed)?)
 }
 
-/// mario itself, then every command and the commands below it, each with its full name as `get_bin_name`.
+/// mario itself, then every command and subcommand, each with its full name as `get_bin_name`.
 pub fn every_command() -> Vec<clap::Command> {
     let mut root = command();
-    // Hands full names and the options of all commands down.
+    // Propagates full names and global options to all commands.
     root.build();
     let mut commands = vec![root];
     let mut next = 0;

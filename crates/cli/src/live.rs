@@ -1,4 +1,4 @@
-//! What the commands for live nodes share: who asks, whom, and how answers and mistakes are shown.
+//! Shared by the commands for live nodes: who asks which node, and how answers and errors are shown.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ impl NodeArguments {
         self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
     }
 
-    /// Asks the node; what went wrong is left to the caller.
+    /// Asks the node; errors are left to the caller.
     pub(crate) fn try_ask(
         &self,
         method: Method,
@@ -105,7 +105,7 @@ pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure
     })
 }
 
-/// What could not be done.
+/// The failure to show for a fault.
 pub(crate) fn failure(fault: &Fault) -> Failure {
     let mut diagnostic = Diagnostic::error(fault.to_string());
     if let Some(cause) = fault.source() {
@@ -115,12 +115,12 @@ pub(crate) fn failure(fault: &Fault) -> Failure {
     Failure::input(diagnostic)
 }
 
-/// Everything that is wrong with a configuration.
+/// Reports everything that is wrong with a configuration.
 pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     let source = Source::new(error.name.clone(), &*error.text);
     let diagnostics = error.mistakes.iter().map(|mistake| {
         let mut diagnostic = Diagnostic::error(mistake.message.clone());
-        // A place outside of the file that was named is told by its name alone.
+        // A place outside the named file is given by its name only.
         diagnostic = match &mistake.span {
             Some(span) => diagnostic.at(&source, span.clone(), ""),
             None => diagnostic.at(&source, 0..0, ""),
@@ -131,7 +131,7 @@ pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     Failure::Input(diagnostics.collect())
 }
 
-/// A value of an answer, as people read it.
+/// A value of an answer, formatted for people.
 pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,21 +1,21 @@
-//! The binary `mario`. Everything is in the library beside it, where tests can reach it.
+//! The binary `mario`. Everything is in its library, where tests can reach it.
 
 use std::process::ExitCode;
 
-/// Large runs make and drop many small things. This allocator takes a tenth off a run of 250,000 users, and nothing off
-/// the paper's.
+/// Large runs allocate and drop many small objects. This allocator makes a run of 250,000 users 10 % faster, and the
+/// paper's no faster.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The allocator's option for how many milliseconds memory that is free waits until the system gets it back; the
-/// bindings do not name it, so a test says that it is the one.
+/// The allocator's option for the delay in milliseconds before free memory returns to the system. The bindings do not
+/// name it, so a test checks the number.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// What a run frees it soon needs again, and the process ends when its work does. Given back piece by piece, memory is
-/// cleared anew by the system, and large pages are broken into small ones: a run of a million users takes 5 to 7 %
-/// longer that way, and a further one in the same process a tenth, for 3 % less memory.
+/// Keeps freed memory: a run soon needs it again, and the process ends with its work. Memory returned piece by piece
+/// has to be cleared again by the system, and large pages are split: a run of a million users takes 5 to 7 % longer
+/// that way, and a further run in the same process 10 %, for 3 % less memory.
 ///
-/// Who sets `MIMALLOC_PURGE_DELAY` has it as they say.
+/// `MIMALLOC_PURGE_DELAY` in the environment takes precedence.
 fn keep_memory() {
     const NEVER: std::ffi::c_long = -1;
     #[expect(
@@ -28,10 +28,11 @@ fn keep_memory() {
     }
 }
 
-/// A process that lives for months beside others takes as little memory as it can: no huge pages, of which a daemon would touch 25
-/// for a few kilobytes each (36 MB instead of 9 in a development build), and what is free goes back to the system.
+/// A process that runs for months beside others uses as little memory as possible: no huge pages, of which a daemon
+/// would touch 25 for a few kilobytes each (36 MB instead of 9 in a development build), and free memory returns to the
+/// system.
 fn stay_small() {
-    // Without it the process is larger, and works as well.
+    // If it fails, the process only uses more memory.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(true);
 }
@@ -62,7 +63,7 @@ mod tests {
         }
     }
 
-    /// The allocator reads its variables when a process starts, so this test starts itself with one.
+    /// The allocator reads its variables at process start, so this test starts itself with one set.
     #[test]
     fn memory_is_kept_unless_the_environment_says_otherwise() {
         if let Ok(wanted) = std::env::var(VARIABLE) {

@@ -1,4 +1,4 @@
-//! Moments of recorded runs, as scenarios to go on from.
+//! Moments of recorded runs, as scenarios that can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -15,24 +15,24 @@ use crate::scenarios::failure;
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, read_text};
 
-/// What a run keeps of its scenario.
+/// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario that begins at a moment, and what it does not have of it.
+/// A scenario that starts at a moment of a run, and what it lacks.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,
     /// What the text says about itself, in lines.
     pub(crate) about: Vec<String>,
-    /// Whether the run goes on from the moment as it did when it was recorded.
+    /// Whether a run from here continues exactly as the recorded one did.
     pub(crate) is_exact: bool,
 }
 
 impl Snapshot {
-    /// What such a file begins with.
+    /// The first line of such a file.
     pub(crate) const MARK: &str = "# A moment to go on from, as `mario snapshot` wrote it.";
 
-    /// The file, with what is to be known about it at its beginning.
+    /// The text of the file, with its description at the top.
     pub(crate) fn file(&self) -> String {
         let mut file = format!("{}\n", Snapshot::MARK);
         for line in &self.about {
@@ -47,7 +47,8 @@ impl Snapshot {
     }
 }
 
-/// The moment `at` of a run that was kept: exactly, if the directory says what was run, and else as far as the trace tells.
+/// The moment `at` of a stored run: exact if the directory holds the scenario that was run, else as far as the trace
+/// tells.
 pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -80,7 +81,7 @@ fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A moment of a run that is simulated again up to it, and compared on the way.
+/// A moment of a run that is simulated again up to it, and compared with the recording on the way.
 fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let (mut scenario, left_out) = read_kept(run)?;
     if let Some(first) = left_out.first() {
@@ -104,12 +105,12 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
         format!("Time {at} of {}.", path.display()),
         "Until then a run of this is the recorded one. From then on, --policy may give agents another policy;"
             .to_owned(),
-        "without it the run goes on as it was recorded, byte by byte.".to_owned(),
+        "without it the run continues as it was recorded, byte by byte.".to_owned(),
     ];
     Ok(Snapshot { text, about, is_exact: true })
 }
 
-/// The scenario that a run kept, with the files that it names; and the files that were not kept.
+/// The scenario that a run stored, with the files that it names; and the names of files that were not stored.
 fn read_kept(run: &Path) -> Result<(Value, Vec<String>), Failure> {
     let source = read_text(run)?;
     let wrong = |what: &str| {
@@ -135,7 +136,7 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
     })
 }
 
-/// A moment of which only some things are known.
+/// A moment that is only partly known.
 pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
     let scenario = moment.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
@@ -156,12 +157,12 @@ fn no_moment(path: &Path, at: f64, error: &MomentError) -> Failure {
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
 }
 
-/// Where a scenario that was never written to a file stands in messages.
+/// A name in messages for a scenario that was never written to a file.
 pub(crate) fn unwritten() -> PathBuf {
     PathBuf::from("snapshot.toml")
 }
 
-/// A moment of a run, as it is typed.
+/// Parses a moment of a run.
 pub(crate) fn moment(typed: &str) -> Result<f64, String> {
     let wrong = || "a time is a number that is not negative".to_owned();
     typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! A file that a command writes replaces only one that such a command has written.
+//! Commands replace only files that a command of the same kind wrote.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,11 +8,11 @@ use mario_diagnostics::Diagnostic;
 
 use crate::Failure;
 
-/// As much of a file is read to see what it is.
+/// How much of a file is read to recognise it.
 const OPENING_BYTES: u64 = 1024;
 
-/// Refuses to replace a file that is there, is not empty, and is not what `is_ours` says of its first bytes. `kind` says what it
-/// should be (`a report`), and `option` names the option that says where to write.
+/// Refuses to replace an existing, non-empty file unless `is_ours` recognises its first bytes. `kind` names what it
+/// should be (`a report`), and `option` is the option that names the output.
 pub(crate) fn refuse_to_replace(
     path: &Path,
     is_ours: impl Fn(&[u8]) -> bool,
@@ -28,7 +28,7 @@ pub(crate) fn refuse_to_replace(
     Err(Failure::input(diagnostic.hint(format!("remove it, or name another file with {option}"))))
 }
 
-/// Whether `part` is somewhere in `bytes`.
+/// Whether `part` occurs in `bytes`.
 pub(crate) fn contains(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window == part.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Directories that results are kept in when the user names none.
+//! Default directories for results.
 
 use std::fs;
 use std::io;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use crate::Failure;
 
-/// Where results go that are kept nowhere else.
+/// Where results go by default.
 const RUNS: &str = "runs";
 
-/// A directory for results. One that was made for them and is still empty at the end is removed.
+/// A directory for results. If it was created for them and is still empty at the end, it is removed.
 pub(crate) struct ResultDirectory {
     path: PathBuf,
-    /// What was made: the directory, and what it is in.
+    /// The directories that were created: this one and its parents.
     made: Vec<PathBuf>,
 }
 
 impl ResultDirectory {
-    /// The directory that the user named, or else the first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
+    /// The directory that the user named, or else the first unused one of `runs/NAME-1`, `runs/NAME-2` and so on.
     pub(crate) fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
         match named {
             Some(path) => Ok(ResultDirectory { path: path.to_owned(), made: Vec::new() }),
@@ -27,7 +27,7 @@ impl ResultDirectory {
         }
     }
 
-    /// Makes the first directory `NAME-1`, `NAME-2` and so on that is not there yet. Processes that do so at the same time make
+    /// Creates the first unused directory of `NAME-1`, `NAME-2` and so on. Processes that do so at the same time create
     /// different ones.
     fn free(within: &Path, name: &str) -> Result<ResultDirectory, (PathBuf, io::Error)> {
         let plain: String = name
@@ -66,7 +66,7 @@ impl Deref for ResultDirectory {
 impl Drop for ResultDirectory {
     fn drop(&mut self) {
         for path in &self.made {
-            // Only empty directories can be removed in this way.
+            // `remove_dir` removes only empty directories.
             let _ = fs::remove_dir(path);
         }
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_made_at_once_are_different_and_go_if_they_stay_empty() {
+    fn concurrently_made_directories_differ_and_are_removed_if_empty() {
         const COUNT: usize = 16;
         let within = std::env::temp_dir().join(format!("mario-free-{}", std::process::id()));
         let _ = fs::remove_dir_all(&within);

@@ -1,4 +1,4 @@
-//! Arguments that say which scenario.
+//! Arguments that name a scenario.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,20 @@ pub(crate) use mario_frontend::scenarios::{Choices, Disk, failure, open};
 
 use crate::Failure;
 
-/// Arguments that say which scenario, and what of it is to be different.
+/// Arguments that name a scenario and its overrides.
 #[derive(Clone, Debug, Args)]
 pub struct ScenarioArguments {
     /// A scenario that ships (paper, prototype, city) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Override a key, e.g. topology.size=16; may be given again
+    /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// The policy of all applications, or with APP=POLICY of one: the path of a file, the name of one that ships, or
-    /// baseline:NAME for something to compare with
+    /// baseline:NAME for a baseline to compare with
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// Draw everything random from this seed
+    /// The seed of all randomness
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Stop a decision of an agent after N inferences; the same as --set agents.budget=N
@@ -34,7 +34,7 @@ pub struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// What was meant, ready to be run.
+    /// The resolved scenario, ready to run.
     pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
         let mut document = open(&self.scenario)?;
         let choices = Choices {

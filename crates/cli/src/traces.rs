@@ -17,12 +17,12 @@ use crate::{Console, Failure, gzip};
 /// Whether decisions are explained, and what that may cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Explain {
-    /// The policies of each trace may use as many inferences for it.
+    /// With at most this many inferences for the policies of each trace.
     Within(u64),
     No,
 }
 
-/// Reads what is shown of a run.
+/// Reads the parts of a run that a report shows.
 pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Result<Run, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -42,18 +42,18 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
     Ok(run)
 }
 
-/// The same for a run that is read again and again as it grows.
+/// Like [`read_run`], for a growing run that is read repeatedly.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
 }
 
-/// The policies of a trace used all that they may: `title` says for what.
+/// A warning that the policies of a trace exhausted their budget; `title` says for what.
 pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
     Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
 
-/// The runs that a directory means: itself, if it has a trace, else those in it, by name.
+/// The runs of a directory: itself, if it has a trace, else those in it, by name.
 pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     let has_trace = |path: &Path| path.is_dir() && trace_path(path).exists();
     if has_trace(directory) {
@@ -65,7 +65,7 @@ pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Opens a trace, plain or compressed, and shows how much of it is read.
+/// Opens a trace, plain or compressed, and shows the progress of reading it.
 pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Result<Box<dyn BufRead>> {
     let file = File::open(path)?;
     let progress = console.file_progress(task, file.metadata()?.len());
@@ -76,7 +76,7 @@ pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Re
     Ok(Box::new(file))
 }
 
-/// A file that tells how much of it was read.
+/// A file that reports how much of it was read.
 struct Watched {
     file: File,
     read: u64,

@@ -1,4 +1,4 @@
-//! Answers a command line that clap did not turn into a command: help that was asked for, or a mistake.
+//! Answers a command line that clap did not turn into a command: help, or an error.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use mario_diagnostics::Diagnostic;
 
 use crate::{Console, Failure, Outcome};
 
-/// Writes the help or the version that was asked for, or says what is wrong with what was typed.
+/// Writes the requested help or version, or reports what is wrong with the command line.
 pub(crate) fn answer(error: &clap::Error, typed: &[OsString], console: &Console) -> Result<Outcome, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -33,8 +33,8 @@ fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
 }
 
-/// What to write instead, where what was typed is no number, or one out of its range: clap and the standard library say so in terms
-/// of Rust.
+/// The expected value, where a number is malformed or out of range: clap and the standard library phrase it in terms of
+/// Rust.
 fn number_expected(cause: &str) -> Option<String> {
     let not_a_number = ["invalid digit found in string", "cannot parse integer from empty string"];
     if not_a_number.contains(&cause) || cause.starts_with("number too") {
@@ -46,7 +46,7 @@ fn number_expected(cause: &str) -> Option<String> {
     let (first, last) = cause.split_once(" is not in ")?.1.split_once("..")?;
     let (last, is_included) = last.strip_prefix('=').map_or((last, false), |last| (last, true));
     let last = last.parse::<u64>().ok()?.checked_sub(u64::from(!is_included))?;
-    // A limit of the type is none that a user knows.
+    // The limit of a Rust type means nothing to a user.
     if last >= u64::from(u32::MAX) - 1 {
         return Some(format!("write a whole number, {first} or more"));
     }
@@ -82,7 +82,7 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("`{}` needs a command", command_name(error, typed))
         }
-        // The rest cannot arise from the arguments that exist today; clap's own words serve until one does.
+        // No existing argument causes the other errors; clap's own words serve until one does.
         _ => {
             let rendered = error.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
@@ -115,11 +115,11 @@ fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// The command that the mistake belongs to: read off its usage line, or where clap gives none, off what was typed.
+/// The command that the error belongs to: taken from its usage line, or if clap has none, from the arguments.
 fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        // Help that is shown for want of a command has its usage in the text only.
+        // Help that is shown because a command is missing has its usage only in the text.
         _ => {
             let rendered = error.render().to_string();
             rendered.lines().find(|line| line.starts_with("Usage:")).unwrap_or_default().to_owned()
@@ -133,7 +133,8 @@ fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     if name.is_empty() { typed_command_name(typed) } else { name.join(" ") }
 }
 
-/// The command that was typed. Values of options may stand between its words: what is no command is passed over.
+/// The command that was typed. Values of options may stand between its words, so words that are not commands are
+/// skipped.
 fn typed_command_name(typed: &[OsString]) -> String {
     let root = crate::command();
     let (mut name, mut command) = ("mario".to_owned(), &root);

@@ -9,20 +9,20 @@ use std::sync::{Arc, OnceLock};
 pub enum Severity {
     /// The command cannot do what was asked.
     Error,
-    /// The command goes on, and its result may surprise.
+    /// The command continues, and its result may surprise.
     Warning,
 }
 
 /// A text that a diagnostic points into, and the name under which its user knows it.
 ///
-/// Cheap to clone: many diagnostics about one file share its text, and what it takes to find lines in it.
+/// Cheap to clone: many diagnostics about one file share its text and its line index.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The path as the user wrote it, or a name such as `command line`.
     pub name: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
-    /// Where its lines end. Made when first asked for: most sources are never shown.
+    /// The offsets of line ends. Computed on first use: most sources are never shown.
     line_ends: Arc<OnceLock<Vec<usize>>>,
 }
 
@@ -32,8 +32,8 @@ impl Source {
         Self { name: name.into(), text: text.into(), line_ends: Arc::default() }
     }
 
-    /// The number of the line, from 1, that this byte is in. It takes time for the first byte that is asked about, and next
-    /// to none for others.
+    /// The number of the line, from 1, that contains this byte. The first call builds the line index; later ones are
+    /// cheap.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
         let ends = self.line_ends.get_or_init(|| self.text.match_indices('\n').map(|(place, _)| place).collect());
         ends.partition_point(|end| *end < byte) + 1
@@ -48,7 +48,7 @@ impl PartialEq for Source {
 
 impl Eq for Source {}
 
-/// A place in the source and what is to be said about it.
+/// A place in the source and a remark about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Bytes of the source text. Any value is accepted; see the crate's first invariant.

@@ -1,4 +1,4 @@
-//! What mario tells a user about their input, and the one way it looks.
+//! Diagnostics about a user's input, and their one text form.
 //!
 //! Start at [`Diagnostic`]: plain data about one problem. [`Renderer::render`] turns it into the text that a user reads:
 //!
@@ -22,12 +22,13 @@
 //! );
 //! ```
 //!
-//! A policy, a scenario and a command line that is wrong look alike because they all come through here. Libraries do not
-//! depend on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
+//! A policy, a scenario and a command line with errors look alike because their errors all come through here. Libraries
+//! do not depend on this crate: they return errors that hold byte spans, and the command line turns those into
+//! diagnostics.
 //!
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
-//! place that exists; a wrong span must never hide the error that it belongs to.
-//! **Invariant:** text from outside reaches the terminal without control characters, whoever wrote it.
+//! valid one; a wrong span must never hide the error that it belongs to.
+//! **Invariant:** text from outside reaches the terminal without control characters.
 //!
 //! Not here: exit codes, streams, the decision whether to use colour (`cli`).
 

@@ -1,8 +1,8 @@
-//! From a [`Diagnostic`] to the text on the screen.
+//! Renders a [`Diagnostic`] as text.
 //!
-//! The `annotate-snippets` crate draws the snippet: it knows about tabs, wide characters, overlapping labels and lines
-//! longer than the screen. This module gives it only input that it accepts, and takes away the empty gutter lines that it
-//! puts around a snippet, because most of our messages are about one line and read better in five lines than in seven.
+//! The `annotate-snippets` crate draws the snippet: it handles tabs, wide characters, overlapping labels and lines
+//! longer than the screen. This module passes it only input that it accepts, and removes the empty gutter lines around
+//! a snippet, because most of our messages are about one line and read better in five lines than in seven.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
 
 use crate::{Diagnostic, Label, Severity, Source};
 
-/// Lines that are longer than this in all are not drawn: drawing takes time that grows with them, and nobody reads them.
+/// The maximum total length of drawn lines: drawing time grows with it, and longer lines are unreadable anyway.
 const DRAWN_BYTES_MAX: usize = 1 << 20;
 
 /// Renders diagnostics, with or without colour.
@@ -111,7 +111,8 @@ fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// The whole lines from the first label to the last, so that the cost of a message does not follow the size of the file.
+/// The whole lines from the first label to the last, so that the cost of a message does not depend on the size of the
+/// file.
 fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
@@ -120,7 +121,7 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     start..end
 }
 
-/// The text without the characters that a file name or a policy could use to rewrite or reorder the user's terminal.
+/// The text without the characters with which a file name or a policy could rewrite or reorder the user's terminal.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| {
         let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

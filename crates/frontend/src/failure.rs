@@ -1,4 +1,4 @@
-//! Why a command could not do its work, and who is to mend it.
+//! Why a command could not do its work, and who can fix it.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use mario_diagnostics::Diagnostic;
 /// Why a command could not do its work.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// The user can mend it: the arguments or the files that they name are wrong.
+    /// The user can fix it: the arguments or the files that they name are wrong.
     Input(Vec<Diagnostic>),
     /// The user's input may be right, but the machine cannot serve it.
     Environment(Vec<Diagnostic>),
-    /// Somebody wanted it to stop.
+    /// The command was interrupted.
     Interrupted(Vec<Diagnostic>),
-    /// Nobody reads standard output any more; there is nothing to say and nobody to say it to.
+    /// The reader closed standard output; there is nothing to report.
     OutputClosed,
 }
 
@@ -23,7 +23,7 @@ impl Failure {
         Self::Input(vec![diagnostic])
     }
 
-    /// A failed operation on a file that the user named: `title` says what was attempted and names the file.
+    /// A failed operation on a file that the user named: `title` names the operation and the file.
     pub fn file(title: impl Into<String>, error: &io::Error) -> Self {
         let title = title.into();
         let is_output = ["cannot write", "cannot make"].iter().any(|attempt| title.starts_with(attempt));
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// What to tell the user.
+    /// What to show to the user.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Self::Input(diagnostics) | Self::Environment(diagnostics) | Self::Interrupted(diagnostics) => diagnostics,

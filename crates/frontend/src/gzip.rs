@@ -1,38 +1,38 @@
-//! Reads what gzip compressed, piece by piece.
+//! Reads gzip streams line by line.
 //!
-//! A reader of lines holds one line in memory, and a few kilobytes can be made to decompress to a line of
-//! gigabytes. So a line may not be larger than texts compress to.
+//! A reader of lines holds one line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
+//! compression ratio of a line is limited to what real text reaches.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// The first bytes of everything that gzip wrote.
+/// The first bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Lines up to this size are read however small they were compressed.
+/// Lines up to this size are read whatever their compression ratio.
 const LINE_BYTES_FREE: u64 = 16 << 20;
 
-/// A longer line may be this many times as large as what it was compressed to. The lines of traces, with ids that count up, reach
-/// 30; the format reaches 1032.
+/// The maximum compression ratio of a longer line. The lines of traces, with ids that count up, reach 30; the format
+/// reaches 1032.
 const LINE_RATIO_MAX: u64 = 64;
 
 /// The size of the buffers before and after decompression.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Whether this is the beginning of what gzip wrote.
+/// Whether these bytes start a gzip file.
 pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Reads lines that gzip compressed.
+/// Reads the lines of a gzip stream.
 pub fn lines(compressed: impl BufRead + 'static) -> Box<dyn BufRead> {
     let decoder = MultiGzDecoder::new(Counted { input: compressed, bytes: 0 });
     let lines = Lines { decoder, line_bytes: 0, before_line: 0 };
     Box::new(BufReader::with_capacity(BUFFER_BYTES, lines))
 }
 
-/// Counts what is taken from an input.
+/// Counts the bytes read from an input.
 struct Counted<R> {
     input: R,
     bytes: u64,
@@ -57,12 +57,12 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// Decompresses, and ends with an error in a line that is too large for what it was compressed to.
+/// Decompresses, and fails in a line whose compression ratio is too high.
 struct Lines<R> {
     decoder: MultiGzDecoder<Counted<R>>,
-    /// How much of the present line was given.
+    /// How much of the current line was returned.
     line_bytes: u64,
-    /// How many compressed bytes were taken before it.
+    /// How many compressed bytes were read before it.
     before_line: u64,
 }
 
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_no_text_compresses_to_is_refused_early() {
+    fn a_line_with_an_excessive_compression_ratio_is_rejected_early() {
         let bomb = compressed((0..256).map(|_| vec![b' '; 1 << 20]));
         assert!(bomb.len() < 300_000);
         let error = longest_line(bomb).expect_err("256 MiB in one line");
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_that_are_the_same_are_read() {
+    fn many_equal_lines_are_read() {
         let mut line = vec![b' '; 1 << 20];
         line.push(b'\n');
         assert_eq!(longest_line(compressed((0..64).map(|_| line.clone()))).expect("short lines"), (1 << 20) + 1);
     }
 
     #[test]
-    fn a_long_line_of_things_that_are_counted_is_read() {
+    fn a_long_line_of_ascending_ids_is_read() {
         let parts =
             (0..600_000).map(|number| format!("{{\"id\":\"n{number}\",\"capacity\":8,\"tier\":3}},").into_bytes());
         assert!(longest_line(compressed(parts)).expect("a line as traces have them") > LINE_BYTES_FREE as usize);

@@ -8,10 +8,10 @@ use mario_diagnostics::{Diagnostic, Source};
 
 use crate::failure::Failure;
 
-/// Texts longer than this are refused, so that a device or a disk image named by mistake does not fill the memory.
+/// The size limit of texts, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
-/// Reads a whole file that must be text, or says what is wrong with it and names it.
+/// Reads a whole text file. An error says what is wrong with it and names it.
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if bytes.len() > TEXT_SIZE_BYTES_MAX {
@@ -25,7 +25,7 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
     }
 }
 
-/// The directory that a file is in, also for a bare name.
+/// The directory of a file, also for a bare name.
 pub fn directory(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
@@ -33,10 +33,11 @@ pub fn directory(file: &Path) -> PathBuf {
     }
 }
 
-/// Reads a whole file, of one byte more than may be read at most.
+/// Reads a file, up to one byte more than the limit.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    // Opening a directory succeeds on Unix; its kind is a clearer answer than the failure of the first read.
+    // Opening a directory succeeds on Unix; checking its type yields a clearer error than the failure of the first
+    // read.
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }

@@ -1,4 +1,4 @@
-//! Policies that a user names: loaded, asked and checked, with what is wrong told as everything else is.
+//! Policies that a user names: loading, deciding and checking, with diagnostics for what is wrong.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{
@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::policy_texts::Text;
 use crate::problems::diagnostics;
 
-/// What to do about a text without operations.
+/// The hint for a text without operations.
 pub const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
 
-/// Compiles a policy. `warnings` gets what looks wrong with it, also where it is refused.
+/// Compiles a policy. Its warnings are added to `warnings`, even if it is rejected.
 pub fn load_policy(
     engine: &Engine,
     text: &Text,
@@ -67,13 +67,13 @@ fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, warnings: &
     }
 }
 
-/// What is wrong with a text that could not be loaded.
+/// The failure for a text that could not be loaded.
 pub fn load_failure(problems: &LoadError, warnings: &mut Vec<Diagnostic>) -> Failure {
     warnings.extend(diagnostics(&problems.warnings));
     Failure::Input(diagnostics(&problems.errors))
 }
 
-/// The instance that is meant: the one with this id, or the only one in the facts, which are called `name`.
+/// Returns the instance with this id, or the only one in the facts, which are called `name`.
 pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> Result<Constant, Failure> {
     facts.find_instance(named).map_err(|error| {
         let diagnostic = match named {
@@ -89,7 +89,7 @@ pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> 
     })
 }
 
-/// Every problem with its place; `what` the text holds.
+/// Every problem with its place; `what` names the content of the text.
 pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure {
     let diagnostics = error.problems.iter().map(|problem| {
         let mut diagnostic = Diagnostic::error(format!("cannot read the {what} `{}`", error.name)).at(
@@ -103,7 +103,7 @@ pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure
     Failure::Input(diagnostics.collect())
 }
 
-/// Why a policy did not decide; `None` when it did. `text` is that of the policy, where it can be found.
+/// Why a policy reached no decision; `None` when it did. `text` is that of the policy, if it can be found.
 pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine: &Engine) -> Option<Diagnostic> {
     let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
     match ending {
@@ -128,8 +128,8 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
     Some(diagnostic)
 }
 
-/// The goal that called what nobody defines, if that is what the exception is about: it is found in the text, because the
-/// exception itself has no place.
+/// The call of an undefined predicate, if that is what the exception is about. It is searched for in the text, because
+/// the exception has no location.
 fn unknown_call(
     exception: &Explanation,
     text: &Text,
@@ -146,12 +146,12 @@ fn unknown_call(
     })
 }
 
-/// Where the clause stands that gave a solution.
+/// The location of the clause that produced a solution.
 pub fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
     policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
 }
 
-/// The operations of a decision, as JSON has them.
+/// The operations of a decision, as JSON.
 pub fn operations(decision: &Decision, symbols: &Symbols) -> Value {
     decision.solutions.iter().map(|solution| json!(solution.texts(symbols))).collect()
 }
@@ -175,7 +175,7 @@ pub fn decision_json(decision: &Decision, policy: &Policy) -> Value {
     object
 }
 
-/// Keys that only a decision has that is not as it should be.
+/// Adds the keys that only a failed decision has.
 pub fn add_faults(object: &mut Value, decision: &Decision) {
     let invalid: Vec<Value> = decision
         .solutions
@@ -194,7 +194,7 @@ pub fn add_faults(object: &mut Value, decision: &Decision) {
     }
 }
 
-/// What is wrong with a policy before it is deployed. `progress` is told how many worlds were explored.
+/// Finds problems in a policy before it is deployed. `progress` is called with the number of worlds explored.
 pub fn check_policy(
     engine: &Engine,
     text: &Text,
@@ -215,7 +215,7 @@ pub fn check_policy(
     }
 }
 
-/// What was found in a policy, as `mario policy check --format json` prints it for each file.
+/// The findings about a policy, as `mario policy check --format json` prints them for each file.
 pub fn report_json(name: &str, report: &Report) -> Value {
     let exploration = report.exploration.as_ref().map(|exploration| {
         json!({

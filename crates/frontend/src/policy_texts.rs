@@ -1,4 +1,4 @@
-//! The texts of policies that a user names: files, and those that ship.
+//! The texts of policies that a user names: files, and shipped ones.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use mario_scenario::{is_path, shipped_library, shipped_policy, shipped_tests};
 use crate::failure::Failure;
 use crate::input::{directory, read_text};
 
-/// The text of a policy, and where what it loads is looked for.
+/// The text of a policy, and where the files that it loads are searched.
 pub struct Text {
     /// Its name, and the text itself.
     pub source: Source,
@@ -24,9 +24,9 @@ enum Origin {
 }
 
 impl Text {
-    /// Finds a policy as `mario run` does: what has a slash or ends in `.pl` is the path of a file, and any other word is
-    /// the name of a policy that ships, or of the library that they share. A file without an ending is found, too, unless
-    /// a policy that ships has its name.
+    /// Finds a policy as `mario run` does: a word with a slash or the extension `.pl` is the path of a file; any other
+    /// word is the name of a shipped policy, or of the library that they share. A file without an extension is found
+    /// too, unless a shipped policy has its name.
     pub fn find(written: &Path) -> Result<Text, Failure> {
         match word(written).map(Text::shipped) {
             None => Text::file(written),
@@ -35,7 +35,7 @@ impl Text {
         }
     }
 
-    /// The policy that ships under this name; `library` is what they share.
+    /// The shipped policy of this name; `library` is the one that they share.
     pub fn shipped(name: &str) -> Result<Text, Failure> {
         let (library, text) = shipped_library();
         let policy = if Some(name) == library.strip_suffix(".pl") {
@@ -52,7 +52,7 @@ impl Text {
         Ok(Text { source: Source::new(name, text), origin: Origin::Shipped(policy) })
     }
 
-    /// A text that is in no file. It may load the library that ships, and nothing else.
+    /// A text that is not in a file. It may load only the shipped library.
     pub fn written(name: &str, text: &str) -> Text {
         Text { source: Source::new(name, text), origin: Origin::Written }
     }
@@ -61,7 +61,7 @@ impl Text {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
-    /// Finds what the policy loads: beside its file, or what ships with it.
+    /// Finds the files that the policy loads: beside its file, or shipped ones.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),
@@ -71,18 +71,18 @@ impl Text {
     }
 }
 
-/// The name and the text of the tests of a policy that ships, unless a file is meant.
+/// The name and the text of the tests of a shipped policy, unless a file is meant.
 pub fn tests_by_name(written: &Path) -> Option<Source> {
     let name = word(written).filter(|_| !written.exists())?;
     shipped_tests(name).map(|(file, text)| Source::new(file, text))
 }
 
-/// What was written, if it can be the name of a policy that ships.
+/// The word, if it can be the name of a shipped policy.
 fn word(written: &Path) -> Option<&str> {
     written.to_str().filter(|word| !word.is_empty() && !is_path(word))
 }
 
-/// Finds files in directories; a `library.pl` that is not there is the one that ships.
+/// Finds files in directories; a missing `library.pl` is replaced by the shipped one.
 struct BesideOrShipped(Directories);
 
 impl Resolver for BesideOrShipped {

@@ -1,9 +1,9 @@
-//! What is wrong with Prolog text, shown as everything else is.
+//! Problems in Prolog text as diagnostics.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Problem, Severity};
 
-/// Problems of a loader as diagnostics, which share the texts that they point into.
+/// The problems of a loader as diagnostics that share the texts that they point into.
 pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
     let mut sources: Vec<Source> = Vec::new();
     let mut diagnostics = Vec::with_capacity(problems.len());

@@ -1,4 +1,4 @@
-//! Why a run cannot begin, or cannot be kept.
+//! Why a run cannot start, or cannot be stored.
 
 use std::error::Error;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::scenarios::{failure, located};
 use crate::studies::write_results;
 use crate::traces::cannot_read;
 
-/// Why a run cannot be kept, and what to do about it.
+/// Why a run cannot be stored, and what to do about it.
 pub fn not_kept(error: &KeepError) -> Failure {
     match error {
         KeepError::Exists(_) => Failure::input(
@@ -32,7 +32,7 @@ pub fn not_kept(error: &KeepError) -> Failure {
     }
 }
 
-/// The world of a scenario at its beginning. What cannot be there is told with the place where it is written.
+/// Starts the simulation of a scenario. What does not fit into its world is reported with its place in the scenario.
 pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
     Simulation::new(&resolved.scenario, options).map_err(|error| {
         let place = match &error {
@@ -49,7 +49,7 @@ pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>,
     })
 }
 
-/// Everything else that can be wrong was found when the scenario was resolved.
+/// Why a simulation cannot start. Everything else that can be wrong was found when the scenario was resolved.
 pub fn not_runnable(error: &SimulationError) -> Failure {
     let mut diagnostic = Diagnostic::error(error.to_string());
     match error {
@@ -69,7 +69,7 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
     })
 }
 
-/// A past that is not the recorded one.
+/// The failure for a simulated past that differs from the recorded one.
 pub fn differs(path: &Path, error: &PastError) -> Failure {
     match error {
         PastError::Simulation(error) => not_runnable(error),
@@ -82,7 +82,7 @@ pub fn differs(path: &Path, error: &PastError) -> Failure {
     }
 }
 
-/// What happened to a policy, and where.
+/// What went wrong in an acceptance policy, and where.
 pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
     let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
@@ -110,10 +110,10 @@ fn metric_failure(error: &MetricError) -> Failure {
     Failure::input(Diagnostic::error(error.to_string()).caused_by(&error.cause).hint(hint))
 }
 
-/// The file of what is measured beside the usual figures.
+/// The file of the optional measures.
 const MEASURES: &str = "measures.json";
 
-/// Computes what is measured beside the usual figures from the trace in the directory of a run, and keeps it there.
+/// Computes the optional measures from the trace in the directory of a run, and stores them there.
 pub fn keep_measures(directory: &Path) -> Result<Measured, Failure> {
     let path = directory.join("trace.jsonl");
     let file = File::open(&path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;

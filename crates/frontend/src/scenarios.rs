@@ -1,4 +1,4 @@
-//! Scenarios that a user names: presets, files, what they include, and what is wrong with them.
+//! Scenarios that a user names: presets, files, their includes, and what is wrong with them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::gzip::is_gzip;
 use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text};
 
-/// What of a scenario is to be different.
+/// Overrides of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// Keys, as `KEY=VALUE`.
@@ -28,13 +28,13 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Changes a scenario accordingly.
+    /// Applies them to a scenario.
     pub fn apply(&self, document: &mut Document) {
         document.set(&self.overrides);
         if let Some(budget) = self.budget {
             document.set(&[format!("agents.budget={budget}")]);
         }
-        // What is said of one application holds, wherever it stands beside what is said of all.
+        // A policy for one application takes precedence over one for all, in any order.
         let (of_one, of_all): (Vec<_>, Vec<_>) = self.policies.iter().partition(|policy| policy.contains('='));
         for policy in of_all.into_iter().chain(of_one) {
             document.set_policy(policy);
@@ -72,7 +72,7 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// Files where they are, also those that gzip compressed.
+/// Reads files from disk, decompressing gzip.
 pub struct Disk;
 
 impl Files for Disk {
@@ -101,7 +101,7 @@ pub fn failure(error: &ScenarioError) -> Failure {
     Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
 }
 
-/// Texts, and what diagnostics point into for them.
+/// Texts, and the sources that diagnostics point into for them.
 type Sources = Vec<(Arc<Text>, Source)>;
 
 fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
@@ -120,7 +120,7 @@ fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
     diagnostic
 }
 
-/// A problem with the place in a scenario where it is.
+/// A diagnostic with its place in a scenario.
 pub fn located(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
     diagnostic.at(&source(&place.text, &mut Vec::new()), place.span.clone(), "")
 }
@@ -131,7 +131,7 @@ fn elsewhere(place: &Place, what: &str) -> String {
 }
 
 fn source(text: &Arc<Text>, sources: &mut Sources) -> Source {
-    // Texts that are the same are one text: comparing long ones for each mistake takes long.
+    // Compared by pointer: comparing long texts for each error is slow.
     if let Some((_, known)) = sources.iter().find(|(known, _)| Arc::ptr_eq(known, text)) {
         return known.clone();
     }

@@ -1,4 +1,4 @@
-//! Many runs: comparisons, sweeps and their parts; and why they did not take place, or cannot be kept or joined.
+//! Many runs: comparisons, sweeps and their parts; and why they failed, or cannot be stored or merged.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ use crate::scenarios::Disk;
 /// Many runs of one scenario.
 #[derive(Clone)]
 pub struct Study {
-    /// Policies, each with keys of its own if it has any: `POLICY[@KEY=VALUE,…]`.
+    /// Policies, each optionally with keys of its own: `POLICY[@KEY=VALUE,…]`.
     pub policies: Vec<String>,
-    /// With how many seeds each runs.
+    /// The number of seeds for each.
     pub seeds: u64,
-    /// Programs and functions that make a number of each run.
+    /// Programs and functions that compute a number for each run.
     pub metrics: Vec<Metric>,
-    /// How long a program may take for it.
+    /// The timeout of such a program.
     pub metric_timeout: Duration,
     /// Seeds whose runs are kept with their traces.
     pub kept_seeds: Vec<u64>,
@@ -40,7 +40,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Makes the runs that are missing. `progress` is told how many of how many are done, and returns whether to go on.
+    /// Makes the missing runs. `progress` is called with the number done and the total, and returns whether to
+    /// continue.
     pub fn carry_out(
         &self,
         document: &Document,
@@ -87,12 +88,12 @@ impl Study {
     }
 }
 
-/// The first word that is there twice.
+/// The first word that occurs twice.
 fn repeated(words: &[String]) -> Option<&String> {
     (1..words.len()).find(|place| words[..*place].contains(&words[*place])).map(|place| &words[place])
 }
 
-/// The variants of a scenario that lists of values mean: `KEY=VALUE,…`.
+/// The variants of a scenario for lists of values: `KEY=VALUE,…`.
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     sweep::variants(keys).map_err(|error| {
         let hint = match error {
@@ -103,7 +104,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     })
 }
 
-/// Refuses what is not the name of a figure.
+/// Rejects what is not the name of a figure.
 pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
     let Some(unknown) = figures.iter().find(|figure| !is_name(figure)) else { return Ok(()) };
     let names = Measure::ALL.map(Measure::as_str).join(", ");
@@ -111,7 +112,7 @@ pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
     Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)))
 }
 
-/// Refuses policies that are no comparison: at least two are needed.
+/// Rejects a comparison of fewer than two policies.
 pub fn check_compared(policies: &[String]) -> Result<(), Failure> {
     let (title, hint) = match policies.len() {
         0 => {
@@ -127,7 +128,7 @@ pub fn check_compared(policies: &[String]) -> Result<(), Failure> {
     Err(Failure::input(Diagnostic::error(title).hint(hint)))
 }
 
-/// Reads `2/8`, a part of a sweep.
+/// Parses `2/8`, a part of a sweep.
 pub fn read_shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     match parts {
@@ -136,7 +137,7 @@ pub fn read_shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-/// Refuses a part of a sweep that would be kept nowhere.
+/// Rejects a part of a sweep without a directory to store it in.
 pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
     if shard.of == 1 || out.is_some() {
         return Ok(());
@@ -145,7 +146,7 @@ pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::input(Diagnostic::error(title).hint("say where with `--out DIR`; `mario merge` joins the parts")))
 }
 
-/// Keeps what a comparison came to beside its runs.
+/// Stores the result of a comparison beside its runs.
 pub fn keep_comparison(directory: &Path, comparison: &Comparison) -> Result<(), Failure> {
     write_results(directory, "comparison.json", &comparison_json(comparison))?;
     write_results(directory, "comparison.csv", &comparison.csv())
@@ -156,17 +157,17 @@ pub fn comparison_json(comparison: &Comparison) -> String {
     format!("{:#}\n", serde_json::json!(comparison))
 }
 
-/// Keeps what a sweep came to beside its runs.
+/// Stores the result of a sweep beside its runs.
 pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
     write_results(directory, "sweep.json", &format!("{:#}\n", sweep::json(results)))?;
     write_results(directory, "sweep.csv", &sweep::csv(results))
 }
 
-/// Joins the runs in directories, those that are in `out` already among them, and keeps them in `out`.
+/// Merges the runs of several directories, including those already in `out`, and stores them in `out`.
 pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
-    // One that is not there is made only when there is something to keep.
+    // A missing directory is created only when there is something to store.
     let existing = out.filter(|directory| directory.exists()).map(own).transpose()?;
     let kept = out.into_iter().filter(|directory| has_files(directory));
     for directory in kept.chain(directories.iter().map(PathBuf::as_path)) {
@@ -189,7 +190,7 @@ pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Result
     Ok(Some(joined))
 }
 
-/// Whether a directory is there and not empty: what is in it is not to be lost.
+/// Whether a directory exists and is not empty: its content must not be lost.
 fn has_files(directory: &Path) -> bool {
     directory.read_dir().is_ok_and(|mut files| files.next().is_some())
 }
@@ -204,12 +205,12 @@ fn not_loaded(error: &StoreError) -> Failure {
     }
 }
 
-/// A file of results cannot be written.
+/// The failure for a file of results that cannot be written.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::file(format!("cannot write `{}`", path.display()), error)
 }
 
-/// Why runs cannot be kept, or those that were kept cannot be used.
+/// Why runs cannot be stored, or stored ones cannot be used.
 pub fn store_failure(error: &StoreError) -> Failure {
     match error {
         StoreError::File(_, cause) => Failure::file(error.to_string(), cause),
@@ -227,7 +228,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
     }
 }
 
-/// Why runs cannot be put together.
+/// Why runs cannot be merged.
 pub fn merge_failure(title: String, cause: &MergeError) -> Failure {
     let hint = match cause {
         MergeError::Program(..) => "use the same version for all runs",

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
 
-/// The trace that is meant: the one in the directory, if a directory was named.
+/// The path of the trace: the one in the directory, if a directory was named.
 pub fn trace_path(typed: &Path) -> PathBuf {
     let inside = typed.join(TRACE_NAME);
     let compressed = typed.join(format!("{TRACE_NAME}.gz"));
@@ -24,7 +24,7 @@ pub fn trace_path(typed: &Path) -> PathBuf {
     }
 }
 
-/// A trace cannot be read.
+/// The failure for a trace that cannot be read.
 pub fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     let directory = path.parent().filter(|_| path.ends_with(TRACE_NAME)).filter(|directory| directory.is_dir());
     if let (io::ErrorKind::NotFound, Some(directory)) = (error.kind(), directory) {
@@ -34,7 +34,7 @@ pub fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     Failure::file(format!("cannot read `{}`", path.display()), error)
 }
 
-/// What was read is no trace.
+/// The failure for a file that is not a trace.
 pub fn refuse(path: &Path, error: &ReadError) -> Failure {
     let shown = path.display();
     match error {

@@ -45,19 +45,19 @@ pub enum Command {
     Sign(SignArguments),
     /// Deploy a signed application on a node.
     Deploy(DeployArguments),
-    /// Give the instances of an application another description: a policy changes in flight.
+    /// Replace the description of an application's running instances, e.g. to change its policy.
     #[command(long_about = update::LONG_ABOUT)]
     Update(update::UpdateArguments),
-    /// Give the instances of an application the description back that they had before an update.
+    /// Restore the description that an application's instances had before an update.
     Rollback(update::RollbackArguments),
-    /// Show how a policy that is tried out compares with the one that runs.
+    /// Show how a shadow policy compares with the one that runs.
     #[command(long_about = shadow::LONG_ABOUT)]
     Shadow(shadow::ShadowArguments),
     /// End an instance.
     #[command(after_help = "Examples:
   mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
     Undeploy(InstanceArguments),
-    /// Keep an instance where it is, whatever its agent asks.
+    /// Keep an instance where it is, whatever its agent proposes.
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),
@@ -76,7 +76,7 @@ pub enum Command {
 #[command(after_help = "Examples:
   mario app sign shop.toml --key shop.pem --out shop.signed
 
-The policy that the file names goes with it, and what that loads.")]
+The signed description includes the policy that the file names, with every file that the policy loads.")]
 pub struct SignArguments {
     /// The description of the application, in TOML
     #[arg(value_name = "FILE")]
@@ -84,7 +84,7 @@ pub struct SignArguments {
     /// The certificate of the application; its key is beside it
     #[arg(long = "key", value_name = "FILE")]
     pub certificate: PathBuf,
-    /// Where the signed description goes
+    /// Where to write the signed description
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -95,9 +95,9 @@ pub struct SignArguments {
   mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
   mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem --once 17
 
-With the same --once, a repeated deploy is the same deploy; without it, each is a new one.")]
+A repeated deploy with the same --once is idempotent; without it, each deploy is a new one.")]
 pub struct DeployArguments {
-    /// What `mario app sign` wrote
+    /// A signed description, as written by `mario app sign`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// What the deploy is called: up to 32 hexadecimal digits
@@ -107,7 +107,7 @@ pub struct DeployArguments {
     pub node: NodeArguments,
 }
 
-/// Arguments of what concerns one instance.
+/// Arguments of commands about one instance.
 #[derive(Clone, Debug, Args)]
 pub struct InstanceArguments {
     /// The id of the instance; its first characters are enough
@@ -224,7 +224,7 @@ fn shown(answer: &Value) -> String {
     text
 }
 
-/// The whole id of an instance on a node.
+/// Returns the full id of the one instance on a node whose id starts with `beginning`.
 pub(crate) fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
     node_id(beginning).map_err(|_| {
         failure(&Fault::new(format!("`{beginning}` is not the id of an instance")).hint("`mario app list` shows them"))
@@ -267,7 +267,7 @@ fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure
     Ok(())
 }
 
-/// The policy that an application's file names with everything that it loads, checked.
+/// The policy named by an application's file, checked, with every file that it loads.
 fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, Failure> {
     let path = directory.join(&file.policy);
     let source = read_text(&path)?;
@@ -286,7 +286,7 @@ fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, F
     }
 }
 
-/// Finds files beside the policy, and notes them as the policy calls them.
+/// Finds files beside the policy, and records each under the name by which the policy loads it.
 struct Recording {
     below: Directories,
     loaded: Arc<Mutex<Vec<(String, String)>>>,
@@ -300,7 +300,7 @@ impl Resolver for Recording {
     }
 }
 
-/// What `mario app sign` wrote.
+/// Reads a file written by `mario app sign`.
 fn signed_document(path: &Path) -> Result<Vec<u8>, Failure> {
     let document =
         fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;

@@ -26,13 +26,13 @@ pub struct Arguments {
     /// How to print what is found
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Take decisions as recorded instead of making each again from its facts
+    /// Trust recorded decisions instead of recomputing each from its facts
     #[arg(long)]
     pub no_decisions: bool,
     /// Show the first N findings; all are counted
     #[arg(long, value_name = "N", default_value_t = Options::default().limit)]
     pub limit: usize,
-    /// Let the policies of the trace use N inferences to make its decisions again
+    /// Let the policies of the trace use N inferences to recompute its decisions
     #[arg(long, value_name = "N", default_value_t = INFERENCES, conflicts_with = "no_decisions")]
     pub budget: u64,
 }
@@ -48,19 +48,19 @@ pub enum Format {
 
 pub(super) const LONG_ABOUT: &str = "Check a trace without trusting the program that wrote it.
 
-The state of nodes, instances and users is replayed from the trace alone and each record is held against it: hardware is never \
-used twice, instances do not appear or go on their own, what is inhibited has no effect and a true reason, targets are \
+The state of nodes, instances and users is replayed from the trace alone, and each record is checked against it: hardware is never \
+allocated twice, instances do not appear or vanish by themselves, an inhibited operation has no effect and a true reason, targets are \
 neighbours, each agent has one operation in a cycle and it is the one that it proposed, agents see and remember what they \
 should, and each decision follows from the policy and the facts recorded with it.
 
-For the directory of a run, summary.json, run.json and the tables in it are worked out from the trace anew and compared. The report \
-ends with what was checked, what no trace says twice and is taken as recorded, and what could not be checked.
+For the directory of a run, summary.json, run.json and the tables are recomputed from the trace and compared. The report \
+ends with what was checked, what had to be taken as recorded because no other record confirms it, and what could not be checked.
 
-The policies that decide are texts in the trace. They may use a bounded number of inferences, each for one decision and all for one \
-trace; when they use more, decisions from there on are not checked, and the exit code is 2. See --budget.
+The policies are texts in the trace. Each decision has a limit of inferences, and so has the whole \
+trace; beyond it, decisions are not checked, and the exit code is 2. See --budget.
 
-A trace that was cut off is checked up to its last whole line. With findings the exit code is 1; when the file cannot be read or \
-is no trace, 2.";
+A truncated trace is checked up to its last whole line. With findings the exit code is 1; when the file cannot be read or \
+is not a trace, 2.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let path = trace_path(&arguments.trace);
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(if report.is_clean() { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// Audits the trace, and what is beside it if a directory was named.
+/// Audits the trace, and the other files of the run if a directory was named.
 fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Report, Failure> {
     let input = open(path, "auditing", console).map_err(|error| cannot_read(path, &error))?;
     let decide = if arguments.no_decisions { Decide::AsRecorded } else { Decide::Again };

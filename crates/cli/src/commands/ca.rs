@@ -35,7 +35,7 @@ pub enum Command {
     Node(NodeArguments),
     /// Make the key and the certificate of an operator.
     Operator(OperatorArguments),
-    /// Make the key and the certificate of an application: who has them owns it.
+    /// Make the key and the certificate of an application; their holder owns it.
     Application(ApplicationArguments),
 }
 
@@ -45,7 +45,7 @@ pub enum Command {
   mario ca init harbour
   mario ca init harbour --out /etc/mario/ca --days 3650
 
-Keep ca.key to yourself: who has it can be anybody in the colony. It is only needed to make further certificates.")]
+Keep ca.key secret: its holder can impersonate every node and operator of the colony. It is only needed to make further certificates.")]
 pub struct InitArguments {
     /// The name of the colony: letters, digits, `.`, `_` and `-`
     #[arg(value_name = "COLONY")]
@@ -81,7 +81,7 @@ pub struct NodeArguments {
     /// The id of the node
     #[arg(value_name = "NODE")]
     pub node: String,
-    /// A name or an address under which browsers and monitoring reach it; may be given again
+    /// A name or an address under which browsers and monitoring reach the node; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
     #[command(flatten)]
@@ -97,7 +97,7 @@ pub struct OperatorArguments {
     /// The name of the operator
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// What the operator may do; may be given again
+    /// What the operator may do; may be repeated
     #[arg(long = "role", value_name = "ROLE", value_enum, required = true)]
     pub roles: Vec<RoleWord>,
     #[command(flatten)]
@@ -124,10 +124,10 @@ pub struct ApplicationArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
     pub application: String,
-    /// A host name that it may use; may be given again
+    /// A host name that the application may use; may be repeated
     #[arg(long = "host", value_name = "HOST")]
     pub hosts: Vec<String>,
-    /// A path prefix that it may use; may be given again
+    /// A path prefix that the application may use; may be repeated
     #[arg(long = "prefix", value_name = "PATH")]
     pub prefixes: Vec<String>,
     #[command(flatten)]
@@ -193,13 +193,13 @@ fn make(
     let certified = certified(&authority).map_err(|fault| failure(&fault))?;
     let issued = authority.issue(&certified, i64::from(issue.days)).map_err(|fault| failure(&fault))?;
     let [certificate, key] = ["pem", "key"].map(|ending| issue.out.join(format!("{name}.{ending}")));
-    // The certificate first: a key without one would be in the way of the next try.
+    // The certificate first: a key without one would block the next attempt.
     for path in [&certificate, &key] {
         refuse_existing(path)?;
     }
     write_private(&key, &issued.key_pem).map_err(|fault| failure(&fault))?;
     write_public(&certificate, &issued.certificate_pem).map_err(|fault| failure(&fault))?;
-    console.inform(format!("{} and {} are those of {}", certificate.display(), key.display(), issued.uri));
+    console.inform(format!("{} and {} belong to {}", certificate.display(), key.display(), issued.uri));
     Ok(Outcome::Done)
 }
 

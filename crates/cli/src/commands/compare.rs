@@ -50,15 +50,15 @@ pub(super) const LONG_ABOUT: &str = "Tell which policy is better for a scenario,
 
 Every policy runs with the same seeds, and so with the same users. For each figure there is the mean of each policy with its \
 95 % interval, and for each pair of policies the difference, tested by Wilcoxon's signed ranks of the pairs; the \
-probabilities are corrected by Holm's method for all the tests that were made, so that the chance of any false finding at all is 5 %.
+p-values are corrected by Holm's method for all tests, so that the chance of any false finding is 5 %.
 
 A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` gives it keys of the scenario of its own, \
 e.g. workload-and-latency-aware-with-memory@memory.cycles=10, and `@KEY=VALUE` leaves the scenario its policies.
 
 Directories of runs in place of a scenario, simulated or live, are shown side by side: each is one run, and nothing is tested.
 
-With --out, all runs are kept in runs.csv and runs.jsonl, and the result in comparison.json and comparison.csv. Another call \
-with the same directory makes only the runs that are missing.";
+With --out, all runs are kept in runs.csv and runs.jsonl, and the result in comparison.json and comparison.csv. A repeated call \
+with the same directory makes only the missing runs.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     if kept::is_run(&arguments.study.scenario) {

@@ -9,12 +9,12 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  mario completions bash > mario.bash\n  mario completions fish | source")]
 pub struct Arguments {
-    /// The shell that is to complete `mario`
+    /// The shell to write completions for
     pub shell: Shell,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    // Into memory first: the generator panics when a write fails, and a closed pipe must not do that.
+    // Into memory first: the generator panics when a write fails, as it does on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command(), "mario", &mut script);
     console.write_data(|stdout| stdout.write_all(&script))?;

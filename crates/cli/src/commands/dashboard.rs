@@ -40,8 +40,8 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Show a live colony as a page, while it works.
 
 The page shows what the nodes tell an operator: nodes, links with round trips, instances with facts and decisions, each \
-operation as it happens, and at the top what is wrong. One node shows itself and what it knows of its neighbours. Nodes that do \
-not answer are asked again; nothing is kept.
+operation as it happens, and problems at the top. One node shows itself and what it knows of its neighbours. Nodes that do \
+not answer are asked again; nothing is stored.
 
 The server listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130. \
 It answers GET and HEAD to clients that call it 127.0.0.1 or localhost, with the limits of `mario view`.";
@@ -49,7 +49,7 @@ It answers GET and HEAD to clients that call it 127.0.0.1 or localhost, with the
 /// How long the first answer of a node may take.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 
-/// How often somebody looks whether there was a signal.
+/// How often to check for a signal.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
@@ -65,12 +65,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     runtime.block_on(somebody_answers(&identity, &arguments.node))?;
     let stop = interruptions()?;
     console.write_data(|stdout| writeln!(stdout, "http://{address}/"))?;
-    console.inform("interrupt to end");
+    console.inform("press Ctrl-C to stop");
     let sources = arguments.node.iter().map(|node| NodeSource::fixed(Arc::clone(&identity), node.clone()));
     let dashboard = Dashboard::new(sources.collect(), None);
     runtime.block_on(dashboard.serve(listener, stopped(stop))).map_err(|error| unable(&error))?;
     runtime.shutdown_background();
-    // It only ends by itself when it was told to.
+    // The server ends only when it is told to.
     Err(Failure::Interrupted(Vec::new()))
 }
 
@@ -85,8 +85,8 @@ fn cannot_listen(port: u16, error: &std::io::Error) -> Failure {
     Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
 }
 
-/// Sees that one of the nodes answers this operator: a wrong address, a foreign certificate or a missing role is told here rather than
-/// on a page that shows nothing. Nodes that start later than the dashboard may be among the others.
+/// Checks that at least one node answers this operator, so that a wrong address, a foreign certificate or a missing
+/// role is reported here and not as an empty page. The other nodes may start later.
 async fn somebody_answers(identity: &Identity, nodes: &[String]) -> Result<(), Failure> {
     let mut asking = JoinSet::new();
     for (place, node) in nodes.iter().enumerate() {
@@ -111,7 +111,7 @@ async fn somebody_answers(identity: &Identity, nodes: &[String]) -> Result<(), F
     Err(Failure::Input(diagnostics.collect()))
 }
 
-/// Waits until somebody wants the process to stop.
+/// Waits until the process is told to stop.
 async fn stopped(stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(STOP_INTERVAL).await;

@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Write the figures here; `figures` below DIR unless given
     #[arg(long, value_name = "OUT")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, e.g. LS.response; may be given again. Those that policies are compared by unless given
+    /// A figure to draw, e.g. LS.response; may be repeated. Without it, the figures that policies are compared by
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
     /// What to write
@@ -78,7 +78,7 @@ fn no_results(error: &StoreError) -> Failure {
     Failure::input(diagnostic.hint(made).hint("a single run is shown by `mario report`"))
 }
 
-/// The figures that are asked for, or those that policies are compared by.
+/// The figures asked for, or those that policies are compared by.
 fn names(results: &Results, asked: &[String]) -> Result<Vec<String>, Failure> {
     let known = sweep::figure_names(results);
     if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {

@@ -35,19 +35,19 @@ pub struct Arguments {
     /// Run this scenario instead: one that ships, or the path of a scenario file
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<PathBuf>,
-    /// Override a key of the scenario, e.g. workload.period=80; may be given again
+    /// Override a key of the scenario, e.g. workload.period=80; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// Draw everything random from this seed
+    /// The seed of all randomness
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How many time units of the scenario pass in one second; latencies stay as they are, in milliseconds
+    /// How many time units of the scenario pass per second; latencies stay as they are, in milliseconds
     #[arg(long, value_name = "UNITS", default_value_t = 200.0)]
     pub speed: f64,
-    /// Stop by itself after this long: a number with s, m or h, e.g. 90s; without it, at Ctrl-C
+    /// Stop after this long: a number with s, m or h, e.g. 90s; without it, at Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     pub length: Option<Duration>,
     /// Kill daemons and cut links while it runs, drawn from the seed
@@ -56,7 +56,7 @@ pub struct Arguments {
     /// The port of the dashboard on 127.0.0.1; 0 takes any that is free
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// Where to keep the run; without it, in the first directory `runs/live-1`, `runs/live-2`, … that is not there yet
+    /// Where to keep the run; without it, in the first unused directory `runs/live-1`, `runs/live-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How to print the summary
@@ -129,10 +129,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Serves the dashboard of the colony in the background, as long as the colony runs, and tells where.
+/// Serves the dashboard of the colony in the background while the colony runs, and prints its address.
 fn show_page(options: &Options, window: &Window, listener: TcpListener, console: &Console) {
     let address = listener.local_addr();
-    // Without the page the colony runs all the same.
+    // The colony runs even if the page cannot be served.
     let (Ok(identity), Ok(address)) = (Identity::load_bundle(&options.directory.join("colony/operator.pem")), address)
     else {
         console.inform("note: there is no dashboard: its certificate or its port cannot be used");
@@ -145,11 +145,11 @@ fn show_page(options: &Options, window: &Window, listener: TcpListener, console:
     console.inform(format!("dashboard: http://{address}/"));
 }
 
-/// The scenario that the arguments name: the paper's tree at some size, or another.
+/// The scenario that the arguments name: the paper's tree with the given number of nodes, or another scenario.
 fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     let mut overrides = Vec::new();
     if arguments.scenario.is_none() {
-        // A tree with this many access points in each direction has that many nodes.
+        // The number of nodes fixes the number of access points per side.
         let size = match arguments.nodes.as_str() {
             "5" => 2,
             "85" => 8,
@@ -169,7 +169,7 @@ fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     named.resolve()
 }
 
-/// Journals and keys of another colony are not mixed with those of this one.
+/// Refuses a directory with the journals and keys of another colony.
 fn must_be_empty(directory: &Path) -> Result<(), Failure> {
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         let diagnostic = Diagnostic::error(format!("cannot keep the colony: `{}` is not empty", directory.display()));

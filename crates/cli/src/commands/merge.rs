@@ -19,19 +19,19 @@ pub struct Arguments {
     /// Directories of `mario sweep --out` or `mario compare --out`
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
-    /// Keep the joined runs here; those that are there already are joined too
+    /// Keep the merged runs here; runs that are already there are merged too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure that the table shows, e.g. LS.response; may be given again
+    /// A figure that the table shows, e.g. LS.response; may be repeated
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Join runs that were made apart: the parts of a sweep that ran on several machines, or \
+pub(super) const LONG_ABOUT: &str = "Merge runs that were made separately: the parts of a sweep that ran on several machines, or \
 comparisons with other seeds or policies.
 
-All must be of the same scenario and begin at the same seed. Runs that are in several directories count once, and must have \
-come out the same. The result is what one machine would have made. Where runs are missing, those that are there are shown, and the \
+All must be of the same scenario and start at the same seed. A run that is in several directories counts once, and must have \
+the same result in each. The result is what one machine would have made. If runs are missing, the others are shown, and the \
 exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         return Ok(Outcome::Done);
     }
     let first = joined.first_missing().map_or_else(String::new, |run| format!(", the first of them {run}"));
-    console.inform(format!("{} runs are missing of those that were wanted{first}", joined.missing()));
-    // A script that joins the parts of a study is to notice that one is not there.
+    console.inform(format!("{} of the requested runs are missing{first}", joined.missing()));
+    // A script that merges the parts of a study must notice that a part is missing.
     Ok(Outcome::CheckFailed)
 }

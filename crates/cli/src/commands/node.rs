@@ -30,7 +30,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario node drain --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
-    /// Run a node as this file says, until SIGTERM or Ctrl-C; its workloads go on
+    /// Run a node as configured by this file, until SIGTERM or Ctrl-C; its workloads keep running
     #[arg(long, value_name = "FILE", required = true)]
     pub config: Option<PathBuf>,
     /// What to do with a node.
@@ -41,20 +41,20 @@ pub struct Arguments {
 pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or ask one that runs.
 
 With --config, the daemon of one machine runs until SIGTERM or Ctrl-C. It talks to its neighbours, hosts agents, starts and stops \
-workloads, and forwards client requests. What it has promised is in its data directory, and survives crashes. When it ends, \
-workloads go on, and the next daemon on the same data directory adopts them. It tells what happens as lines of JSON on standard \
+workloads, and forwards client requests. Its reservations are in its data directory and survive crashes. When it ends, \
+workloads keep running, and the next daemon on the same data directory adopts them. It logs as lines of JSON on standard \
 error.";
 
 /// What to do with a node.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Tell everything that would keep a node from starting.
+    /// List everything that would keep a node from starting.
     Check(CheckArguments),
     /// Print the JSON schema of node.toml.
     Schema(SchemaArguments),
     /// Show a node: hardware, links, journal.
     Status(StatusArguments),
-    /// Explain why the agent of an instance decided as it did last.
+    /// Explain the last decision of an instance's agent.
     Explain(ExplainArguments),
     /// Hand every instance to a neighbour and take nothing new.
     Drain(DrainArguments),
@@ -67,7 +67,7 @@ pub enum Command {
 #[command(after_help = "Examples:
   mario node check node.toml")]
 pub struct CheckArguments {
-    /// The file that sets the node up
+    /// The configuration file of the node
     #[arg(value_name = "FILE")]
     pub config: PathBuf,
 }
@@ -128,21 +128,21 @@ pub struct DrainArguments {
 What this node handed to the lost one and has not heard of since runs on here, under fresh ids. `mario node status` shows the \
 journals of neighbours.")]
 pub struct LostArguments {
-    /// The journal of the node that is lost: 32 hexadecimal digits
+    /// The journal of the lost node: 32 hexadecimal digits
     #[arg(value_name = "JOURNAL")]
     pub journal: String,
     #[command(flatten)]
     pub node: Asking,
 }
 
-/// The words by which the daemon runs its own program as a part of a workload. They are not for people.
+/// The arguments with which the daemon starts its own program as part of a workload. Not for users.
 const LAUNCH: &str = "workload-launch";
 const SAMPLE: &str = "workload-sample";
 
-/// The words of processes that live on beside others.
+/// The commands of long-lived processes.
 pub(crate) const LONG_LIVED: [&str; 3] = ["node", LAUNCH, SAMPLE];
 
-/// Runs as a process of a workload, if this is what the program was started for; returns the exit code.
+/// Runs as a process of a workload if the program was started as one, and returns the exit code.
 pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
     let (word, rest) = (typed.get(1)?, typed.get(2..)?);
     if word == LAUNCH {
@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
 }
 
-/// An explanation as the node put it, in lines.
+/// The node's explanation, as lines of text.
 fn explanation(answer: &Value) -> String {
     let empty = Vec::new();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -231,7 +231,7 @@ fn explanation_line(line: &Value) -> String {
     format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
 }
 
-/// What comes from a node must not command the terminal.
+/// Escapes control characters: text from a node must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
@@ -305,7 +305,7 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
         };
         daemon::run(config, checked, engine(), equipment, ready, stop).await.map_err(|fault| failure(&fault))
     });
-    // Workloads are not the runtime's: what is left of it need not be waited for.
+    // Workloads do not belong to the runtime, so there is nothing left to wait for.
     runtime.shutdown_background();
     result.map(|()| Outcome::Done)
 }

@@ -34,7 +34,7 @@ pub struct Arguments {
 }
 
 /// What to do with a policy.
-// The long help is named here, because the comment of a variant undoes what the arguments themselves say of it.
+// The long help is named here because the doc comment of a variant overrides that of its arguments.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Show what an agent proposes, given its facts.
@@ -43,7 +43,7 @@ pub enum Command {
     /// Show why an agent proposes what it proposes, and why nothing else.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(explain::Arguments),
-    /// Find what is wrong with a policy before it is deployed.
+    /// Find problems in a policy before it is deployed.
     #[command(long_about = check::LONG_ABOUT)]
     Check(check::Arguments),
     /// Measure how fast a policy decides.

@@ -48,17 +48,17 @@ pub struct Arguments {
     pub output: u64,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run Prolog: ask one goal of a program, or talk with it at a prompt.
+pub(super) const LONG_ABOUT: &str = "Run Prolog: one goal, or goals typed at a prompt.
 
 With --goal, what the program writes goes to standard output, then each answer on a line of its own, as SWI-Prolog shows \
 it: `X = 1, Y = f(_).`, or `true.` when nothing is bound. A goal without an answer shows `false.` and ends with code 1. So \
-does one that raises an error or runs out of its budget, which is told on standard error. A file that cannot be read, and \
+does one that raises an error or exhausts its budget, which is reported on standard error. A file that cannot be read, and \
 text that is not Prolog, end with code 2. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in \
 mario; with any other N the code is 1, and standard error says so.
 
 Without --goal, goals come from standard input, each with its full stop. On a terminal that is a prompt with history, where \
 `;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are written as with --goal, and the code is 1 when \
-some goal had no answer, or 2 when one was not Prolog.
+a goal had no answer, or 2 when one was not Prolog.
 
 Loading is bounded: the directives of all files share one --budget and --output. Files load files up to 32 deep, 1000 times, \
 and 64 MiB in all. After 100 errors nothing more is read.
@@ -99,14 +99,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 impl Arguments {
-    /// What each goal may use.
+    /// The budget of each goal.
     fn limits(&self) -> Budget {
         let default = Budget::default();
         let heap_bytes = usize::try_from(self.heap).unwrap_or(usize::MAX);
         Budget {
             inferences: self.budget.unwrap_or(default.inferences),
             heap_bytes,
-            // The same share of the memory as in the default.
+            // Keeps the default ratio between trail and heap.
             trail_entries: heap_bytes / (default.heap_bytes / default.trail_entries),
             choice_points: heap_bytes / (default.heap_bytes / default.choice_points),
             output_bytes: usize::try_from(self.output).unwrap_or(usize::MAX),
@@ -115,7 +115,8 @@ impl Arguments {
     }
 }
 
-/// How the command ends when the program chose `status`. What a program may not choose is said on standard error.
+/// How the command ends after the program chose `status`. Reports a status that a program may not choose on standard
+/// error.
 fn halted(status: i32, console: &Console) -> Outcome {
     if Exit::of_program(status).is_none() {
         let title = format!("the program ended with status {status}, which cannot be its exit code");

@@ -23,14 +23,14 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
-    /// The moment up to which the run stays as it was recorded
+    /// The moment up to which the run stays as recorded
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: f64,
     /// The policy of all applications from then on, or with APP=POLICY of one: the path of a file, or the name of one that ships
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", required = true,
         value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// Where to keep the run; without it, in the first directory `runs/NAME-1`, `runs/NAME-2`, … that is not there yet
+    /// Where to keep the run; without it, in the first unused directory `runs/NAME-1`, `runs/NAME-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
@@ -38,10 +38,10 @@ pub struct Arguments {
     pub force: bool,
 }
 
-pub(super) const LONG_ABOUT: &str = "Go on from a moment of a recorded run under another policy.
+pub(super) const LONG_ABOUT: &str = "Resume a recorded run from a moment under another policy.
 
-It is `mario snapshot` and `mario run` in one, and tells what happened from the moment on: in the run that was recorded, and in this one. \
-A simulated run that was kept in a directory is taken up exactly where it was; what is known of a live one makes a world that begins there.";
+This is `mario snapshot` and `mario run` in one. It compares what happened after the moment in the recorded run with what happened in this one. \
+A simulated run in a directory is resumed exactly; a live run is resumed from what its trace tells of the moment.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let snapshot = of_run(&arguments.run, arguments.until, console)?;
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// What happened in a run from a moment on.
+/// What happened in a run after a moment.
 #[derive(Default)]
 struct Since {
     evaluations: u64,
@@ -93,7 +93,7 @@ struct Since {
     lost: u64,
     response_sum: f64,
     until: f64,
-    /// A trace that records no client requests, as those of live nodes.
+    /// False for a trace that records no client requests, such as those of live nodes.
     has_responses: bool,
 }
 

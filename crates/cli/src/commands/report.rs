@@ -35,32 +35,34 @@ use crate::{Console, Failure, Outcome, read_text};
   mario report runs --published
   mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
-    /// The directories of runs, of a comparison or of a sweep, directories that have runs in them, or traces, plain or compressed
-    /// with gzip
+    /// The directories of runs, of a comparison or of a sweep, directories that contain runs, or traces, plain or
+    /// compressed with gzip
     #[arg(value_name = "RUN", required_unless_present = "scale")]
     pub runs: Vec<PathBuf>,
-    /// Where to write the page; a former report is replaced
+    /// Where to write the page; an existing report is replaced
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub out: PathBuf,
     /// Also write every figure as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Also write a moving picture of the run: an SVG that any browser plays, in which instances go from node to node
+    /// Also write an animation of the run: an SVG that any browser plays, in which instances move from node to node
     #[arg(long, value_name = "FILE")]
     pub moving: Option<PathBuf>,
-    /// Show what was published about the same policies beside: in the paper, or what its prototype's stored runs come to
+    /// Also show published values for the same policies: from the paper, or computed from the stored runs of its
+    /// prototype
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
     pub published: Option<Source>,
-    /// Also show what runs of growing worlds cost: a file that `mario bench scale --format json` wrote; may be given again
+    /// Also show the cost of runs of growing worlds: a file written by `mario bench scale --format json`; may be
+    /// repeated
     #[arg(long, value_name = "FILE")]
     pub scale: Vec<PathBuf>,
-    /// What the page is called
+    /// The title of the page
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// Let the policies of each trace use N inferences to explain its decisions
     #[arg(long, value_name = "N", default_value_t = INFERENCES)]
     pub budget: u64,
-    /// Do not explain decisions, which takes longest and runs the policies of the traces
+    /// Do not explain decisions; explaining takes longest and runs the policies of the traces
     #[arg(long)]
     pub no_explanations: bool,
 }
@@ -78,14 +80,15 @@ pub(super) const LONG_ABOUT: &str = "Show runs as one page for a browser.
 
 The page is made from the traces of the runs alone and is one file: it needs no network and nothing beside it. It shows \
 operations and movements, instances over time, where they live, response times, what was inhibited and why, and a replay in \
-which every instance tells its last decision and the reason for it, and why it did not decide otherwise. Runs made with \
-`--regret` show how far they were from the best placement.
+which every instance shows its last decision, the reason for it, and why it did not decide otherwise. Runs made with \
+`--regret` show how far they were from the optimal placement.
 
-A run that was interrupted, or is still going, is shown as far as it went. `mario view` follows one that is still going.";
+A run that was interrupted or is in progress is shown as far as it went. `mario view` follows a run in progress.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out, |opening| contains(opening, Report::MARK), "a report", "--out")?;
-    // A directory that has runs in it stands for all of them. One of a comparison or a sweep has figures in place of runs.
+    // A directory that contains runs stands for all of them. That of a comparison or a sweep has figures instead of
+    // runs.
     let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
     let expanded = runs.into_iter().flat_map(|path| match runs_in(path).as_slice() {
@@ -132,12 +135,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Reads runs that are to be shown together. Those of the same name are told apart by seed, then by path.
+/// Reads runs to be shown together. Runs of the same name are labelled with their seed, then with their path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
     read_with(|path| read_run(path, Explain::Within(INFERENCES), console), runs, title, console)
 }
 
-/// The same, with the runs read in some way.
+/// Like [`read`], with a function that reads each run.
 pub(crate) fn read_with(
     read_one: impl Fn(&Path) -> Result<Run, Failure>,
     runs: &[PathBuf],
@@ -158,7 +161,7 @@ pub(crate) fn read_with(
     Ok(report)
 }
 
-/// What was published about the policies of the runs.
+/// The values published about the policies of the runs.
 fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
     let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
     let known: Vec<Option<&Published>> = known.collect();
@@ -174,7 +177,7 @@ fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
     Ok(Beside { source: name.to_owned(), values: values.collect() })
 }
 
-/// Measurements of `mario bench scale`, called as their file.
+/// Measurements of `mario bench scale`, named after their file.
 fn read_scale(path: &Path) -> Result<Scale, Failure> {
     let text = read_text(path)?.text;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -188,7 +191,7 @@ fn read_scale(path: &Path) -> Result<Scale, Failure> {
     })
 }
 
-/// Adds what `mark` says to the labels that several runs have.
+/// Appends `mark` to the labels that several runs share.
 fn tell_apart(report: &mut Report, mark: impl Fn(&Report, usize) -> String) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     report.runs.iter().for_each(|run| *counts.entry(run.label.clone()).or_default() += 1);

@@ -29,29 +29,29 @@ use crate::{Console, Failure, Outcome};
   mario reproduce --set topology.access_latency=1 --out nearer
   mario reproduce --traces positions.csv --out taxis")]
 pub struct Arguments {
-    /// Where to keep the runs and the results; without it, in the first directory `runs/reproduction-1`,
-    /// `runs/reproduction-2`, … that is not there yet
+    /// Where to keep the runs and the results; without it, in the first unused directory `runs/reproduction-1`,
+    /// `runs/reproduction-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// In which world: as the paper describes it, or as its prototype ran it; users are generated unless told otherwise
+    /// The world: as the paper describes it, or as its prototype ran it; users are generated unless given
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<PresetName>,
-    /// Let the users go where this file says: positions in any of the formats of `mobility.file`
+    /// Move the users as this file says: positions in any of the formats of `mobility.file`
     #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
     pub traces: Option<PathBuf>,
     /// Attach the users as this file says: JSON with `users` and `steps`; one serves all experiments
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
-    /// Override a key of the world, e.g. topology.size=16; may be given again
+    /// Override a key of the world, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// With how many seeds to run each experiment; the first is kept, the others give means and intervals
+    /// The number of seeds for each experiment; the first run is kept, the others yield means and intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
     /// How many threads
     #[command(flatten)]
     pub jobs: Jobs,
-    /// Compare the placement with the best at each activation of the managers; takes much longer
+    /// Compare the placement with the optimum at each activation of the managers; takes much longer
     #[arg(long)]
     pub regret: bool,
     /// Replace the runs that are in the directory
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// What to do with the result, with commands as they can be typed where this one was.
+/// Prints the next steps, as commands that can be typed in the current directory.
 fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     let mario = std::env::args_os().next().map_or_else(|| "mario".into(), |name| name.to_string_lossy().into_owned());
     console.inform(format!(
@@ -152,7 +152,7 @@ fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     ));
 }
 
-/// The page of all experiments, beside what was published.
+/// Writes the page of all experiments, beside the published values.
 fn write_report(
     directory: &Path,
     reproduction: &Reproduction,

@@ -40,25 +40,26 @@ use crate::{Console, Failure, Outcome};
   mut_arg("scenario", |scenario| scenario.required(false).required_unless_present("resume")))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
-    /// Which scenario; none where a run is gone on with.
+    /// The scenario; absent when a run is resumed.
     #[command(flatten)]
     pub scenario: Option<ScenarioArguments>,
-    /// Go on with the run in this directory from where it was last saved; nothing else needs to be said, but for how
-    /// often it is saved from now on, if that is not to be the default
+    /// Resume the run in this directory from its last checkpoint; of the other options, only --checkpoint-every,
+    /// --threads and --format may be given
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "scenario", "overrides", "policies", "seed", "budget", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
     ])]
     pub resume: Option<PathBuf>,
-    /// How often the run is saved so that it can be gone on with: a number of seconds, of cycles (`20cycles`), or `never`
+    /// How often to write a checkpoint that --resume can start from: a number of seconds, of cycles (`20cycles`), or
+    /// `never`
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     pub checkpoint_every: Every,
-    /// Where to keep the run; without it, in the first directory `runs/NAME-1`, `runs/NAME-2`, … that is not there yet
+    /// Where to keep the run; without it, in the first unused directory `runs/NAME-1`, `runs/NAME-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// How much the trace holds
+    /// How much the trace records
     #[arg(long, value_name = "DETAIL", default_value = "full")]
     pub trace: TraceDetail,
     /// Keep every client request in messages.csv
@@ -67,10 +68,10 @@ pub struct Arguments {
     /// How many threads evaluate agents; the result is the same with any number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// Ask the policy of every agent at every evaluation, also where its facts did not change; the result is the same
+    /// Evaluate the policy of every agent each time, even if its facts did not change; the result is the same
     #[arg(long)]
     pub no_reuse: bool,
-    /// Compare the placement with the best at each activation of the managers; may take longer than the run
+    /// Compare the placement with the optimum at each activation of the managers; may take longer than the run
     #[arg(long)]
     pub regret: bool,
     /// How to print the summary
@@ -78,14 +79,14 @@ pub struct Arguments {
     pub format: SummaryFormat,
 }
 
-/// How much the trace holds.
+/// How much the trace records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceDetail {
     /// Everything.
     Full,
     /// No evaluations.
     Operations,
-    /// Counts for each cycle and step, and neither instances nor users one by one; there is no moves.csv and no handovers.csv.
+    /// Counts per cycle and step, without individual instances and users; moves.csv and handovers.csv are not written.
     Summary,
 }
 
@@ -106,7 +107,7 @@ figures that are printed at the end, and run.json says what was run. Until the r
 
 The same scenario and seed give the same bytes.
 
-A run that takes longer than a moment is saved in the same directory, and again every minute; --checkpoint-every says otherwise. Ctrl-C saves it, too, and so does a terminal that closes, unless `nohup` started it. Whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C, half a second later or more, ends it at once.";
+A run of more than a fraction of a second writes a checkpoint into the same directory, and another every minute or as --checkpoint-every says. Ctrl-C writes one too, and so does a terminal that closes, unless the run was started by `nohup`. Whatever ended the run, `mario run --resume DIR` resumes it from its last checkpoint with the same version of mario; the result is the same as without the break, byte by byte. A second Ctrl-C, half a second later or more, ends the run at once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {
@@ -126,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     tell(arguments, &finished, &resolved.scenario, &directory, console)
 }
 
-/// Goes on with a run.
+/// Resumes a run.
 fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
     let went_on = quietly(|| Checkpoint::guarded(directory, || go_on(arguments, directory, console)));
@@ -139,13 +140,13 @@ fn go_on(arguments: &Arguments, directory: &Path, console: &Console) -> Result<O
     let interrupted = interruptions()?;
     let resumed = checkpoint.resume(usize::from(arguments.threads));
     let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
-    console.inform(format!("going on at time {} of {}", simulation.now(), scenario.duration));
+    console.inform(format!("resuming at time {} of {}", simulation.now(), scenario.duration));
     let finished =
         course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
     tell(arguments, &finished, scenario, directory, console)
 }
 
-/// Tells what a run came to.
+/// Prints the result of a run.
 fn tell(
     arguments: &Arguments,
     finished: &Finished,
@@ -174,7 +175,7 @@ fn tell(
     Ok(Outcome::Done)
 }
 
-/// Runs a scenario to its end and keeps it. Returns the directory.
+/// Runs a scenario to its end and stores it. Returns the directory.
 pub(super) fn keep(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<PathBuf, Failure> {
     simulate(arguments, resolved, console).map(|(_, directory)| directory)
 }
@@ -191,7 +192,7 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
     };
     let scenario = &resolved.scenario;
     let keep = Keep { detail, messages: arguments.messages };
-    // What cannot be run must not leave a directory, or replace one: so this comes first.
+    // Comes first, because a scenario that cannot be run must neither leave a directory nor replace one.
     let simulation = start(resolved, options)?;
     verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let interrupted = interruptions()?;

@@ -30,9 +30,9 @@ pub struct Arguments {
 pub enum Command {
     /// Write a commented scenario to start from.
     New(new::Arguments),
-    /// Tell everything that is wrong with scenario files.
+    /// List everything that is wrong with scenario files.
     Check(check::Arguments),
-    /// Show a scenario with all defaults filled in, and at a glance.
+    /// Show a scenario with all defaults filled in, and an overview.
     Show(show::Arguments),
     /// Print the JSON schema of scenario files.
     Schema(SchemaArguments),

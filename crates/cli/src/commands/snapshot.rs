@@ -24,27 +24,27 @@ pub struct Arguments {
     /// The moment of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub at: Option<f64>,
-    /// The addresses of live nodes for operators, e.g. 127.0.0.1:7441: the snapshot is of what they have now
+    /// The addresses of live nodes for operators, e.g. 127.0.0.1:7441: the snapshot is of their current state
     #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]
     pub node: Vec<String>,
     /// The certificate of the operator who asks, with the role `look`; its key is beside it
     #[arg(long = "as", value_name = "FILE", requires = "node")]
     pub operator: Option<PathBuf>,
-    /// Where the scenario goes; standard output unless given
+    /// Where to write the scenario; standard output unless given
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Write a moment of a run as a scenario, to go on from there.
+pub(super) const LONG_ABOUT: &str = "Write a moment of a run as a scenario that can be resumed.
 
 `mario run`, `mario compare` and `mario policy explain --snapshot` take the scenario: what would another policy have done from here?
 
-Of a simulated run that was kept in a directory, the moment is exact. The scenario has everything in it that the run depended on, and \
-runs through the recorded past first; --policy holds from the moment on. The past is simulated again and compared with the trace, record by \
-record. Without another policy, the future is the recorded one, byte by byte.
+For a simulated run in a directory, the snapshot is exact. The scenario contains everything that the run depended on. A run of it first \
+simulates the recorded past and compares it with the trace, record by record; --policy applies from the moment on. \
+Without another policy, the future is the recorded one, byte by byte.
 
-Of live nodes, and of a trace by itself, the scenario has what is known: nodes, links, applications, policies, where instances are, \
-and the client requests that their agents saw last. What it does not have is told at its beginning.";
+For live nodes, and for a trace alone, the scenario has what is known: nodes, links, applications, policies, where instances are, \
+and the client requests that their agents saw last. A comment at the top says what is missing.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     if let Some(path) = &arguments.out {
@@ -63,13 +63,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             write_whole(path, |file| file.write_all(text.as_bytes()))
                 .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
             tell(&snapshot, console);
-            console.inform(format!("go on from there: mario run {} --policy POLICY", path.display()));
+            console.inform(format!("resume from there: mario run {} --policy POLICY", path.display()));
         }
     }
     Ok(Outcome::Done)
 }
 
-/// Says what a snapshot is, and what it does not have.
+/// Describes a snapshot, and what it lacks.
 pub(super) fn tell(snapshot: &Snapshot, console: &Console) {
     for line in &snapshot.about {
         console.inform(line);

@@ -25,10 +25,10 @@ pub struct Arguments {
     /// A key and its values, separated by commas; with several keys, all combinations
     #[arg(long = "key", value_name = "KEY=VALUE,…", required = true)]
     pub keys: Vec<String>,
-    /// Make one part of the runs only, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
+    /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure that the table shows, e.g. LS.response; may be given again
+    /// A figure that the table shows, e.g. LS.response; may be repeated
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
 }
@@ -39,7 +39,7 @@ Keys are those of scenario files, as in `--set`. Every policy runs with every co
 for each combination and policy: the mean of each figure and how far its 95 % interval reaches to both sides.
 
 With --out, all runs are kept in runs.csv and runs.jsonl, and means and intervals of all figures in sweep.csv and sweep.json. \
-Another call with the same directory makes only the runs that are missing.";
+A repeated call with the same directory makes only the missing runs.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let variants = variants(&arguments.keys)?;
@@ -56,12 +56,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         missing if shard.of > 1 => {
             console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
         }
-        missing => console.inform(format!("{missing} runs are missing of those that were wanted before")),
+        missing => console.inform(format!("{missing} runs that an earlier call asked for are missing")),
     }
     Ok(Outcome::Done)
 }
 
-/// Shows runs as a table, and keeps what they came to.
+/// Shows runs as a table, and stores the results.
 pub(super) fn show(
     results: &Results,
     figures: &[String],

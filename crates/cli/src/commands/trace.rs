@@ -24,17 +24,17 @@ pub struct Arguments {
 /// What to do with traces.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Make one trace of the parts that the nodes of a colony wrote.
+    /// Join the parts written by the nodes of a colony into one trace.
     #[command(long_about = JOIN_ABOUT)]
     Join(JoinArguments),
 }
 
-const JOIN_ABOUT: &str = "Make one trace of the parts that the nodes of a colony wrote.
+const JOIN_ABOUT: &str = "Join the parts written by the nodes of a colony into one trace.
 
 Each daemon writes its part into `trace` in its data directory. The parts are put in one order by their hybrid logical clocks and by the ids of \
-transfers: what arrives stands after what left. `mario audit` judges the trace, `mario report` shows it.
+transfers: an arrival comes after its departure. `mario audit` judges the trace, `mario report` shows it.
 
-A node whose data directory is not given is told of by its neighbours alone. The same parts make the same trace.";
+A node whose data directory is not given appears only in the parts of its neighbours. The same parts make the same trace.";
 
 /// Arguments of `mario trace join`.
 #[derive(Clone, Debug, Args)]
@@ -45,7 +45,7 @@ pub struct JoinArguments {
     /// The data directories of the nodes, or the directories with their parts
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
-    /// Where the trace goes; a file that is there is replaced only if it is a trace
+    /// Where to write the trace; an existing file is replaced only if it is a trace
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -62,7 +62,7 @@ fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Makes one trace of the parts in some directories.
+/// Joins the parts in some directories into one trace.
 pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Joined, Failure> {
     let mut parts = Vec::new();
     for directory in directories {
@@ -88,25 +88,22 @@ fn tell(joined: &Joined, out: &Path, console: &Console) {
     let Joined { nodes, silent, lines, reordered, unordered, .. } = joined;
     console.inform(format!("{}: {nodes} nodes, {lines} lines of their parts", out.display()));
     if *reordered > 0 {
-        console.inform(format!(
-            "{reordered} records waited for what they follow from, although their clocks were earlier"
-        ));
+        console
+            .inform(format!("{reordered} records were moved behind their causes, although their clocks were earlier"));
     }
     if *unordered > 0 {
-        console.inform(format!(
-            "note: {unordered} records stand before what they follow from: the parts contradict each other"
-        ));
+        console.inform(format!("note: {unordered} records come before their causes: the parts contradict each other"));
     }
     if !silent.is_empty() {
         let names: Vec<String> = silent.iter().map(ToString::to_string).collect();
         console.inform(format!(
-            "note: nothing was given of {}; `mario audit` takes on trust what they did",
+            "note: there are no parts of {}; `mario audit` cannot check what they did",
             names.join(", ")
         ));
     }
 }
 
-/// The parts in a directory, or in `trace` in it, in the order in which they were written.
+/// The parts in a directory, or in its subdirectory `trace`, in the order of writing.
 fn parts_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let inside = directory.join("trace");
     let directory = if inside.is_dir() { &inside } else { directory };

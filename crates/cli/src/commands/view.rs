@@ -19,7 +19,7 @@ use crate::{Console, Failure, Outcome};
   mario view runs/paper-1
   mario view runs --port 8080")]
 pub struct Arguments {
-    /// The directory of a run, or a directory that has runs in it
+    /// The directory of a run, or a directory that contains runs
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// The port to listen on; 0 takes any that is free
@@ -27,13 +27,13 @@ pub struct Arguments {
     pub port: u16,
 }
 
-pub(super) const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow those that are still going.
+pub(super) const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow runs in progress.
 
-The page is that of `mario report`. While a run is going, the page shows it as far as it is and grows with it. The server \
+The page is that of `mario report`. While a run is in progress, the page grows with it. The server \
 listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130.
 
-It answers GET and HEAD to clients that call it 127.0.0.1 or localhost. It has up to 64 connections at once and closes one \
-that sends no whole head of a request within 10 seconds, or reads nothing of an answer for 30.";
+It answers GET and HEAD to clients that call it 127.0.0.1 or localhost. It accepts up to 64 connections at once and closes one \
+that does not send the head of a request within 10 seconds, or reads nothing of an answer for 30.";
 
 /// The runs in a directory, read again when their files change.
 struct Runs {
@@ -60,10 +60,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let server = Server::bind(arguments.port).map_err(|error| unable(&error))?;
     let stop = interruptions()?;
     console.write_data(|stdout| writeln!(stdout, "http://{}/", server.address()))?;
-    console.inform("interrupt to end");
+    console.inform("press Ctrl-C to stop");
     let runs = Runs { directory: directory.clone(), console: console.clone() };
     server.serve(runs, &stop).map_err(|error| unable(&error))?;
-    // It only ends by itself when it was told to.
+    // The server ends only when it is told to.
     Err(Failure::Interrupted(Vec::new()))
 }
 

@@ -1,4 +1,4 @@
-//! `mario audit`: what it accepts, what it finds, and how it says so.
+//! `mario audit`: what it accepts, what it finds, and what it prints.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -32,7 +32,7 @@ fn audit(path: &Path, options: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn says_that_nothing_is_wrong_with_a_true_trace_and_what_was_checked() {
+fn reports_no_finding_in_a_true_trace_and_what_was_checked() {
     let (code, report, message) = audit(&file("true.jsonl", TRACE), &[]);
     assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
     assert!(report.ends_with("nothing is wrong\n"), "{report}");
@@ -55,7 +55,7 @@ fn takes_a_directory_and_a_compressed_trace() {
 }
 
 #[test]
-fn checks_what_is_there_of_an_archive_that_was_cut_off() {
+fn checks_a_truncated_archive_up_to_its_end() {
     let path = directory("cut").join("trace.jsonl.gz");
     let mut archive = GzEncoder::new(Vec::new(), Compression::fast());
     archive.write_all(TRACE.as_bytes()).expect("memory");
@@ -83,7 +83,7 @@ fn findings_are_data_and_end_with_1() {
 }
 
 #[test]
-fn decisions_are_taken_as_recorded_when_that_is_wanted() {
+fn decisions_are_not_recomputed_with_no_decisions() {
     let told =
         TRACE.replace("[[\"self\",5,0]]", "[[\"self\",50,0]]").replace("\"usage\",1000,0,5,5", "\"usage\",1000,0,5,14");
     let lie = file("decision.jsonl", &told);
@@ -94,7 +94,7 @@ fn decisions_are_taken_as_recorded_when_that_is_wanted() {
 }
 
 #[test]
-fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
+fn rejects_what_is_not_a_trace_with_place_and_remedy() {
     for (name, text, expected) in [
         (
             "newer.jsonl",
@@ -121,7 +121,7 @@ fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
     }
 }
 
-/// The small trace with a policy that never gives an answer.
+/// The small trace with a policy that does not terminate.
 fn endless() -> String {
     let (header, records) = TRACE.split_once('\n').expect("a header");
     let mut header: Value = serde_json::from_str(header).expect("JSON");
@@ -130,7 +130,7 @@ fn endless() -> String {
 }
 
 #[test]
-fn a_trace_whose_policies_take_too_long_is_refused_when_all_else_is_told() {
+fn a_trace_whose_policies_exhaust_the_budget_is_rejected_after_all_other_findings() {
     let path = file("endless.jsonl", &endless());
     let (code, report, message) = audit(&path, &["--budget", "100000"]);
     assert_eq!(code, Some(2), "{report}{message}");
@@ -156,7 +156,7 @@ fn an_interrupt_ends_an_audit_and_a_report_at_once() {
         let mut child = crate::mario();
         child.arg(command).arg(&path).args(["--budget", &u64::MAX.to_string()]).current_dir(directory("files"));
         let mut child = child.stdout(std::process::Stdio::null()).spawn().expect("it runs");
-        // It takes a policy of its header longer than anybody waits; a signal ends it, whenever it comes.
+        // A policy in the header takes longer than any user waits; a signal ends the audit at any moment.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let id = nix::unistd::Pid::from_raw(child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is there");
@@ -166,7 +166,7 @@ fn an_interrupt_ends_an_audit_and_a_report_at_once() {
 }
 
 #[test]
-fn the_directory_of_a_run_is_held_against_its_trace() {
+fn the_directory_of_a_run_is_checked_against_its_trace() {
     let directory = directory("run");
     let _ = fs::remove_dir_all(&directory);
     let made = run(["run", "paper", "--set", "duration=4000", "--out"]
@@ -185,6 +185,6 @@ fn the_directory_of_a_run_is_held_against_its_trace() {
     let (code, report, _) = audit(&directory, &[]);
     assert_eq!(code, Some(1), "{report}");
     assert!(report.starts_with("summary.json, line 1, groups[0].movements: summary: expected "), "{report}");
-    // The trace alone is as true as before.
+    // The trace alone is still valid.
     assert_eq!(audit(&directory.join("trace.jsonl"), &[]).0, Some(0));
 }

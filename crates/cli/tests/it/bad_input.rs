@@ -1,4 +1,4 @@
-//! No input makes mario panic, and every refusal names what it refuses.
+//! No input makes mario panic, and every rejection names the argument at fault.
 //!
 //! A new command joins by a row in [`rows`]; [`every_command_has_a_row`] fails until it does.
 
@@ -16,15 +16,15 @@ use crate::{mario, run, stderr};
 
 use rows::rows;
 
-/// What one command must refuse.
+/// What one command must reject.
 struct Row {
     /// The name of the command as it is typed after `mario`.
     command: &'static str,
-    /// Arguments after the command that must be refused, and the part of them that the refusal must name.
+    /// Arguments after the command that must be rejected, and the part of them that the error must name.
     refuses: &'static [(&'static [&'static str], &'static str)],
     /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
     path: Option<&'static [&'static str]>,
-    /// The things at that path that the command rightly accepts; it must refuse all the others.
+    /// What the command rightly accepts at that path; it must reject everything else.
     accepts: &'static [Thing],
 }
 
@@ -40,7 +40,7 @@ enum Thing {
     Garbage,
     /// Text but for one byte.
     InvalidUtf8,
-    /// Exists below a file, so it cannot exist.
+    /// A path below a regular file, which cannot exist.
     BelowAFile,
     /// Cannot be read even by root.
     LinkToItself,
@@ -62,7 +62,7 @@ impl Thing {
         Self::NoPermission,
     ];
 
-    /// Makes the thing in an empty directory. `None` when this user cannot make it, which is said aloud.
+    /// Creates the thing in an empty directory. Returns `None`, and says so, when this user cannot create it.
     fn make(self, directory: &Path) -> Option<PathBuf> {
         let path = directory.join(format!("{self:?}.pl"));
         match self {
@@ -211,7 +211,7 @@ fn refuses_arguments_that_are_not_unicode() {
 }
 
 #[test]
-fn refuses_each_thing_that_a_path_should_not_lead_to() {
+fn rejects_each_unsuitable_thing_at_a_path() {
     for row in rows() {
         let Some(template) = row.path else { continue };
         for thing in Thing::ALL {

@@ -1,4 +1,4 @@
-//! Baselines as a user runs them: each keeps the rules, each is the same twice, and none is better than the best.
+//! Baselines as a user runs them: each keeps the rules, each is reproducible, and none is better than the optimum.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn fresh(name: &str) -> PathBuf {
     directory
 }
 
-/// Runs the paper's scenario with a choice of policy; gives where the run is kept and what it came to.
+/// Runs the paper's scenario with a choice of policy. Returns the run's directory and its summary.
 fn run_paper(name: &str, choice: &str, options: &[&str]) -> (PathBuf, Value) {
     let directory = fresh(name);
     let out = directory.to_str().expect("a path in UTF-8");
@@ -55,7 +55,7 @@ fn satisfied(summary: &Value, which: &str) -> f64 {
 }
 
 #[test]
-fn every_baseline_keeps_the_rules_and_is_the_same_twice() {
+fn every_baseline_keeps_the_rules_and_is_reproducible() {
     let baselines = ["never-move", "popularity", "cells", "edge-first-fit", "central-greedy"];
     for name in baselines {
         let choice = format!("baseline:{name}");
@@ -97,7 +97,7 @@ fn in_a_small_world_nothing_is_better_than_the_exact_placement() {
         let (directory, other) = run_paper("small", policy, &options);
         require_clean(&directory, policy);
         assert!(satisfied(&other, "regret") >= 0.0, "{policy}");
-        // The users are the same, so the best is the same whoever manages.
+        // The users are the same, so the optimum does not depend on the policy.
         assert!((satisfied(&other, "best") - satisfied(&exact, "actual")).abs() < 1e-9, "{policy}");
     }
 }
@@ -114,7 +114,7 @@ fn an_exact_placement_of_a_large_world_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_baseline_that_is_not_there_is_told_with_those_that_are() {
+fn an_unknown_baseline_is_rejected_with_a_list_of_known_ones() {
     let output = run(["scenario", "show", "paper", "--policy", "baseline:central-gredy"]);
     assert_eq!(output.status.code(), Some(2));
     let message = stderr(&output);
@@ -123,7 +123,7 @@ fn a_baseline_that_is_not_there_is_told_with_those_that_are() {
 }
 
 #[test]
-fn a_policy_for_all_applications_has_agents_manage_again() {
+fn a_policy_for_all_applications_overrides_a_baseline() {
     let directory = fresh("again");
     fs::create_dir_all(&directory).expect("the test's own directory is writable");
     let path = directory.join("central.toml");
@@ -171,7 +171,7 @@ delay = 100
 "#;
 
 #[test]
-fn baselines_keep_the_rules_while_nodes_go_and_come() {
+fn baselines_keep_the_rules_under_churn() {
     let directory = fresh("churn");
     fs::create_dir_all(&directory).expect("the test's own directory is writable");
     let path = directory.join("churn.toml");

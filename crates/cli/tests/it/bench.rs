@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{run, stderr, stdout};
 
 #[test]
-fn the_cost_at_each_size_is_told_with_exactly_the_keys_that_are_documented() {
+fn the_cost_at_each_size_has_exactly_the_documented_keys() {
     let output = run(["bench", "scale", "--nodes", "85,1365", "--format", "json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let sizes: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
@@ -44,7 +44,7 @@ fn the_table_compares_the_largest_size_with_the_smallest() {
 }
 
 #[test]
-fn two_threads_ask_and_evaluate_as_often_as_one() {
+fn two_threads_make_as_many_decisions_and_evaluations_as_one() {
     let counts = |threads| {
         let output = run(["bench", "scale", "--nodes", "85", "--threads", threads, "--format", "json"]);
         let sizes: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
@@ -55,7 +55,7 @@ fn two_threads_ask_and_evaluate_as_often_as_one() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn whoever_measures_a_size_ends_with_the_process_that_asked_for_it() {
+fn a_measuring_child_ends_with_its_parent() {
     use std::fs;
     use std::path::Path;
     use std::process::Stdio;
@@ -82,7 +82,7 @@ fn whoever_measures_a_size_ends_with_the_process_that_asked_for_it() {
     };
     parent.kill().expect("it is there");
     parent.wait().expect("it ends");
-    // Whoever adopts it may leave it as a zombie, which runs no more.
+    // The process that adopts it may leave it as a zombie, which no longer runs.
     let is_running = || {
         let status = fs::read_to_string(Path::new("/proc").join(&child).join("status")).unwrap_or_default();
         status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
@@ -94,7 +94,7 @@ fn whoever_measures_a_size_ends_with_the_process_that_asked_for_it() {
 
 #[cfg(unix)]
 #[test]
-fn what_was_measured_is_told_when_the_rest_is_not_wanted_any_more() {
+fn an_interrupted_benchmark_prints_what_it_measured() {
     use std::io::{BufRead, BufReader, Read};
     use std::process::Stdio;
 

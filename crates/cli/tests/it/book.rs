@@ -1,4 +1,4 @@
-//! What the book shows is what happens: its commands run, its outputs are real, and its examples are what they say.
+//! The book is true: its commands run, its outputs are real, and its examples work as described.
 
 mod citation;
 mod clean_clone;
@@ -22,7 +22,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// A place like a copy of the repository, for one test, with nothing made in it yet.
+/// A directory like a copy of the repository, for one test, with nothing built in it.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -33,10 +33,10 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Starts a shell in a directory with a script.
+/// Starts a shell with a script in a directory.
 type Shell = fn(&str, &Path) -> Command;
 
-/// A shell in a directory, in which `mario` is the binary that was built.
+/// A shell in a directory, where `mario` is the binary under test.
 fn shell(script: &str, directory: &Path) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_mario")).parent().expect("it is in a directory");
     let mut path = OsString::from(binary);

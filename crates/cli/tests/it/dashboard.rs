@@ -1,4 +1,4 @@
-//! `mario dashboard`: a colony that a user made is shown, and what keeps it from being shown is told.
+//! `mario dashboard`: shows a colony, and reports what keeps it from doing so.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use crate::{mario, stderr, stdout};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A directory with a colony that has one node, `a`; both are gone at the end.
+/// A directory with a colony of one node, `a`; both are removed at the end.
 struct Colony {
     directory: PathBuf,
     operators: SocketAddr,
@@ -101,21 +101,21 @@ fn get(address: &str, path: &str) -> String {
 }
 
 #[test]
-fn what_keeps_a_colony_from_being_shown_is_told() {
+fn reports_what_keeps_a_colony_from_being_shown() {
     let mut colony = Colony::new("refused");
     let address = colony.operators.to_string();
-    // Nobody listens there.
+    // No server listens there.
     let (code, message) = colony.refused(&["--node", &address, "--as", "ada.pem"]);
     assert_eq!(code, Some(2), "{message}");
     assert!(message.contains(&address) && message.contains("see that the daemon runs"), "{message}");
     colony.start();
-    // A port that somebody has.
+    // A port that is in use.
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let (code, message) = colony.refused(&["--node", &address, "--as", "ada.pem", "--port", &port]);
     assert_eq!(code, Some(3), "{message}");
     assert!(message.contains(&format!("cannot listen on port {port}")) && message.contains("--port"), "{message}");
-    // Somebody of another colony, and somebody without the role.
+    // An operator of another colony, and one without the role.
     let foreign = Colony::new("foreign");
     let stranger = foreign.directory.join("ada.pem");
     let stranger = stranger.to_str().expect("a path of text");
@@ -132,7 +132,7 @@ fn what_keeps_a_colony_from_being_shown_is_told() {
 fn a_colony_is_shown_until_the_command_is_interrupted() {
     let mut colony = Colony::new("shown");
     colony.start();
-    // One of two nodes answers: that is enough to begin with.
+    // One of two nodes answers: that is enough to start.
     let [here, nowhere] = [colony.operators.to_string(), free_address().to_string()];
     let mut command = colony.command();
     command

@@ -48,7 +48,7 @@ fn example(more: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn gives_programs_the_same_as_an_object() {
+fn prints_the_same_explanation_as_json() {
     let output = example(&["--format", "json"]);
     let object: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     assert_eq!(object["instance"], "s1");
@@ -74,7 +74,7 @@ fn colours_only_where_colour_is_wanted() {
 }
 
 #[test]
-fn writes_a_page_that_needs_nothing_else_and_means_what_it_says() {
+fn writes_a_self_contained_escaped_page() {
     let policy = file("odd.pl", "operation(undeploy, I, self) :- requests(I, '<script>&\"', R, _), R < 1.\n");
     let facts = file("odd-facts.pl", "serviceInstance(s1, a, n1).\nrequests(s1, '<script>&\"', 3, 0).\n");
     let page = file("odd.html", "");

@@ -1,4 +1,4 @@
-//! Help, completions and manual pages all come from the same description, and all of it is true.
+//! Help, completions and manual pages come from one description, and are true.
 
 use std::fs;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn prints_the_help_of_every_command_on_standard_output() {
 }
 
 #[test]
-fn tells_more_in_the_long_help_than_in_the_short_one() {
+fn long_help_is_longer_than_short_help() {
     for (command, told) in [
         ("prolog", "prompt"),
         ("policy decide", r#"{"ops":[["replicate","7","n1"]]}"#),
@@ -131,7 +131,7 @@ fn writes_a_manual_page_for_every_command() {
 }
 
 #[test]
-fn the_long_help_of_a_command_says_more_than_the_short_one() {
+fn long_help_of_a_command_is_longer_than_short_help() {
     for (command, says) in [("run", "until the run is complete"), ("audit", "replayed from the trace alone")] {
         let help = stdout(&run([command, "--help"])).to_lowercase();
         // Help is wrapped to the width of the terminal.

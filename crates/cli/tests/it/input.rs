@@ -1,4 +1,4 @@
-//! Text files are read as they are, or refused by name.
+//! Text files are read unchanged, or rejected by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

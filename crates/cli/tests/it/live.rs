@@ -1,4 +1,4 @@
-//! `mario live`: a colony of daemons, made, used and ended by one command.
+//! `mario live`: a colony of daemons, created, used and stopped by one command.
 
 mod page;
 mod side_by_side;
@@ -42,7 +42,7 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     assert_eq!(number("failed"), 0, "{summary}");
     assert_eq!(number("requests"), number("answered"));
     assert!(number("evaluations") > 20, "{summary}");
-    // All applications start in the cloud, which is too far for half of them.
+    // All applications start in the cloud, which is too far away for half of them.
     assert!(number("migrate") + number("replicate") > 0, "{summary}");
     for key in ["undeploy", "inhibited", "instances", "nodes", "users"] {
         number(key);
@@ -54,7 +54,7 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     fs::remove_dir_all(out).expect("it was there");
 }
 
-/// What was kept is audited, shown, compared, and gone on from.
+/// The run is audited, shown, compared and resumed like any other.
 fn the_run_is_taken_like_any_other(out: &Path) {
     let run = out.display().to_string();
     let beside = |name: &str| out.join(name).display().to_string();
@@ -80,7 +80,7 @@ fn the_run_is_taken_like_any_other(out: &Path) {
 }
 
 #[test]
-fn a_port_that_is_in_use_is_told_and_nothing_runs() {
+fn a_port_in_use_is_reported_before_anything_starts() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let out = directory("port");
@@ -103,8 +103,8 @@ fn faults_are_survived_and_counted() {
     assert_eq!(printed, summary);
     assert!(summary["kills"].as_u64() > Some(0) && summary["cuts"].as_u64() > Some(0), "{summary}");
     assert!(summary["answered"].as_u64() > Some(1_000), "{summary}");
-    // What failed is counted, and each of it could not be answered: the access point was down, or no instance was on its side. What
-    // fails although an instance is within reach is a defect.
+    // Failed requests are counted by reason, and only two reasons are legitimate: the access point was down, or no
+    // instance was on its side of a cut link. A failure with an instance within reach is a defect.
     let failures = summary["failures"].as_object().expect("reasons");
     let counted: u64 = failures.values().filter_map(Value::as_u64).sum();
     assert_eq!(Some(counted), summary["failed"].as_u64());

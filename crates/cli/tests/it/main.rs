@@ -1,6 +1,6 @@
 //! Runs the binary `mario` as a user does.
 
-// Links, file modes and names of arbitrary bytes are made the Unix way there.
+// Unix only: tests create links, file modes and names of arbitrary bytes.
 mod audit;
 #[cfg(unix)]
 mod bad_input;

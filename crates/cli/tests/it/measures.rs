@@ -1,4 +1,4 @@
-//! What is measured beside the usual figures, metrics of one's own, and figures of studies.
+//! Optional measures, user-defined metrics, and figures of studies.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
-//! `mario merge`: parts of a sweep, and directories that are none.
+//! `mario merge`: parts of a sweep, and directories that are not parts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{run, stderr};
 
-/// A place for one test, with two parts of a sweep in it.
+/// A directory for one test, with two parts of a sweep.
 fn two_parts(name: &str) -> [PathBuf; 3] {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("merge").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -28,7 +28,7 @@ fn two_parts(name: &str) -> [PathBuf; 3] {
 }
 
 #[test]
-fn a_sweep_of_other_keys_is_not_taken_for_a_part() {
+fn a_sweep_of_other_keys_is_rejected_as_a_part() {
     let [place, first, second] = two_parts("keys");
     let other = place.join("other");
     let arguments = ["sweep", "paper", "--key", "agents.period=100,200", "--policy", "latency-aware", "--seeds", "1"];
@@ -46,7 +46,7 @@ fn a_sweep_of_other_keys_is_not_taken_for_a_part() {
 }
 
 #[test]
-fn nobody_else_keeps_runs_in_a_directory_that_is_in_use() {
+fn a_directory_in_use_is_locked_against_other_processes() {
     let [_, first, second] = two_parts("busy");
     let used = fs::File::open(&first).expect("a directory");
     used.lock().expect("nobody else has it");
@@ -67,19 +67,16 @@ fn runs(directory: &Path) -> String {
 }
 
 #[test]
-fn a_part_that_is_not_there_is_noticed() {
+fn a_missing_part_is_reported() {
     let [_, first, second] = two_parts("missing");
     let (code, said) = merge(&[&first]);
     assert_eq!(code, Some(1));
-    assert!(
-        said.contains("2 runs are missing of those that were wanted, the first of them `latency-aware with "),
-        "{said}"
-    );
+    assert!(said.contains("2 of the requested runs are missing, the first of them `latency-aware with "), "{said}");
     assert_eq!(merge(&[&first, &second]).0, Some(0));
 }
 
 #[test]
-fn what_is_in_the_directory_already_is_joined_too() {
+fn runs_already_in_the_directory_are_merged_too() {
     let [place, first, second] = two_parts("kept");
     let all = place.join("all");
     let out = Path::new("--out");
@@ -93,7 +90,7 @@ fn what_is_in_the_directory_already_is_joined_too() {
 }
 
 #[test]
-fn a_directory_of_something_else_is_left_as_it_is() {
+fn an_unrelated_directory_is_left_unchanged() {
     let [place, first, second] = two_parts("refused");
     let other = place.join("other");
     fs::create_dir(&other).expect("writable");

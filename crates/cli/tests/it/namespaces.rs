@@ -1,4 +1,4 @@
-//! A colony of daemons, each in a network namespace of its own, through everything that can happen to it.
+//! A colony of daemons, each in a network namespace of its own, under every fault that can be injected.
 //!
 //! ```text
 //! this test ── unshare ──► its second half: process 1 of namespaces of its own (network, mounts, processes)
@@ -6,7 +6,8 @@
 //!                            └─ 13 namespaces with a daemon each, in a tree
 //! ```
 //!
-//! When the second half ends, however it ends, the kernel ends every process in it, and its namespaces and mounts are gone.
+//! When the second half ends, however it ends, the kernel ends every process in it, and its namespaces and mounts are
+//! gone.
 
 mod clients;
 mod nodes;
@@ -23,17 +24,17 @@ use clients::Load;
 use nodes::{Nodes, TREE};
 use relays::Relays;
 
-/// Says to the second half where it finds its directory.
+/// Passes the directory to the second half.
 const INSIDE: &str = "MARIO_TEST_INSIDE";
 
-/// The second half is ended after this time.
+/// The second half is killed after this time.
 const LONGEST: Duration = Duration::from_secs(290);
 
-/// How long anything may take. The machine may be busy.
+/// How long a step may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 #[test]
-fn a_tree_of_daemons_survives_everything_and_its_trace_has_nothing_wrong() {
+fn a_tree_of_daemons_survives_all_faults_and_its_trace_passes_the_audit() {
     if let Err(why) = can_make_namespaces() {
         assert!(env::var("CI").as_deref() != Ok("true"), "{why}, and CI must not skip this test");
         eprintln!("skipped: {why}");
@@ -46,7 +47,7 @@ fn a_tree_of_daemons_survives_everything_and_its_trace_has_nothing_wrong() {
     let log = fs::File::create(&output).expect("a log");
     let mut child = Command::new("unshare")
         .args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"])
-        // The shell is process 1, which has to wait for the processes that lost their parents.
+        // The shell is process 1, which must reap orphaned processes.
         .args(["sh", "-c", "\"$0\" \"$@\"; exit $?"])
         .arg(env::current_exe().expect("the own program"))
         .args(["namespaces::second_half", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
@@ -106,7 +107,7 @@ fn processes_in(directory: &Path) -> Vec<PathBuf> {
     running.filter(|path| path.starts_with(directory)).collect()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 fn wait(nodes: &Nodes, what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -146,7 +147,7 @@ fn second_half() {
     ends_in_a_trace_without_findings(&mut nodes, &directory);
 }
 
-/// Instances follow their clients and wander, under load, and no request fails.
+/// Instances follow their clients and wander, under load, without a failed request.
 fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> Load {
     let shop = nodes.deploy("r", "shop", nodes::FOLLOWS);
     let nomad = nodes.deploy("r", "nomad", nodes::WANDERS);
@@ -165,7 +166,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     load
 }
 
-/// kill -9 of a daemon that the nomad visits: it comes back with all that it had.
+/// `kill -9` of a daemon that the nomad visits: it recovers all its state.
 fn killed_daemon(nodes: &mut Nodes) {
     let b = Nodes::index("b");
     nodes.kill(b);
@@ -179,7 +180,7 @@ fn killed_daemon(nodes: &mut Nodes) {
     wait(nodes, "the nomad wanders on", || nodes.counted("mario_arrived_total") > before);
 }
 
-/// kill -9 of a workload: its node starts it again.
+/// `kill -9` of a workload: its node restarts it.
 fn killed_workload(nodes: &Nodes) {
     let index = Nodes::index("a1");
     let before = nodes.workloads(index);
@@ -202,7 +203,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     wait(nodes, "the cut link is up again", || links_up("a") == 4 && links_up("a2") == 1);
     relays.cut(&[("r", "b"), ("r", "c")]);
     wait(nodes, "two subtrees are cut off", || links_up("b") == 3 && links_up("c") == 3);
-    // Where there is an instance, clients are served all the while.
+    // Clients on a side with an instance are served throughout.
     assert!(clients::is_served(nodes, Nodes::index("c3"), "shop"));
     relays.heal();
     wait(nodes, "the partition has healed", || links_up("b") == 4 && links_up("c") == 4);
@@ -211,7 +212,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     });
 }
 
-/// A full disk stops new promises, and nothing else.
+/// A full disk stops new reservations, and nothing else.
 fn full_disk(nodes: &Nodes) {
     let index = Nodes::index(nodes::SMALL_DISK);
     let filler = nodes.data(index).join("filler");
@@ -222,7 +223,7 @@ fn full_disk(nodes: &Nodes) {
         }
     }
     println!("the disk of {} is full after {written} bytes", nodes::SMALL_DISK);
-    // It is large, so that it needs room.
+    // Large, so that it needs disk space.
     let policy = format!("{}\n% {}", nodes::STAYS, "x".repeat(200_000));
     let mut attempt = 0;
     wait(nodes, "a deploy on the full disk is refused", || {
@@ -241,7 +242,7 @@ fn full_disk(nodes: &Nodes) {
     wait(nodes, "and it runs", || nodes.hosts(index, "ballast"));
 }
 
-/// All daemons end; their parts are joined, audited and shown by the program itself.
+/// All daemons end; their parts are joined, audited and shown by mario itself.
 fn ends_in_a_trace_without_findings(nodes: &mut Nodes, directory: &Path) {
     wait(nodes, "all is quiet but the nomad", || {
         (0..TREE.len()).all(|index| nodes.get(index, "/v1/status")["in_custody"] == 0)

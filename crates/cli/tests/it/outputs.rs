@@ -1,4 +1,4 @@
-//! What is left of results when something goes wrong while they are written, or several are written at once.
+//! What is left of results when writing them fails, or several are written at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use crate::{mario, run, stderr};
 
-/// A place for one test, with nothing in it.
+/// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outputs").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -24,7 +24,7 @@ fn names(place: &Path) -> Vec<String> {
     names
 }
 
-/// Runs mario where no file may have more than `blocks` blocks of 512 bytes, which fails as a full disk does.
+/// Runs mario with files limited to `blocks` blocks of 512 bytes, which fails like a full disk.
 fn run_limited(blocks: u32, place: &Path, arguments: &[&str]) -> Output {
     let script = format!("ulimit -f {blocks}; exec \"$@\"");
     let mut command = Command::new("sh");
@@ -33,7 +33,7 @@ fn run_limited(blocks: u32, place: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_page_that_does_not_fit_leaves_the_former_one() {
+fn a_page_that_does_not_fit_on_disk_leaves_the_old_one() {
     let place = place("page");
     let made = mario().args(["run", "paper", "--set", "duration=2000", "--out", "run"]).current_dir(&place).output();
     assert_eq!(made.expect("it runs").status.code(), Some(0));
@@ -60,7 +60,7 @@ fn a_run_whose_trace_does_not_fit_says_so_and_stays_partial() {
 }
 
 #[test]
-fn runs_without_a_name_that_start_at_once_are_kept_apart() {
+fn concurrent_unnamed_runs_get_different_directories() {
     let place = place("at-once");
     let start = |_| {
         let mut command = mario();

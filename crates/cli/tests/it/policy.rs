@@ -33,7 +33,7 @@ fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies").join(name)
 }
 
-/// Runs `mario policy`; standard output, standard error and the exit code.
+/// Runs `mario policy`. Returns standard output, standard error and the exit code.
 fn policy(command: &str, paths: &[(&str, &Path)], more: &[&str]) -> (String, String, Option<i32>) {
     let mut arguments: Vec<std::ffi::OsString> = vec!["policy".into(), command.into()];
     for (option, path) in paths {
@@ -136,7 +136,7 @@ fn asks_which_instance_is_meant() {
 }
 
 #[test]
-fn warns_of_solutions_that_are_no_operations_and_still_shows_them() {
+fn warns_of_invalid_solutions_and_still_shows_them() {
     let policy_file = file("odd.pl", "operation(move, _, n41).\noperation(migrate, _, _).\n");
     let facts = file("facts-odd.pl", FACTS);
     let paths = [("--policy", policy_file.as_path()), ("--facts", facts.as_path())];
@@ -148,7 +148,7 @@ fn warns_of_solutions_that_are_no_operations_and_still_shows_them() {
     let batch = file("odd.jsonl", BATCH);
     let (out, err, _) = policy("decide", &[("--policy", &policy_file), ("--batch", &batch)], &[]);
     assert!(out.contains(r#""invalid":[{"#) && out.contains(r#""fault":"a policy proposes"#), "{out}");
-    assert!(err.contains("3 solutions are no operations, the first for line 1"), "{err}");
+    assert!(err.contains("3 solutions are not operations, the first for line 1"), "{err}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_policy_that_does_not_decide_is_the_inputs_fault() {
 }
 
 #[test]
-fn shows_where_a_policy_calls_what_nobody_defines() {
+fn points_at_a_call_of_an_undefined_predicate() {
     let facts = file("facts-unknown.pl", FACTS);
     let library = file("words.pl", "crowded(I) :- idel(I).\nidle(I) :- \\+ requests(I, _, _, _).\n");
     let policy_file =
@@ -193,7 +193,7 @@ fn shows_where_a_policy_calls_what_nobody_defines() {
 }
 
 #[test]
-fn explains_no_less_about_a_policy_that_does_not_decide() {
+fn explains_an_undecided_policy_as_fully() {
     let facts = file("facts-endless.pl", FACTS);
     let policy_file = file("endless.pl", "operation(undeploy, _, self) :- loop.\nloop :- loop.\n");
     let paths = [("--policy", policy_file.as_path()), ("--facts", facts.as_path())];
@@ -205,7 +205,7 @@ fn explains_no_less_about_a_policy_that_does_not_decide() {
 }
 
 #[test]
-fn warns_of_an_application_that_nobody_described() {
+fn warns_of_an_application_without_a_descriptor() {
     let policy_file = shipped("workload-aware.pl");
     let facts =
         file("undescribed.pl", "node(n42, 10).\nserviceInstance(s1, video, n42).\nrequests(s1, n41, 11, 30).\n");

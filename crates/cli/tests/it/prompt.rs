@@ -1,4 +1,4 @@
-//! The prompt of `mario prolog`, used through a terminal as a person does.
+//! The prompt of `mario prolog`, used through a pseudo terminal.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -15,12 +15,12 @@ use crate::mario;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A person at a terminal.
+/// A user at a terminal.
 struct Person {
     mario: Child,
     keyboard: File,
     screen: Receiver<Vec<u8>>,
-    /// What was shown since the last [`Person::sees`].
+    /// What was shown after the last match of [`Person::sees`].
     unread: String,
     state: PathBuf,
 }
@@ -88,7 +88,7 @@ impl Person {
         self.types(&format!("{goal}\r"));
     }
 
-    /// The code with which mario ended by itself.
+    /// Waits for the end of mario, and returns its exit code.
     #[track_caller]
     fn sees_the_end(mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
@@ -109,7 +109,7 @@ impl Drop for Person {
     }
 }
 
-/// The text without the sequences that move the cursor.
+/// Strips the sequences that move the cursor.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut characters = text.chars();
@@ -126,7 +126,7 @@ fn without_escapes(text: &str) -> String {
 }
 
 #[test]
-fn shows_one_answer_after_the_other() {
+fn shows_one_answer_at_a_time() {
     let mut person = Person::sits_down("answers", &["family.pl"]);
     person.sees("full stop");
     person.asks("ancestor(ann, X).");
@@ -174,7 +174,7 @@ fn reads_a_goal_over_several_lines() {
 }
 
 #[test]
-fn goes_on_after_mistakes_and_interrupts() {
+fn continues_after_errors_and_interrupts() {
     let mut person = Person::sits_down("mistakes", &["family.pl"]);
     person.asks("foo(.");
     person.sees("error: cannot read the goal");
@@ -212,7 +212,7 @@ fn remembers_what_was_asserted_and_loaded() {
 }
 
 #[test]
-fn keeps_a_history_from_one_conversation_to_the_next() {
+fn keeps_its_history_between_sessions() {
     let mut person = Person::sits_down("history", &[]);
     person.asks("X = remembered.");
     person.sees("X = remembered.\n");
@@ -251,7 +251,7 @@ fn answers_every_goal_of_a_line() {
     person.sees("Z = f(3).\n");
 }
 
-/// All of it is there before the first goal is asked, and far more than the editor reads at once.
+/// All input is there before the first goal is read, and it is far more than the editor reads at once.
 #[test]
 fn answers_what_is_typed_ahead_and_pasted() {
     let mut person = Person::sits_down("typed-ahead", &[]);
@@ -261,7 +261,7 @@ fn answers_what_is_typed_ahead_and_pasted() {
     for number in 0..200 {
         person.sees(&format!("X = line({number}).\n"));
     }
-    // While a goal runs, and with keys for its answers.
+    // While a goal runs, and including keys for its answers.
     person.types("numlist(1, 200000, L), last(L, X), member(Y, [a, b, c]), L = [_|_].\r");
     person.types("; ");
     person.types("Y = behind.\r");
@@ -269,7 +269,7 @@ fn answers_what_is_typed_ahead_and_pasted() {
     person.sees("Y = b ;\n");
     person.sees("Y = c");
     person.sees("Y = behind.\n");
-    // As terminals send what is pasted.
+    // The bracketed paste of terminals.
     person.types("\u{1b}[200~member(X, [p, q]).\nX = second.\n\u{1b}[201~\r");
     person.sees("X = p ");
     person.types(";");

@@ -1,4 +1,4 @@
-//! What `mario run` says when agents get nothing done, and how the command that it names explains it.
+//! What `mario run` prints when agents achieve nothing, and how the command that it suggests explains it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn policy(directory: &Path, text: &str) -> String {
     path.to_str().expect("a path of the workspace").to_owned()
 }
 
-/// Runs the paper's world for a while; what was said, and what its directory is.
+/// Runs the paper's world for a while. Returns its messages and its directory.
 fn short_run(directory: &Path, more: &[&str]) -> (String, String) {
     let out = directory.join("run");
     let out = out.to_str().expect("a path of the workspace");
@@ -31,7 +31,7 @@ fn short_run(directory: &Path, more: &[&str]) -> (String, String) {
     (stderr(&output), out.to_owned())
 }
 
-/// The command that was named, without `mario`.
+/// The suggested command, without `mario`.
 fn named_command(said: &str) -> Vec<String> {
     let line = said.lines().find_map(|line| line.split("mario policy explain").nth(1)).expect("a command is named");
     let words = line.split_whitespace().map(|word| word.trim_matches('`').to_owned());
@@ -39,7 +39,7 @@ fn named_command(said: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_reason_is_told_and_the_command_that_is_named_explains_it() {
+fn the_first_reason_is_reported_with_a_command_that_explains_it() {
     for (name, text, reason, explained) in [
         (
             "odd",
@@ -74,7 +74,7 @@ fn the_first_reason_is_told_and_the_command_that_is_named_explains_it() {
 }
 
 #[test]
-fn a_decision_of_a_kept_run_is_explained_as_it_was_made() {
+fn a_decision_of_a_stored_run_is_explained_as_it_was_made() {
     let directory = directory("kept");
     let (said, out) = short_run(&directory, &["--policy", "workload-and-latency-aware"]);
     assert!(!said.contains("warning"), "{said}");
@@ -85,7 +85,7 @@ fn a_decision_of_a_kept_run_is_explained_as_it_was_made() {
         let output = run(&arguments);
         (stdout(&output), stderr(&output), output.status.code())
     };
-    // Whatever the first operation of an instance was, its explanation proposes it and says that it was accepted.
+    // The explanation of the first operation of an instance proposes it and says that it was accepted.
     let row: Vec<&str> = moves.lines().nth(1).expect("something happened").split(',').collect();
     let (instance, time) = (row[0], row[2]);
     let (shown, _, code) = explain(&["--instance", instance, "--time", time]);
@@ -93,7 +93,7 @@ fn a_decision_of_a_kept_run_is_explained_as_it_was_made() {
     assert!(shown.contains(&format!("time {time}: ")) && shown.contains("was accepted"), "{moves}\n{shown}");
     let (shown, _, code) = explain(&["--instance", instance, "--time", time, "--format", "json"]);
     assert!(code == Some(0) && shown.contains(r#""inhibited":null"#), "{shown}");
-    // Names and times that are not there are told with what is.
+    // An unknown instance or time is rejected with a list of those that exist.
     let (_, said, code) = explain(&["--instance", "999999"]);
     assert!(code == Some(2) && said.contains("instances are 1, "), "{said}");
     let (_, said, code) = explain(&["--instance", "1", "--time", "10"]);
@@ -112,7 +112,7 @@ fn a_trace_without_evaluations_cannot_be_explained() {
 #[test]
 fn a_budget_bounds_decisions_and_the_audit_knows_it() {
     let directory = directory("budget");
-    // Counts to a thousand before it says anything: too long for a hundred inferences, and not for the default.
+    // Counts to a thousand first: too long for a hundred inferences, but not for the default.
     let text = "operation(replicate, I, self) :- count(1000), requests(I, _, R, _), R > 1000000.\n\
         operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
         count(0) :- !.\ncount(N) :- M is N - 1, count(M).\n";
@@ -120,7 +120,7 @@ fn a_budget_bounds_decisions_and_the_audit_knows_it() {
     assert!(said.contains("it ran out of inferences"), "{said}");
     let audited = run(["audit", &out]);
     assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
-    // Without the budget in its header, the trace says that a policy did not answer which would have.
+    // Without the budget in its header, the trace claims that a policy failed to answer that would have answered.
     let trace = Path::new(&out).join("trace.jsonl");
     let told = fs::read_to_string(&trace).expect("it was kept");
     assert!(told.contains(r#""decision_budget":100,"#));
@@ -133,7 +133,7 @@ fn a_budget_bounds_decisions_and_the_audit_knows_it() {
 }
 
 #[test]
-fn a_run_whose_policies_do_not_end_says_so_while_it_runs_and_without_a_terminal() {
+fn a_run_whose_policies_exhaust_their_budget_warns_early_without_a_terminal() {
     let directory = directory("endless");
     let text = "operation(undeploy, I, self) :- wait(I).\nwait(I) :- requests(I, _, _, _), wait(I).\n";
     let policy = policy(&directory, text);
@@ -149,7 +149,7 @@ fn a_run_whose_policies_do_not_end_says_so_while_it_runs_and_without_a_terminal(
         .expect("the binary was built and runs");
     let begun = Instant::now();
     let mut is_told = false;
-    // How long it takes depends on the machine; that it is told before the run ends does not.
+    // How long the run takes depends on the machine; that it warns before its end does not.
     while !is_told && begun.elapsed() < Duration::from_mins(2) && child.try_wait().expect("it is ours").is_none() {
         std::thread::sleep(Duration::from_millis(100));
         is_told =
@@ -161,7 +161,7 @@ fn a_run_whose_policies_do_not_end_says_so_while_it_runs_and_without_a_terminal(
 }
 
 #[test]
-fn what_a_choice_of_policy_replaces_is_told() {
+fn reports_which_policies_a_choice_replaces() {
     let directory = directory("replaced");
     let scenario = directory.join("scenario.toml");
     let text = "preset = \"paper\"\nduration = 1000\n[[deploy]]\napplication = \"app1\"\npolicy = \"never-move\"\n";

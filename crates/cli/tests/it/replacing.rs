@@ -1,4 +1,4 @@
-//! What is there already, is missing, or is something else: files are not lost, and what is meant is named.
+//! Existing, missing and unrelated files: no file is lost, and the message names it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// Runs a command in a directory; its exit code, and what it wrote.
+/// Runs a command in a directory. Returns its exit code and its output.
 fn typed(directory: &Path, command: &str) -> (i32, String) {
     let output = mario().current_dir(directory).args(command.split_whitespace()).output().expect("it runs");
     (output.status.code().expect("it ends by itself"), stdout(&output) + &stderr(&output))
@@ -71,7 +71,7 @@ fn a_page_of_explanations_replaces_no_other_file() {
 }
 
 #[test]
-fn a_directory_that_is_no_run_and_no_comparison_is_named_as_such() {
+fn a_directory_without_a_run_or_comparison_is_reported() {
     let place = directory("directories");
     fs::create_dir(place.join("empty")).expect("writable");
     refused(&place, "audit empty", "`empty` holds no run: it has no trace.jsonl");
@@ -80,7 +80,7 @@ fn a_directory_that_is_no_run_and_no_comparison_is_named_as_such() {
 }
 
 #[test]
-fn an_audit_says_which_files_of_a_run_are_gone() {
+fn an_audit_lists_missing_files_of_a_run() {
     let place = directory("gone");
     succeeds(&place, "run paper --set duration=400 --out kept --quiet");
     assert!(!succeeds(&place, "audit kept").contains("not in the directory"));

@@ -1,4 +1,4 @@
-//! `mario report` and `mario view`: what they write, serve and refuse.
+//! `mario report` and `mario view`: what they write, serve and reject.
 
 mod beside;
 mod explanations;
@@ -31,7 +31,7 @@ fn report(directory: &Path, options: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn explains_no_more_than_it_may() {
+fn explanations_respect_the_budget() {
     let (header, records) = TRACE.split_once('\n').expect("a header");
     let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
     header["policies"][0]["files"][0][1] = "operation(undeploy, I, self) :- repeat, atom(I), fail.".into();
@@ -158,7 +158,7 @@ impl Drop for View {
     }
 }
 
-/// Starts a server; gives it, and where it listens.
+/// Starts a server. Returns it and its address.
 fn view(directory: &Path) -> (View, String) {
     let child = mario().arg("view").arg(directory).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut view = View(child.expect("the binary was built"));
@@ -176,7 +176,7 @@ fn get(address: &str, path: &str, host: &str) -> String {
 }
 
 #[test]
-fn view_serves_the_page_on_this_machine_and_has_news_when_the_trace_grows() {
+fn view_serves_the_page_locally_and_updates_it_as_the_trace_grows() {
     let cut = TRACE[..TRACE.len() - 1].rfind('\n').expect("several lines") + 1;
     let directory = run_directory("view", &TRACE[..cut]);
     let (_view, address) = view(&directory);
@@ -199,7 +199,7 @@ fn view_serves_the_page_on_this_machine_and_has_news_when_the_trace_grows() {
 }
 
 #[test]
-fn view_refuses_what_has_no_run() {
+fn view_rejects_a_directory_without_a_run() {
     let directory = run_directory("nothing", TRACE);
     fs::remove_file(directory.join("trace.jsonl")).expect("it is there");
     let output = run(["view".as_ref(), directory.as_os_str()]);

@@ -1,4 +1,4 @@
-//! `mario run --resume`: runs that were killed, interrupted or spoilt.
+//! `mario run --resume`: runs that were killed, interrupted or damaged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::{mario, run, stderr, stdout};
 
-/// A place for one test, with nothing in it.
+/// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resume").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -28,7 +28,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The paper's world for much longer, where nodes fail at random and one leaves for good.
+/// The paper's world for much longer, with nodes that fail at random and one that leaves.
 fn scenario(place: &Path) -> PathBuf {
     let path = place.join("long.toml");
     let text = "preset = \"paper\"\nduration = 400000\n\n[redeploy]\ndelay = 500\n\n\
@@ -77,7 +77,7 @@ impl Drop for Running {
     }
 }
 
-/// A generator of its own, so that each way of running has its own moments.
+/// A generator per test, so that each mode is killed at its own moments.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -85,8 +85,9 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Kills a run at some moments, goes on with it each time, and holds what it leaves in the end against a run that nobody killed.
-fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
+/// Kills a run at random moments, resumes it each time, and compares the final result with that of an uninterrupted
+/// run.
+fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let place = place(name);
     let scenario = scenario(&place);
     let scenario = scenario.to_str().expect("a name");
@@ -94,7 +95,7 @@ fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
     let [shown, broken_shown] = [&whole, &broken].map(|path| path.to_str().expect("a name"));
     let began = Instant::now();
     let output = run(["run", scenario, "--out", shown].iter().chain(options));
-    // However fast the machine is, there is time for each of the kills.
+    // Scaled to the machine, so that there is time for each kill.
     let pause = began.elapsed() / 6;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -121,7 +122,7 @@ fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
         );
     }
     drop(running);
-    // A run that came to its end before it could be killed proves nothing.
+    // A run that finished before it could be killed proves nothing.
     assert!(kills > 2, "{kills} kills");
     let output = run(["run", "--resume", broken_shown]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -134,14 +135,14 @@ fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
 }
 
 #[test]
-fn a_run_with_messages_that_is_killed_again_and_again_leaves_the_same_bytes() {
-    killed_again_and_again("messages", &["--messages"], 4_101_842_887_655_102_017);
+fn a_repeatedly_killed_run_with_messages_leaves_the_same_bytes() {
+    killed_repeatedly("messages", &["--messages"], 4_101_842_887_655_102_017);
 }
 
 #[test]
-fn a_run_with_rates_that_is_killed_again_and_again_leaves_the_same_bytes() {
+fn a_repeatedly_killed_run_with_rates_leaves_the_same_bytes() {
     let options = ["--set", "network.fidelity=flow", "--trace", "operations"];
-    killed_again_and_again("rates", &options, 88_172_645_463_325_252);
+    killed_repeatedly("rates", &options, 88_172_645_463_325_252);
 }
 
 /// A run without end, and the directory that it is kept in.
@@ -155,7 +156,7 @@ fn endless(place: &Path) -> (Running, PathBuf) {
 }
 
 #[test]
-fn a_run_is_soon_saved_for_the_first_time() {
+fn the_first_checkpoint_of_a_run_comes_soon() {
     let place = place("soon");
     let (mut running, directory) = endless(&place);
     running.until(|| directory.join("checkpoint").exists());
@@ -168,11 +169,11 @@ fn a_run_is_soon_saved_for_the_first_time() {
     running.signal(Signal::SIGINT);
     let (code, message) = running.end();
     assert_eq!(code, Some(130), "{message}");
-    assert!(message.contains("going on at time") && message.contains("broken off at time"), "{message}");
+    assert!(message.contains("resuming at time") && message.contains("broken off at time"), "{message}");
 }
 
 #[test]
-fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
+fn an_interrupted_run_is_checkpointed_and_valid_up_to_its_end() {
     let place = place("interrupted");
     let (mut running, directory) = endless(&place);
     let shown = directory.to_str().expect("a name");
@@ -181,7 +182,7 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
     assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGXCPU] {
         running.signal(signal);
-        // Some send a signal to a process and to its group.
+        // Some programs send a signal to a process and to its group.
         running.signal(signal);
         let (code, message) = running.end();
         assert_eq!(code, Some(130), "{message}");
@@ -207,12 +208,12 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
 }
 
 #[test]
-fn a_run_that_ignores_hangups_goes_on_when_the_terminal_closes() {
+fn a_run_under_nohup_survives_a_closed_terminal() {
     let place = place("nohup");
     let directory = place.join("run");
     let out = directory.to_str().expect("a name");
     let mut command = std::process::Command::new("sh");
-    // What `nohup` does.
+    // As `nohup` does.
     let script = "trap '' HUP; exec \"$@\"";
     let arguments = ["run", "paper", "--set", "duration=100000000", "--out", out];
     let command = command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_mario")]).args(arguments);
@@ -229,7 +230,7 @@ fn a_run_that_ignores_hangups_goes_on_when_the_terminal_closes() {
 }
 
 #[test]
-fn what_cannot_be_gone_on_with_is_said_precisely_and_stays_as_it_is() {
+fn resume_rejects_unusable_runs_precisely_and_leaves_them_unchanged() {
     let place = place("refused");
     let (mut running, directory) = endless(&place);
     running.signal(Signal::SIGINT);

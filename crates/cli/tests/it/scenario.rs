@@ -29,7 +29,7 @@ fn a_new_scenario_is_checked_and_shown_without_a_mistake() {
     );
     let shown = run(["scenario".as_ref(), "show".as_ref(), path.as_os_str()]);
     assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
-    // What is shown is a scenario, and the same one.
+    // The output is a scenario file, and describes the same scenario.
     let copy = directory.join("copy.toml");
     fs::write(&copy, stdout(&shown)).expect("the test's own directory is writable");
     let again = run(["scenario".as_ref(), "show".as_ref(), copy.as_os_str()]);
@@ -111,7 +111,7 @@ fn recorded_users_are_attached() {
 }
 
 #[test]
-fn what_would_never_end_is_refused_by_check_and_run_alike_with_its_place() {
+fn check_and_run_reject_endless_scenarios_with_their_place() {
     let directory = fresh_directory("endless");
     let drawn = ["topology.kind=random-geometric", "topology.nodes=16000000"];
     let cases: [(&[&str], &str); 8] = [
@@ -146,7 +146,7 @@ fn what_would_never_end_is_refused_by_check_and_run_alike_with_its_place() {
 }
 
 #[test]
-fn check_tells_what_a_run_will_cost_and_a_limit_can_be_raised() {
+fn check_reports_the_cost_of_a_run_and_limits_can_be_raised() {
     let output = run(["scenario", "check", "paper"]);
     assert!(stdout(&output).contains("\n  expected cost: about 350000 events and 24 MiB\n"), "{}", stdout(&output));
     let keys = ["scenario", "check", "paper", "--set", "limits.events=1000"];

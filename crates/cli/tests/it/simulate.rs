@@ -1,4 +1,4 @@
-//! `mario run`: what it leaves, what it says, and what it does not destroy.
+//! `mario run`: what it writes, what it prints, and what it does not overwrite.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{mario, run, stderr, stdout};
 
-/// A place for one test, with nothing in it.
+/// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -103,7 +103,7 @@ fn what_cannot_be_run_leaves_no_directory() {
 }
 
 #[test]
-fn messages_are_not_kept_where_none_are_sent() {
+fn messages_are_rejected_where_none_are_sent() {
     let directory = place("flow").join("run");
     let (code, _, message) = simulate(&directory, &["--messages", "--set", "network.fidelity=flow"]);
     assert_eq!(code, Some(2), "{message}");
@@ -134,7 +134,7 @@ fn the_policy_of_one_application_holds_beside_that_of_all_in_any_order() {
 }
 
 #[test]
-fn keeps_runs_without_a_name_in_numbered_directories() {
+fn keeps_unnamed_runs_in_numbered_directories() {
     let place = place("numbered");
     for number in 1..=2 {
         let mut command = mario();
@@ -161,7 +161,7 @@ fn prints_the_summary_as_json() {
 #[test]
 fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
     let directory = place("full").join("run");
-    // No file may grow beyond some kilobytes: to the program that is a full disk.
+    // No file may grow beyond some kilobytes, which to the program is a full disk.
     let script = format!(
         "trap '' XFSZ; ulimit -f 64; exec {} run paper --out {}",
         env!("CARGO_BIN_EXE_mario"),
@@ -197,7 +197,7 @@ fn a_summary_of_a_city_can_be_audited_and_shown() {
 }
 
 #[test]
-fn a_policy_that_gives_no_answer_is_told_of() {
+fn a_policy_that_does_not_answer_is_reported() {
     let place = place("failing");
     let ways = [
         ("loops", "operation(undeploy, I, self) :- operation(undeploy, I, self)."),
@@ -215,7 +215,7 @@ fn a_policy_that_gives_no_answer_is_told_of() {
             let options = ["--policy", policy, "--trace", trace, "--set", "duration=900", "--verbose"];
             let (code, _, message) = simulate(&directory, &options);
             assert_eq!(code, Some(0), "{message}");
-            assert!(message.contains("policies were asked for "), "{message}");
+            assert!(message.contains("policies were evaluated for "), "{message}");
             let is_told = message.contains("gave no answer that an agent could follow");
             assert_eq!(is_told, !["silent", "late"].contains(&name), "{name} {trace}: {message}");
         }
@@ -235,7 +235,7 @@ fn owned(place: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn an_acceptance_policy_that_gives_no_answer_is_told_of() {
+fn an_acceptance_policy_that_does_not_answer_is_reported() {
     let place = place("failing-owners");
     let ways = [
         ("raises", "accept(_) :- true, throw(tired).", Some(("nobody caught `tired`", "raises.pl:1:1"))),
@@ -276,7 +276,7 @@ fn an_acceptance_policy_that_gives_no_answer_is_told_of() {
 }
 
 #[test]
-fn check_and_run_agree_on_what_is_there_from_the_beginning() {
+fn check_and_run_agree_on_the_initial_state() {
     let place = place("beginnings");
     let applications = "preset = \"paper\"\nduration = 900\nreset = [\"application\"]\n[[application]]\nid = \"one\"\nkind = \"WS\"\n\
                         hardware = 1\nmax_rate = 5\nmax_latency = 10\npolicy = \"never-move\"\n";
@@ -313,7 +313,7 @@ fn check_and_run_agree_on_what_is_there_from_the_beginning() {
 }
 
 #[test]
-fn a_plan_that_asks_no_owner_says_so() {
+fn a_plan_that_ignores_owners_says_so() {
     let place = place("unasked");
     let path = owned(&place, "refuses", "reject(_, never).");
     let plan = ["--set", "management.strategy=central-greedy"];

@@ -1,11 +1,11 @@
-//! `mario snapshot`, `mario replay`, and what goes on from a snapshot.
+//! `mario snapshot`, `mario replay`, and runs resumed from a snapshot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{mario, run, stderr, stdout};
 
-/// A place for one test, with nothing in it.
+/// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshot").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -13,7 +13,7 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Runs mario in a place, and sees that it succeeds.
+/// Runs mario in a directory, and asserts success.
 fn succeed(place: &Path, line: &str) -> String {
     let output = mario().args(line.split(' ')).current_dir(place).output().expect("it runs");
     assert!(output.status.success(), "{line}\n{}", stderr(&output));
@@ -35,7 +35,7 @@ fn records(place: &Path, run: &str) -> Vec<String> {
 const SMALL: &str = "--set duration=6000 --set topology.size=4";
 
 #[test]
-fn a_snapshot_goes_on_as_recorded_under_the_same_policy() {
+fn a_snapshot_resumes_as_recorded_under_the_same_policy() {
     let place = place("same");
     let mine =
         "operation(replicate, I, N) :- requests(I, N, R, _), N \\== self, R > 3, \\+ inhibited(replicate, I, N).\n";
@@ -49,7 +49,7 @@ fn a_snapshot_goes_on_as_recorded_under_the_same_policy() {
     for (number, (way, detail)) in ways.into_iter().enumerate() {
         succeed(&place, &format!("run paper {SMALL} {way} --trace {detail} --out r{number}"));
         succeed(&place, &format!("snapshot r{number} --at 2710 --out s{number}.toml"));
-        // A snapshot has everything in it.
+        // A snapshot is self-contained.
         fs::write(place.join("mine.pl"), "operation(undeploy, _, self).\n").expect("writable");
         succeed(&place, &format!("run s{number}.toml --trace {detail} --out again{number}"));
         assert_eq!(records(&place, &format!("r{number}")), records(&place, &format!("again{number}")), "{way}");
@@ -58,7 +58,7 @@ fn a_snapshot_goes_on_as_recorded_under_the_same_policy() {
 }
 
 #[test]
-fn another_policy_holds_from_the_moment_on() {
+fn another_policy_applies_from_the_snapshot_on() {
     let place = place("other");
     succeed(&place, &format!("run paper {SMALL} --policy workload-aware --out recorded"));
     let told = succeed(&place, "replay recorded --until 3000 --policy never-move --out replayed");
@@ -73,7 +73,7 @@ fn another_policy_holds_from_the_moment_on() {
     let (recorded, replayed) = (records(&place, "recorded"), records(&place, "replayed"));
     let update = replayed.iter().position(|record| record.starts_with("[\"update\"")).expect("an update");
     assert_eq!(recorded[..update], replayed[..update]);
-    // The report explains each decision by the policy of its time.
+    // The report explains each decision by the policy in force at its time.
     succeed(&place, "report replayed --out report.html");
     succeed(&place, "snapshot recorded --at 3000 --out here.toml");
     let why = succeed(&place, "policy explain --snapshot here.toml --instance 1 --policy never-move");
@@ -117,7 +117,7 @@ fn a_past_that_is_not_the_recorded_one_is_refused() {
 }
 
 #[test]
-fn a_trace_by_itself_makes_a_world_that_begins_at_the_moment() {
+fn a_trace_alone_makes_a_scenario_that_starts_at_the_moment() {
     let place = place("alone");
     succeed(&place, &format!("run paper {SMALL} --policy workload-aware --out recorded"));
     fs::remove_file(place.join("recorded/run.json")).expect("it was there");

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{mario, run, stderr, stdout};
 
 #[test]
-fn says_nothing_beside_the_data() {
+fn prints_nothing_but_the_data() {
     let output = run(["man"]);
     assert!(stdout(&output).starts_with(".ie"), "{}", stdout(&output));
     assert_eq!(stderr(&output), "");
@@ -47,7 +47,7 @@ fn writes_no_colour_into_a_pipe_unless_asked() {
 }
 
 #[test]
-fn ends_quietly_when_nobody_reads_its_output() {
+fn ends_quietly_when_its_output_is_closed() {
     let endless = ["prolog", "--goal", "repeat, format(\"line~n\"), fail"];
     for arguments in [&["completions", "zsh"][..], &["man"], &["--help"], &["prolog", "--goal", "true"], &endless] {
         let (reader, writer) = std::io::pipe().expect("pipes exist");

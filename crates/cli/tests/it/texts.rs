@@ -1,12 +1,11 @@
-//! Texts that are wrong in very many places, or load each other very many times: the command ends, with a message that a
-//! person can read.
+//! Texts with very many errors, or that load each other very many times: the command ends, with a readable message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{mario, stderr};
 
-/// As many mistakes as a program that went wrong writes.
+/// As many errors as a broken generator writes.
 const MANY: usize = 20_000;
 
 /// A directory, fresh for each test.
@@ -21,7 +20,7 @@ fn write(directory: &Path, name: &str, text: &str) {
     fs::write(directory.join(name), text).expect("writable");
 }
 
-/// What mario says that it cannot use, with exit code 2 and in no more lines than a person scrolls through.
+/// Runs mario, which must exit with code 2 and a message of a readable length, and returns the message.
 fn refused(directory: &Path, arguments: &[&str]) -> String {
     let output = mario().args(arguments).current_dir(directory).output().expect("it runs");
     let message = stderr(&output);
@@ -35,7 +34,7 @@ fn lines(line: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn a_program_that_is_wrong_everywhere_is_read_up_to_a_limit() {
+fn a_program_with_very_many_errors_is_read_up_to_a_limit() {
     let directory = directory("program");
     write(&directory, "lines.pl", &lines(|number| format!("f({number} :- g.")));
     write(&directory, "line.pl", &lines(|number| format!("f({number} :- g.")).replace('\n', " "));
@@ -105,7 +104,7 @@ fn scenarios_that_include_too_deep_or_too_much_are_refused() {
 }
 
 #[test]
-fn a_scenario_that_is_wrong_everywhere_is_told_in_part() {
+fn very_many_errors_in_a_scenario_are_shown_in_part() {
     let directory = directory("scenario");
     let cases = [
         ("values.toml", lines(|number| format!("k{number} =")), "this is no TOML in 19900 more places"),
@@ -126,7 +125,7 @@ fn a_scenario_that_is_wrong_everywhere_is_told_in_part() {
 }
 
 #[test]
-fn attachments_that_are_wrong_everywhere_are_told_in_part() {
+fn very_many_errors_in_attachments_are_shown_in_part() {
     let directory = directory("attachments");
     let users: Vec<String> = (0..MANY).map(|number| format!("\"u{number}\": {{}}")).collect();
     for (name, node) in [("nodes.json", "\"u1\": \"nowhere\""), ("users.json", "\"v1\": null")] {
@@ -141,7 +140,7 @@ fn attachments_that_are_wrong_everywhere_are_told_in_part() {
 }
 
 #[test]
-fn facts_that_are_wrong_everywhere_are_told_in_part() {
+fn very_many_errors_in_facts_are_shown_in_part() {
     let directory = directory("facts");
     write(&directory, "facts.pl", &lines(|number| format!("nonsense({number}).")));
     write(&directory, "policy.pl", "operation(undeploy, _, self).\n");

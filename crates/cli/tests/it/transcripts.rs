@@ -1,6 +1,6 @@
-//! What a user sees, command by command, held against the files in `tests/transcripts`.
+//! What a user sees, by command, compared with the files in `tests/transcripts`.
 //!
-//! `UPDATE_TRANSCRIPTS=1` writes what is seen now into the files, to be looked at before it is committed.
+//! `UPDATE_TRANSCRIPTS=1` updates the files; review them before committing.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -43,7 +43,7 @@ fn command(line: &str, directory: &Path) -> Command {
     command
 }
 
-/// The transcript with everything between the commands replaced by what they do now.
+/// The transcript with the output of each command replaced by the current one.
 fn replay(transcript: &str, directory: &Path) -> String {
     let mut replayed = String::new();
     let mut is_output = false;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{mario, stderr, stdout};
 
 const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";
-/// Two instances of it would send each other back and forth.
+/// Two instances with it would send each other back and forth.
 const RESTLESS: &str = "operation(migrate, I, N) :- serviceInstance(I, _, M), node(M, _, Ns), member(N, Ns).\n";
 
 struct Node {
@@ -78,7 +78,7 @@ impl Node {
         signed
     }
 
-    /// Deploys version 1, which stays where it is; returns its signed description.
+    /// Deploys version 1, which stays where it is. Returns its signed description.
     fn deployed(&self) -> String {
         let first = self.sign(1, STAYS);
         let deadline = Instant::now() + Duration::from_mins(1);
@@ -106,13 +106,13 @@ impl Node {
 }
 
 #[test]
-fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
+fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     let node = Node::start("roll");
     let first = node.deployed();
     assert!(node.asked(&["app", "deploy", &first, "--once", "2"]).status.success());
     assert_eq!(node.versions(), [1, 1]);
 
-    // What the check finds is told, and nothing changes without --force.
+    // Findings of the check are reported, and nothing changes without --force.
     let restless = node.sign(2, RESTLESS);
     let output = node.asked(&["app", "update", &restless]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -136,7 +136,7 @@ fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
     let other = node.asked(&["app", "rollback", "bank"]);
     assert!(other.status.code() == Some(2) && stderr(&other).contains("bank"), "{}", stderr(&other));
 
-    // What an agent decided last is explained.
+    // The last decision of an agent is explained.
     let list = node.json(&["app", "list"]);
     let instance = list["instances"][0]["instance"].as_str().expect("an id");
     let deadline = Instant::now() + Duration::from_mins(1);
@@ -160,11 +160,11 @@ fn a_policy_is_checked_rolled_out_tried_on_one_instance_and_rolled_back() {
     }
 }
 
-/// Ends itself after its first evaluation, if it is asked.
+/// Undeploys itself at its first evaluation, if requested.
 const LEAVES: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, _).\n";
 
 #[test]
-fn a_shadow_is_evaluated_beside_what_runs_and_never_asked_for() {
+fn a_shadow_policy_is_evaluated_and_its_proposals_are_never_requested() {
     let node = Node::start("shadow");
     node.deployed();
     let none = node.asked(&["app", "shadow", "shop"]);

@@ -146,7 +146,7 @@ error: cannot read clause
 }
 
 #[test]
-fn points_behind_the_last_character_at_the_end_of_a_file() {
+fn points_after_the_last_character_at_the_end_of_a_file() {
     for text in ["p :- q", "p :- q\n", "p :- q\r\n"] {
         check(
             &Diagnostic::error("cannot read clause").at(
@@ -271,7 +271,7 @@ fn renders_any_span_whatever() {
 }
 
 #[test]
-fn differs_in_nothing_but_escape_sequences_when_coloured() {
+fn colour_adds_only_escape_sequences() {
     let source = Source::new("a.pl", POLICY);
     let diagnostic = Diagnostic::error("title").at(&source, 50..60, "label").hint("hint");
     let coloured = Renderer::coloured().render(&diagnostic);

@@ -21,20 +21,20 @@ pub struct ShadowArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
     pub application: String,
-    /// End the shadow, and show what came of it
+    /// End the shadow, and show its result
     #[arg(long)]
     pub end: bool,
     #[command(flatten)]
     pub nodes: NodesArguments,
 }
 
-pub(super) const LONG_ABOUT: &str = "Show how a policy that is tried out compares with the one that runs.
+pub(super) const LONG_ABOUT: &str = "Show how a shadow policy compares with the one that runs.
 
-`mario app update FILE --shadow` lets the policy of a signed description shadow the one that runs, on the nodes that are named: whenever an agent of the \
-application evaluates there, the shadow is evaluated with the same facts. What it proposes is recorded and never asked for. This \
-command adds up what the nodes counted: how often the two differ, what each wanted then, and the last decisions in which they did.";
+`mario app update FILE --shadow` starts a shadow on the named nodes: whenever an agent of the application evaluates its policy there, the policy of the \
+signed description is evaluated with the same facts. Its proposals are recorded and never requested. This \
+command sums the counts of the nodes: how often the two policies differ, what each proposed then, and the last decisions in which they differed.";
 
-/// Lets the policy of a signed description shadow what runs on each node.
+/// Starts to shadow an application with the policy of a signed description, on each node.
 pub(super) fn set(
     application: &str,
     document: &[u8],
@@ -54,7 +54,7 @@ pub(super) fn set(
     })
 }
 
-/// Shows how a shadow compares with what runs, or ends it.
+/// Shows how a shadow policy compares with the one that runs, or ends the shadow.
 pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outcome, Failure> {
     let ShadowArguments { application, end, nodes } = arguments;
     application_id(application).map_err(|fault| failure(&fault))?;
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outc
     write(nodes, console, &sum(application, &summaries), shown)
 }
 
-/// What all nodes counted, as one.
+/// The counts of all nodes, summed.
 fn sum(application: &str, summaries: &[Value]) -> Value {
     let total = |key: &str| summaries.iter().filter_map(|summary| summary[key].as_u64()).sum::<u64>();
     let mut differences: BTreeMap<(String, String), u64> = BTreeMap::new();
@@ -148,7 +148,7 @@ fn write(
     Ok(Outcome::Done)
 }
 
-/// What went wrong on the way, and how many nodes have done it.
+/// The failure, with the number of nodes that were already changed.
 fn stopped(fault: &Fault, done: usize) -> Failure {
     match done {
         0 => failure(fault),

@@ -17,14 +17,14 @@ use crate::commands::policy::found;
 use crate::live::{Format, NodeArguments, engine, failure, table, word};
 use crate::{Console, Failure, Outcome};
 
-pub(super) const LONG_ABOUT: &str = "Give the instances of an application another description: a policy changes in flight.
+pub(super) const LONG_ABOUT: &str = "Replace the description of an application's running instances, e.g. to change its policy.
 
-First the policy is checked as `mario policy check` does it; with findings nothing is updated, unless --force is given. Then each \
-instance of the application on each node gets the description, one after another. Its agent keeps its memory. Its copy goes on, unless \
-`[run]` or the flavour differs: then it finishes its requests and is started anew, and the next instance waits until it serves. What was updated is in \
-the journal, and so is what ran before, for `mario app rollback`.";
+First the policy is checked as by `mario policy check`; if there are findings, nothing is updated unless --force is given. Then each \
+instance of the application on each node gets the description, one by one. Its agent keeps its memory. Its copy keeps running, unless \
+`[run]` or the flavour differs: then it finishes its requests and is restarted, and the next instance waits until it is healthy. The journal keeps both the \
+new description and the previous one, for `mario app rollback`.";
 
-/// How long a copy that was restarted may take beyond what its description allows.
+/// How long a restarted copy may take beyond the time that its description allows.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `mario app update`.
@@ -36,16 +36,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 Each node updates the instances that are on it: name all nodes that host the application.")]
 pub struct UpdateArguments {
-    /// What `mario app sign` wrote, with a higher version than what runs
+    /// A signed description with a higher version than the one that runs
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Update one instance only: the first that is found
+    /// Update one instance only: the first one found
     #[arg(long)]
     pub canary: bool,
-    /// Update nothing: evaluate the new policy beside the one that runs, and count where the two differ; `mario app shadow` shows it
+    /// Update nothing: evaluate the new policy beside the one that runs and count where they differ; `mario app shadow`
+    /// shows the counts
     #[arg(long, conflicts_with = "canary")]
     pub shadow: bool,
-    /// Update although `mario policy check` finds something
+    /// Update even if `mario policy check` reports problems
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -69,7 +70,7 @@ pub struct RollbackArguments {
 /// Arguments that say who asks which nodes.
 #[derive(Clone, Debug, Args)]
 pub struct NodesArguments {
-    /// A node's address for operators, e.g. 127.0.0.1:7441; may be given again
+    /// A node's address for operators, e.g. 127.0.0.1:7441; may be repeated
     #[arg(long = "node", value_name = "ADDRESS", required = true)]
     pub nodes: Vec<String>,
     /// The certificate of the operator who asks; its key is beside it
@@ -103,7 +104,7 @@ impl NodesArguments {
     }
 }
 
-/// Gives the instances of an application another description, one after another.
+/// Updates the instances of an application to another description, one by one.
 pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let document = super::signed_document(path)?;
@@ -140,7 +141,7 @@ pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<O
     Ok(Outcome::Done)
 }
 
-/// Gives the instances of an application the description back that they had before.
+/// Restores the previous description of an application's instances.
 pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Result<Outcome, Failure> {
     application_id(&arguments.application).map_err(|fault| failure(&fault))?;
     let mut changed = Vec::new();
@@ -164,7 +165,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     Ok(Outcome::Done)
 }
 
-/// Whether nothing is found in the policy of an application. What is found is shown.
+/// Whether `mario policy check` finds no problem in the policy of an application. Shows what it finds.
 fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     let text = &opened.descriptor.policy;
     let Some((name, main)) = text.main() else { return Ok(false) };
@@ -180,7 +181,7 @@ fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     Ok(report.findings.is_empty())
 }
 
-/// The instances of an application that are a node's own.
+/// The instances of an application that a node owns.
 fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Failure> {
     let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
     let all = answer["instances"].as_array().cloned().unwrap_or_default();
@@ -188,12 +189,12 @@ fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fai
     Ok(own.map(|one| word(&one["instance"])).collect())
 }
 
-/// Waits until the copy of an instance serves; `Err` if it does not in time.
+/// Waits until the copy of an instance is healthy. Returns an error on timeout.
 fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fault> {
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + PATIENCE;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-        // One that has moved on since is another node's to look after.
+        // An instance that has migrated since is now another node's to watch.
         if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
             return Ok(());
         }
@@ -205,7 +206,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     }
 }
 
-/// What went wrong on the way, and how far the update came.
+/// The failure, with how far the update got.
 fn stopped(fault: &Fault, changed: &[Value]) -> Failure {
     match changed.len() {
         0 => failure(fault),

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// The policy of all applications: the path of a file, the name of one that ships, or baseline:NAME
     #[arg(long, value_name = "POLICY", default_value = "workload-and-latency-aware", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policy: String,
-    /// Draw everything random from this seed
+    /// The seed of all randomness
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How many threads evaluate agents; the runs are the same with any number
@@ -45,8 +45,7 @@ pub struct Arguments {
     /// How to print the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: TableFormat,
-    /// Measure the one size in this process, and print its object: what the process that was started by the user asks of those
-    /// that it starts
+    /// Measure one size in this process and print its object; the parent process passes this option to its children
     #[arg(long, hide = true)]
     pub here: bool,
 }
@@ -54,9 +53,9 @@ pub struct Arguments {
 /// What grows with the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhatGrows {
-    /// The town: it gets more districts, each like the paper's town.
+    /// The town: it gets more districts, each like the town of the paper.
     Town,
-    /// The network in the same 4 by 4 km: users pass more and more access points.
+    /// The network in the same 4 by 4 km: users pass ever more access points.
     Density,
 }
 
@@ -71,14 +70,14 @@ pub enum TableFormat {
 
 pub(super) const LONG_ABOUT: &str = "Measure how the cost of a run grows with the size of its world.
 
-Each size is the paper's scenario on a tree with so many nodes, with 2.86 users for each node, traffic as rates and the full 52,000 \
-time units, in a process of its own. A line tells how many agents there were on average, how many decisions were asked (one for each \
-agent and cycle) and how many of them a policy was really evaluated for, the CPU time of the run over the decisions asked, the most \
-memory that the process had, and how long making the world and running it took. The last line compares the largest size with the \
+Each size is the paper's scenario on a tree with that number of nodes, with 2.86 users for each node, traffic as rates and the full 52,000 \
+time units, in a process of its own. A line shows the mean number of agents, the number of decisions (one for each \
+agent and cycle), for how many of them a policy was evaluated, the CPU time of the run divided by the decisions, the \
+peak memory of the process, and the times to build the world and to run it. The last line compares the largest size with the \
 smallest.
 
-CPU time is that of all threads in the run itself; making the world is not in it. Each run is made at least three times, and until a \
-second is full, and its least CPU time counts; memory and the time it took are those of the first.";
+CPU time is that of all threads in the run itself, without building the world. Each run is repeated at least three times and for at least \
+a second, and its minimum CPU time counts; memory and elapsed time are those of the first.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut sizes = Vec::new();
@@ -88,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if arguments.here {
         return here(arguments, &sizes, console);
     }
-    // A policy that cannot be run is told once, and before anything is measured.
+    // Reports a policy that cannot be run once, before anything is measured.
     let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
     question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
     let interrupted = interruptions()?;
@@ -98,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         match apart(arguments, size, &interrupted) {
             Ok(size) => measured.push(size),
             Err(failure) => {
-                // What was measured until then is not lost.
+                // Keeps what was measured so far.
                 if !measured.is_empty() {
                     print(&measured, arguments.format, console)?;
                 }
@@ -136,7 +135,7 @@ fn question(arguments: &Arguments, size: Size) -> Question {
 
 /// Measures the sizes in this process, and prints an object for each.
 fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
-    // The process that started this one holds the other end of standard input: when that is gone, nobody wants the result.
+    // The parent process holds the other end of standard input. When it closes, the result is no longer wanted.
     thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(1);
@@ -159,9 +158,9 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-/// Measures a size in a process of its own, so that the peak of its memory is its own too.
+/// Measures a size in a process of its own, so that its peak memory is not mixed with that of other sizes.
 fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<Measured, Failure> {
-    /// How often to look whether it is done, or nobody wants it any more.
+    /// How often to check whether the child is done or the user has interrupted.
     const GLANCE: Duration = Duration::from_millis(20);
     let environment = |error: &dyn std::error::Error| {
         let title = format!("cannot measure {} nodes in a process of their own", size.nodes());

@@ -1,4 +1,4 @@
-//! `mario compare` of runs that were kept, simulated or live: their figures side by side.
+//! `mario compare` of stored runs, simulated or live: their figures side by side.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{Console, Failure, Outcome, read_text};
 /// A figure of each run; `None` where a run does not have it.
 type Row = (&'static str, Vec<Option<f64>>);
 
-/// Whether a path is that of a run that was kept.
+/// Whether a path is that of a stored run.
 pub(super) fn is_run(path: &Path) -> bool {
     path.is_dir() && trace_path(path).is_file()
 }
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if !arguments.study.policies.is_empty() {
         let diagnostic =
             Diagnostic::error("the runs are there already, and have their policies: `--policy` means nothing");
-        return Err(Failure::input(diagnostic.hint("`mario replay` goes on with a run under another policy")));
+        return Err(Failure::input(diagnostic.hint("`mario replay` resumes a run under another policy")));
     }
     let columns: Vec<Vec<(&'static str, Option<f64>)>> =
         runs.iter().map(|run| figures(run, console)).collect::<Result<_, Failure>>()?;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// The figures of a run: those that follow from its trace, and what clients saw of live nodes, which is in its summary.
+/// The figures of a run: those computed from its trace, and for live nodes the clients' view from its summary.
 fn figures(run: &Path, console: &Console) -> Result<Vec<(&'static str, Option<f64>)>, Failure> {
     let path = trace_path(run);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;

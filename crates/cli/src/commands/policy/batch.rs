@@ -11,7 +11,7 @@ use mario_prolog::Symbols;
 use crate::gzip::{self, is_gzip};
 use crate::{Failure, TEXT_SIZE_BYTES_MAX};
 
-/// Reads knowledge bases from a file, one by one, so that a batch may be larger than the memory.
+/// Reads knowledge bases from a file one by one, so that a batch may exceed the memory.
 pub(super) struct Batch {
     path: PathBuf,
     reader: Box<dyn BufRead>,
@@ -26,7 +26,7 @@ impl Batch {
         Ok(Batch { path: path.to_path_buf(), reader, buffer: Vec::new(), line: 0 })
     }
 
-    /// The next knowledge base; `None` at the end. Blank lines are passed over.
+    /// The next knowledge base; `None` at the end. Blank lines are skipped.
     pub(super) fn next(&mut self, symbols: &Symbols) -> Result<Option<Recorded>, Failure> {
         loop {
             self.buffer.clear();

@@ -20,7 +20,7 @@ use crate::{Console, Failure, Outcome};
   mario policy bench --policy policies/workload-aware.pl --facts examples/video.pl --repeat 100000
   mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json")]
 pub struct Arguments {
-    /// With what to decide.
+    /// The policy and the facts to decide with.
     #[command(flatten)]
     pub inputs: InputArguments,
     /// Decide every knowledge base N times
@@ -33,11 +33,11 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Measure how fast a policy decides.
 
-All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are loaded anew, all \
-solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the least time of the N, \
-which says more about the policy when the machine has other things to do.";
+All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are reloaded, all \
+solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the minimum of the N times, \
+which is least affected by other load on the machine.";
 
-/// A knowledge base that can be loaded again and again.
+/// A knowledge base that can be loaded repeatedly.
 enum Situation {
     Recorded(Box<Recorded>),
     Facts(Box<KnowledgeBase>, Constant),
@@ -50,7 +50,7 @@ struct Case {
 }
 
 impl Case {
-    /// Makes `facts` those of the case; the instance to decide for.
+    /// Replaces `facts` by those of this case, and returns the instance to decide for.
     fn load(&self, facts: &mut KnowledgeBase) -> Constant {
         match &self.situation {
             Situation::Recorded(recorded) => {
@@ -68,7 +68,7 @@ impl Case {
 /// What one knowledge base cost.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// The least of all repeats: whatever else the machine does makes the others longer.
+    /// The minimum over all repeats: other load on the machine only ever adds time.
     time: Duration,
     /// The same in all repeats.
     inferences: u64,
@@ -80,7 +80,7 @@ struct Measured {
     inferences: u64,
     inferences_max: u64,
     solutions: u64,
-    /// The least that each knowledge base took, on average.
+    /// The mean of the knowledge bases' minimum times.
     time_best: Duration,
     slowest: usize,
     slowest_cost: Cost,

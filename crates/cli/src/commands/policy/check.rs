@@ -15,7 +15,7 @@ use super::inputs::Format;
 use crate::console::many;
 use crate::{Console, Failure, Outcome};
 
-/// What one decision may cost in a small world, unless the user says otherwise.
+/// The default budget of one decision in a small world.
 const INFERENCES_MAX: u64 = 1_000_000;
 
 /// Arguments of `mario policy check`.
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Policies, acceptance policies, or libraries for them: files, or names of those that ship
     #[arg(value_name = "POLICY", required = true)]
     pub files: Vec<PathBuf>,
-    /// Take a decision that needs more than N inferences for one that does not end
+    /// Treat a decision that needs more than N inferences as non-terminating
     #[arg(long, value_name = "N", default_value_t = INFERENCES_MAX, value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
     /// How to print what is found
@@ -35,16 +35,16 @@ pub struct Arguments {
     pub format: Format,
 }
 
-pub(super) const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
+pub(super) const LONG_ABOUT: &str = "Find problems in a policy before it is deployed.
 
-Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses that never decide anything, \
-targets that stay unbound. Others show in worlds that the policy is run in: every tree of up to 5 nodes with up to 2 instances \
-and 3 clients, for 6 cycles. An instance that moves back and forth, instances that multiply without end, exceptions and \
-exhausted budgets are told as the story of a smallest such world.
+Some findings are in the text: undefined predicates, facts that no agent sees, clauses that never decide anything, \
+targets that stay unbound. Others come from bounded model checking, in every tree of up to 5 nodes with up to 2 instances \
+and 3 clients, for 6 cycles: an instance that moves back and forth, instances that multiply without end, exceptions and \
+exhausted budgets are shown step by step in a smallest such world.
 
-A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are passed over.
+A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are skipped.
 
-With findings the exit code is 1; when a file cannot be read or is no Prolog text, 2.";
+With findings the exit code is 1; when a file cannot be read or is not Prolog text, 2.";
 
 /// A file and what was found in it.
 struct Checked {
@@ -98,7 +98,7 @@ fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
     console.write_data(|stdout| checked.iter().try_for_each(|checked| write_summary(stdout, checked)))
 }
 
-/// Everything that was found in a policy, without its stories.
+/// Every finding about a policy, without the counterexamples that illustrate it.
 pub(crate) fn found(report: &Report) -> Vec<Diagnostic> {
     report.findings.iter().map(diagnostic).collect()
 }

@@ -22,7 +22,7 @@ use crate::{Console, Failure, Outcome};
   mario policy decide --policy policy.pl --facts facts.pl --instance s1 --all --format json
   mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl")]
 pub struct Arguments {
-    /// With what to decide.
+    /// The policy and the facts to decide with.
     #[command(flatten)]
     pub inputs: InputArguments,
     /// Show all solutions in order, not only the first, which is what the agent asks for
@@ -36,15 +36,15 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
 A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
-inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \
+inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the policy that produced it; `nop` means that \
 there is none.
 
 In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (hardware by node; the other keys are the \
 neighbours), `requests` (lists of neighbour, rate, latency) and `refused` (lists of operation, instance, target). Other keys are \
 ignored. For each of them, one line is printed: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
 
-A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch. Solutions that are \
-no operation are shown as they are, with a warning.";
+A policy that raises an exception or exhausts its budget ends with code 2, after the rest of the batch. Solutions that are \
+not operations are shown as they are, with a warning.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
@@ -114,7 +114,7 @@ fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
     }
 }
 
-/// What went wrong in a batch: the first case is shown, the others are counted.
+/// The failures of a batch: the first is shown, the others are counted.
 #[derive(Default)]
 struct Trouble {
     failed: usize,
@@ -146,7 +146,7 @@ impl Trouble {
     ) -> Result<Outcome, Failure> {
         if let Some((line, solution)) = self.first_invalid {
             warn_invalid(&solution, policy, console);
-            console.inform(format_args!("{} solutions are no operations, the first for line {line}", self.invalid));
+            console.inform(format_args!("{} solutions are not operations, the first for line {line}", self.invalid));
         }
         let Some((line, ending)) = self.first_failure else { return Ok(Outcome::Done) };
         match failure(&ending, policy.name(), inputs, engine) {

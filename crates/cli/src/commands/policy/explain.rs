@@ -35,21 +35,21 @@ use crate::{Console, Failure, Outcome};
   mut_arg("policy", |policy| policy.required(false).required_unless_present_any(["run", "acceptance", "snapshot"])),
   mut_arg("facts", |facts| facts.required(false).required_unless_present_any(["batch", "run", "snapshot"])))]
 pub struct Arguments {
-    /// With what to decide.
+    /// The policy and the facts to decide with.
     #[command(flatten)]
     pub inputs: InputArguments,
     /// Explain a decision of the run in this directory; the policy and the facts are those of its trace
     #[arg(long, value_name = "DIR", requires = "instance",
         conflicts_with_all = ["policy", "facts", "batch", "services", "acceptance", "html"])]
     pub run: Option<PathBuf>,
-    /// With --run: explain the last decision until this time; without it, the last one of the run
+    /// With --run: explain the last decision up to this time; without it, the last one of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub time: Option<f64>,
-    /// Explain the next decision of an instance from the moment of this snapshot on; with --policy, what that policy decides
+    /// Explain the next decision of an instance after this snapshot; with --policy, what that policy decides
     #[arg(long, value_name = "SCENARIO", requires = "instance",
         conflicts_with_all = ["run", "facts", "batch", "services", "acceptance", "html"])]
     pub snapshot: Option<PathBuf>,
-    /// Explain what a manager with this acceptance policy says to a request
+    /// Explain what a manager with this acceptance policy answers to a request
     #[arg(long, value_name = "POLICY", requires = "request", conflicts_with_all = ["policy", "batch", "services", "instance", "html"])]
     pub acceptance: Option<PathBuf>,
     /// With --acceptance: the request, as `request(Operation, Instance, Application, From, To)`, or `initiative`
@@ -67,18 +67,18 @@ pub(super) const LONG_ABOUT: &str = "Show why an agent proposes what it proposes
 
 The input is that of `mario policy decide`. For each proposal, the proof is shown: the clause of the policy, the facts that it \
 used, and the numbers that it compared. For each operation that is not proposed, each clause is shown that could have proposed \
-it, with the goal where it failed and the values it had there. Where one is found, the smallest change of facts follows that \
-would make the clause fire; every such change has been verified by deciding again.
+it, with the goal where it failed and the values it had there, and if one is found, with the smallest change of facts that \
+would make the clause fire. Every such change has been verified by deciding again.
 
-With --run, a decision of a run that was kept is explained: what the agent of the instance knew then is taken from the trace, \
-and what the managers said to it follows. With --snapshot, it is the next decision from the moment on that `mario snapshot` wrote down.
+With --run, a decision of a stored run is explained: the facts of the agent come from the trace, \
+and the verdicts of the managers follow. With --snapshot, it is the next decision after the moment that `mario snapshot` wrote.
 
 With --acceptance, the verdict of a node's manager is explained: the facts are what the manager sees, as in the tests of an \
 acceptance policy. A request that is inhibited is shown with the clause that rejected it or the goals where the clauses that \
 could have accepted it failed, and with the smallest changes of facts that would have it accepted, each verified by judging again. \
-With `--request initiative`, it is explained what the owner of the node wants to evict and to shrink.
+With `--request initiative`, the explanation is of what the owner of the node wants to evict and to shrink.
 
-A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch.";
+A policy that raises an exception or exhausts its budget ends with code 2, after the rest of the batch.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
@@ -163,12 +163,12 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
 }
 
-/// A batch on its way, and what went wrong.
+/// A batch in progress, and its failures.
 struct Reasons {
     batch: Batch,
     descriptors: Descriptors,
     failure: Option<Failure>,
-    /// The first line that was not decided, and why.
+    /// The first line without a decision, and why there is none.
     first_ending: Option<(usize, Ending)>,
 }
 

@@ -1,4 +1,4 @@
-//! What decisions are made from: a policy, and knowledge bases.
+//! The inputs of decisions: a policy, and knowledge bases.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{Console, Failure, read_text};
 
 pub(super) use mario_frontend::policies::facts_failure;
 
-/// Arguments that say with what to decide.
+/// Arguments that name the policy and the facts.
 #[derive(Clone, Debug, Args)]
 pub struct InputArguments {
     /// The policy: the name of one that ships, or a file with clauses of operation/3
@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 impl InputArguments {
-    /// The policy as it was typed. Commands that need none do not ask for it.
+    /// The policy as typed. Only for commands that require one.
     pub(super) fn policy(&self) -> &Path {
         self.policy.as_deref().unwrap_or(Path::new(""))
     }
@@ -57,7 +57,7 @@ impl InputArguments {
         load_policy(engine, &Text::find(self.policy())?, self.settings(), console)
     }
 
-    /// The policy, ready to be explained.
+    /// Loads the policy so that its decisions can be explained.
     pub(super) fn load_explainer(&self, engine: &Engine, console: &Console) -> Result<Explainer, Failure> {
         let mut warnings = Vec::new();
         let loaded = load_explainer(engine, &Text::find(self.policy())?, self.settings(), &mut warnings);
@@ -70,7 +70,7 @@ impl InputArguments {
         Settings { budget: Budget { inferences: self.budget, ..defaults.budget }, ..defaults }
     }
 
-    /// What all knowledge bases of a batch share.
+    /// The facts that all knowledge bases of a batch share.
     pub(super) fn shared_facts(&self, engine: &Engine) -> Result<KnowledgeBase, Failure> {
         let mut facts = KnowledgeBase::new(engine.symbols());
         let Some(path) = &self.services else { return Ok(facts) };
@@ -86,7 +86,7 @@ impl InputArguments {
     }
 }
 
-/// Loads a policy; shows the warnings.
+/// Loads a policy, and shows its warnings.
 pub(super) fn load_policy(
     engine: &Engine,
     text: &Text,
@@ -99,7 +99,7 @@ pub(super) fn load_policy(
     loaded
 }
 
-/// Loads an acceptance policy; shows the warnings.
+/// Loads an acceptance policy, and shows its warnings.
 pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -> Result<Acceptance, Failure> {
     let text = Text::find(path)?;
     let budget = Settings::default().budget;
@@ -126,7 +126,7 @@ pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase
     facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source, "facts"))
 }
 
-/// The instance that is meant: the one with this id, or the only one in the facts.
+/// Returns the instance with this id, or the only one in the facts.
 pub(super) fn find_instance(facts: &KnowledgeBase, named: Option<&str>, path: &Path) -> Result<Constant, Failure> {
     policies::find_instance(facts, named, &path.display().to_string())
 }

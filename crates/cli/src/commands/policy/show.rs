@@ -29,16 +29,16 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Print a policy that ships with mario.
 
-The name is one that `mario run --policy` takes, that of an acceptance policy, or `library`, which has the words that the \
-policies are written in. What is printed is a policy of one's own as soon as it is in a file; the library need not be \
-copied, because a `library.pl` that is not beside a policy is the one that ships.";
+The name is one that `mario run --policy` takes, that of an acceptance policy, or `library`, which holds the predicates that the \
+policies share. Redirect the output to a file to start a policy of your own. The library need not be \
+copied: where no `library.pl` is beside a policy, the one that ships is loaded.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let Some(name) = &arguments.name else {
         console.write_data(list)?;
         return Ok(Outcome::Done);
     };
-    // The policy is looked for first: a name that is wrong is told as such.
+    // Looks for the policy first, so that a wrong name is reported as such.
     let policy = Text::shipped(name)?.source;
     let source = if arguments.tests {
         let missing = || Failure::input(Diagnostic::error(format!("`{name}` has no tests")));
@@ -66,7 +66,7 @@ fn list(stdout: &mut dyn Write) -> io::Result<()> {
     writeln!(stdout, "library\n  {:<40}{}", library.trim_end_matches(".pl"), opening(text))
 }
 
-/// The first line of the comment that a text begins with.
+/// The first line of the comment at the start of a text.
 fn opening(text: &str) -> &str {
     text.lines().next().and_then(|line| line.strip_prefix("% ")).unwrap_or_default()
 }

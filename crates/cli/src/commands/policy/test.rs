@@ -14,7 +14,7 @@ use super::inputs::{facts_failure, load_acceptance, load_policy};
 use crate::input::directory;
 use crate::{Console, Failure, Outcome, read_text};
 
-/// What the name of a table ends in.
+/// The suffix of a table of tests.
 const ENDING: &str = "test.pl";
 
 /// Arguments of `mario policy test`.
@@ -44,7 +44,7 @@ A test of an acceptance policy has a request and a verdict instead: `accepted`, 
 
   test('is full', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited(capacity)).
 
-A test of what the owner of a node wants has the word `initiative`, and what `shrink/3` and `evict/2` are to give:
+A test of what the owner of a node wants has the word `initiative`, and the expected solutions of `shrink/3` and `evict/2`:
 
   test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
 
@@ -64,28 +64,28 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(if failed == 0 { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// A table of tests as it is written.
+/// A table of tests, not yet parsed.
 struct Table {
     source: Source,
     path: PathBuf,
-    /// The policy that it is about, unless it says otherwise.
+    /// The policy under test, unless the table names another.
     policy: PathBuf,
 }
 
 impl Table {
-    /// The table that is meant: that of a policy that ships, or a file.
+    /// Finds the table of a shipped policy, or of a file.
     fn find(written: &Path) -> Result<Table, Failure> {
         if let Some(source) = tests_by_name(written) {
             return Ok(Table { path: PathBuf::from(&*source.name), source, policy: written.to_path_buf() });
         }
         let path = table_path(written)?;
-        // `keep-close.test.pl` without both of its endings.
+        // Strips both extensions of `keep-close.test.pl`.
         let policy = path.with_extension("").with_extension("pl");
         Ok(Table { source: read_text(&path)?, path, policy })
     }
 }
 
-/// The table that is meant: the file itself, or the one beside a policy.
+/// Returns the path of a table: the file itself, or the table beside a policy.
 fn table_path(file: &Path) -> Result<PathBuf, Failure> {
     let beside = file.with_extension(ENDING);
     if is_table(file) || !file.is_file() {

@@ -1,4 +1,4 @@
-//! What can go wrong with a decision, told with its remedy.
+//! What can go wrong with a decision, reported with its remedy.
 
 use mario_diagnostics::Diagnostic;
 use mario_frontend::policies::undecided;
@@ -12,7 +12,7 @@ use crate::Console;
 /// How many applications without a descriptor are named.
 const NAMED_MAX: usize = 5;
 
-/// Why a policy did not decide; `None` when it did.
+/// Why a policy reached no decision; `None` when it did.
 pub(super) fn failure(
     ending: &Ending,
     policy_name: &str,
@@ -22,15 +22,15 @@ pub(super) fn failure(
     undecided(ending, policy_name, Text::find(inputs.policy()).ok().as_ref(), engine)
 }
 
-/// Applications of instances that nobody described. Policies ask for what an application handles and tolerates, and without
-/// an answer most of them silently do nothing.
+/// Applications without a descriptor. Policies query the descriptor for what an application handles and tolerates;
+/// without one, most of them silently do nothing.
 #[derive(Default)]
 pub(super) struct Descriptors {
     missing: Vec<String>,
 }
 
 impl Descriptors {
-    /// Looks whether the application of an instance has a descriptor.
+    /// Checks whether the application of an instance has a descriptor.
     pub(super) fn note(&mut self, facts: &KnowledgeBase, instance: Constant) {
         for [_, application, _] in facts.instances().filter(|row| row[0] == instance) {
             if facts.services().all(|service| service[0] != application) {
@@ -42,7 +42,7 @@ impl Descriptors {
         }
     }
 
-    /// Warns of them.
+    /// Warns about the applications that have none.
     pub(super) fn report(mut self, inputs: &InputArguments, console: &Console) {
         let Some(first) = self.missing.first().cloned() else { return };
         let more = self.missing.len().saturating_sub(NAMED_MAX);

@@ -1,4 +1,4 @@
-//! One goal: its answers to standard output, what went wrong to standard error.
+//! Runs one goal: answers to standard output, problems to standard error.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Budget, Detail, Exception, Outcome as Solved, Query, Request, Resource, Session, SyntaxError};
@@ -7,7 +7,7 @@ use super::halted;
 use super::output::ProgramOutput;
 use crate::{Console, Failure, Outcome};
 
-/// Asks goals of one program.
+/// Runs goals against one program.
 pub(super) struct Asker<'c> {
     pub(super) session: Session,
     pub(super) budget: Budget,
@@ -37,26 +37,26 @@ impl Ended {
     }
 }
 
-/// Where the text of a goal comes from.
+/// Where the text of a goal comes from, for error messages.
 pub(super) struct Place {
     name: &'static str,
     lines_before: usize,
 }
 
 impl Place {
-    /// A text that is one goal.
+    /// A text that is a single goal.
     pub(super) fn whole(name: &'static str) -> Self {
         Self { name, lines_before: 0 }
     }
 
-    /// A goal that follows so many lines of the same text.
+    /// A goal that starts after `lines_before` lines of the same text.
     pub(super) fn after_lines(name: &'static str, lines_before: usize) -> Self {
         Self { name, lines_before }
     }
 
     /// What is wrong with the goal `text`.
     pub(super) fn diagnose(&self, text: &str, error: &SyntaxError) -> Diagnostic {
-        // Empty lines stand for those before, so that the line numbers are right.
+        // Empty lines stand in for the preceding ones, so that line numbers are right.
         let source = Source::new(self.name, "\n".repeat(self.lines_before) + text);
         let span = error.span.start + self.lines_before..error.span.end + self.lines_before;
         let mut diagnostic = Diagnostic::error("cannot read the goal").at(&source, span, error.message.clone());
@@ -66,7 +66,7 @@ impl Place {
 }
 
 impl Asker<'_> {
-    /// Asks a goal and writes up to `limit` answers, each on its line.
+    /// Runs a goal and writes up to `limit` answers, one per line.
     pub(super) fn ask(&mut self, goal: &str, place: &Place, limit: u64) -> Result<Ended, Failure> {
         let budget = self.budget;
         let output = self.output.clone();
@@ -115,15 +115,15 @@ impl Asker<'_> {
     }
 }
 
-/// Why there is no further answer.
+/// Why there are no more answers.
 pub(super) enum Stop {
     NoMore,
     Halted(i32),
-    /// Something that the user should know.
+    /// A problem to report.
     Wrong(Box<Diagnostic>),
 }
 
-/// What an outcome other than an answer means.
+/// Interprets an outcome that is not an answer.
 pub(super) fn stop(query: &mut Query<'_>, solved: Solved, budget: &Budget) -> Stop {
     match solved {
         Solved::Answer | Solved::NoMore => Stop::NoMore,
@@ -158,7 +158,7 @@ fn exhausted(resource: Resource, budget: &Budget) -> Diagnostic {
         .hint(format!("`{option}` allows more, if it is no endless loop"))
 }
 
-/// An answer that exists but cannot be shown.
+/// The diagnostic for an answer that exists but cannot be printed.
 pub(super) fn unwritable(resource: Resource) -> Diagnostic {
     Diagnostic::error(format!("the answer is too large to be shown: it takes too many {resource}"))
         .hint("ask for a part of it")

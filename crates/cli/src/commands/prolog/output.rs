@@ -6,10 +6,9 @@ use mario_prolog::{Interrupt, Sink};
 
 use crate::{Console, Failure};
 
-/// Passes on what a program writes, at once, and remembers when that failed.
+/// Passes on what a program writes, unbuffered, and remembers a failed write.
 ///
-/// A program cannot be told that nobody reads its output any more, so it is interrupted, and [`ProgramOutput::end`] says
-/// why.
+/// A program cannot be told that its output is closed, so it is interrupted; [`ProgramOutput::end`] returns the cause.
 #[derive(Clone)]
 pub(super) struct ProgramOutput {
     console: Console,
@@ -55,7 +54,7 @@ impl ProgramOutput {
         self.write_text(text);
     }
 
-    /// Makes everything visible; says what went wrong since the program started.
+    /// Flushes the output, and returns any failure since the program started.
     pub(super) fn end(&self) -> Result<(), Failure> {
         if let Some(failure) = self.state().failure.take() {
             return Err(failure);
@@ -63,7 +62,7 @@ impl ProgramOutput {
         self.console.flush()
     }
 
-    /// The same, and leaves the cursor at the start of a line for what goes to standard error.
+    /// Like [`ProgramOutput::end`], and leaves the cursor at the start of a line for what goes to standard error.
     pub(super) fn end_line(&self) -> Result<(), Failure> {
         self.write_on_new_line("");
         self.end()
@@ -80,7 +79,7 @@ impl Sink for ProgramOutput {
     }
 
     fn write_error(&mut self, text: &str) {
-        // Whoever sees both streams should see them in the order in which they were written.
+        // A user who sees both streams should see them in the order of writing.
         if self.state().failure.is_none() && self.console.flush().is_ok() {
             self.console.pass_error(text);
         }

@@ -10,7 +10,7 @@ use crate::input::directory;
 use crate::problems::diagnostics;
 use crate::{Console, Failure, read_text};
 
-/// The files of a program; they can be loaded again and again.
+/// The files of a program. They can be reloaded.
 pub(super) struct Sources {
     engine: Engine,
     files: Vec<PathBuf>,
@@ -29,7 +29,7 @@ impl Sources {
         Self { engine: engine.clone(), files: files.to_vec(), roots, budget, output }
     }
 
-    /// Loads all files; shows the warnings.
+    /// Loads all files, and shows their warnings.
     pub(super) fn load(&self, console: &Console) -> Result<Loaded, Failure> {
         let texts = self.read()?;
         let mut loader = self.engine.loader();
@@ -55,7 +55,7 @@ impl Sources {
         }
     }
 
-    /// Adds files that a person named at the prompt, as far as the program may read them.
+    /// Adds files that a user named at the prompt, if the program may read them.
     pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {
@@ -69,7 +69,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Forgets the files from number `count` on.
+    /// Drops the files from index `count` on.
     pub(super) fn truncate(&mut self, count: usize) {
         self.files.truncate(count);
     }
@@ -78,7 +78,7 @@ impl Sources {
         self.files.len()
     }
 
-    /// The file that a person calls `name`: beside where they are, or beside a file that is loaded already.
+    /// Finds the file that a user calls `name`: in the current directory, or beside a file that is already loaded.
     fn find(&self, name: &str) -> Result<PathBuf, Failure> {
         let mut resolver = Directories::new(&self.roots);
         let here = Path::new("");
@@ -97,7 +97,7 @@ impl Sources {
         Err(Failure::input(diagnostic.hint(format!("files below {} can be loaded", roots.join(", ")))))
     }
 
-    /// Reads all files, or says what is wrong with each that cannot be read.
+    /// Reads all files, or reports each that cannot be read.
     fn read(&self) -> Result<Vec<Source>, Failure> {
         let mut texts = Vec::new();
         let mut diagnostics = Vec::new();

@@ -1,4 +1,4 @@
-//! The terminal of a conversation: lines with history, and single keys.
+//! The terminal of an interactive session: lines with history, and single keys.
 
 use std::env;
 use std::fs;
@@ -20,19 +20,19 @@ use crate::Failure;
 const PROMPT: &str = "?- ";
 const CONTINUED: &str = "|    ";
 const HISTORY_ENTRIES_MAX: usize = 1000;
-/// The code with which shells report a process that Ctrl-C ended.
+/// The exit code with which shells report a process that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
-/// What a person typed at the prompt.
+/// What a user typed at the prompt.
 pub(super) enum Typed {
     Goal(String),
-    /// Ctrl-C: what was typed is to be forgotten.
+    /// Ctrl-C: discard what was typed.
     Abandoned,
     /// Ctrl-D.
     End,
 }
 
-/// What a person wants after an answer.
+/// What a user wants after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Next,
@@ -43,7 +43,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// What a key stands for; `None` for what is no key, such as the beginning of pasted text.
+    /// The meaning of a key; `None` for what is not a key, such as the start of pasted text.
     fn of(event: &KeyEvent) -> Option<Self> {
         Some(match (event.0, event.1) {
             (KeyCode::Char(';' | ' ' | 'n' | 'r'), Modifiers::NONE) | (KeyCode::Tab, _) => Self::Next,
@@ -56,7 +56,7 @@ impl Key {
         })
     }
 
-    /// What is shown behind the answer.
+    /// The text echoed after the answer.
     fn echo(self) -> &'static str {
         match self {
             Self::Next => ";",
@@ -71,14 +71,13 @@ impl Key {
 enum Mode {
     #[default]
     Lines,
-    /// The next key is all that is wanted.
+    /// Read a single key.
     OneKey(Option<Key>),
 }
 
-/// Ends a line at its first key, when one key is all that is wanted.
+/// Ends a line at its first key, in single-key mode.
 ///
-/// Keys are read by the editor, as it reads ahead: whatever else asked the terminal for a key would miss those that were
-/// pasted, or typed early.
+/// The editor reads keys because it reads ahead: any other reader would miss keys that were pasted or typed early.
 struct KeyReader(Arc<Mutex<Mode>>);
 
 impl ConditionalEventHandler for KeyReader {
@@ -87,7 +86,7 @@ impl ConditionalEventHandler for KeyReader {
         let Mode::OneKey(found) = &mut *mode else { return None };
         let key = Key::of(event.get(0)?)?;
         *found = Some(key);
-        // The editor moves to the next line behind it, as behind a line.
+        // The editor then moves to the next line, as after a line.
         let _ = io::stdout().write_all(key.echo().as_bytes()).and_then(|()| io::stdout().flush());
         Some(Cmd::AcceptLine)
     }
@@ -97,20 +96,20 @@ fn mode(mode: &Mutex<Mode>) -> MutexGuard<'_, Mode> {
     mode.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A terminal that a person sits at.
+/// A terminal with a user at it.
 pub(super) struct Terminal {
     editor: DefaultEditor,
     mode: Arc<Mutex<Mode>>,
-    /// What was read behind the last goal: a line may hold several, and pasted text many.
+    /// What was read after the last goal: a line may hold several goals, and pasted text many.
     typed_ahead: String,
-    /// `None` when there is no place for it; the history then ends with the conversation.
+    /// `None` when there is nowhere to store it; the history then ends with the session.
     history: Option<PathBuf>,
 }
 
 impl Terminal {
     /// Opens the terminal. From now on, Ctrl-C interrupts queries instead of ending the process.
     pub(super) fn open(interrupt: &Interrupt) -> Result<Self, Failure> {
-        // In this order: a second Ctrl-C, when the first one is still without effect, ends the process after all.
+        // Order matters: the second Ctrl-C, while the first has had no effect yet, ends the process.
         signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED, interrupt.flag())
             .map_err(|error| broken(&error))?;
         signal_hook::flag::register(SIGINT, interrupt.flag()).map_err(|error| broken(&error))?;
@@ -124,13 +123,13 @@ impl Terminal {
         editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(KeyReader(Arc::clone(&mode)))));
         let history = history_file();
         if let Some(file) = &history {
-            // A history that does not exist yet, or cannot be read, is an empty one.
+            // A history that does not exist or cannot be read counts as empty.
             let _ = editor.load_history(file);
         }
         Ok(Self { editor, mode, typed_ahead: String::new(), history })
     }
 
-    /// Reads lines until there is a goal; `goal_end` tells where the first one of a text ends.
+    /// Reads lines until they hold a goal; `goal_end` returns the end of the first goal of a text.
     pub(super) fn read_goal(&mut self, mut goal_end: impl FnMut(&str) -> Option<usize>) -> Result<Typed, Failure> {
         let mut text = std::mem::take(&mut self.typed_ahead);
         loop {
@@ -154,7 +153,7 @@ impl Terminal {
         }
     }
 
-    /// Adds a goal to the history. A history that cannot be written is no reason to stop a conversation.
+    /// Adds a goal to the history. Failing to write the history does not end the session.
     fn remember(&mut self, goal: &str) {
         let _ = self.editor.add_history_entry(goal);
         if let Some(file) = &self.history {
@@ -162,13 +161,13 @@ impl Terminal {
         }
     }
 
-    /// Shows `line`, waits for one key behind it, and ends the line.
+    /// Shows `line`, reads one key after it, and ends the line.
     pub(super) fn read_key(&mut self, line: &str) -> Result<Key, Failure> {
         *mode(&self.mode) = Mode::OneKey(None);
         let typed = self.editor.readline(line);
         let Mode::OneKey(key) = std::mem::take(&mut *mode(&self.mode)) else { return Ok(Key::Stop) };
         match typed {
-            // Pasted text, which is no key, becomes part of the line.
+            // Pasted text is not a key: it becomes part of the line.
             Ok(pasted) => self.typed_ahead.push_str(&pasted),
             Err(ReadlineError::Interrupted | ReadlineError::Eof) => {}
             Err(error) => return Err(broken(&error)),
@@ -181,7 +180,7 @@ fn broken(error: &dyn std::error::Error) -> Failure {
     Failure::Environment(vec![Diagnostic::error("cannot use the terminal").caused_by(error)])
 }
 
-/// Where the history is kept, in a directory that exists.
+/// Returns the path of the history file, in a directory that exists.
 fn history_file() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = variable("XDG_STATE_HOME")

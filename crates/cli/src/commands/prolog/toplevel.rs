@@ -1,4 +1,4 @@
-//! Goals from standard input: a conversation on a terminal, or a script through a pipe.
+//! Goals from standard input: an interactive session on a terminal, or a script through a pipe.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,7 +14,7 @@ use crate::{Failure, Outcome, TEXT_SIZE_BYTES_MAX};
 const WELCOME: &str = "End each goal with a full stop. `help.` tells more; `halt.` or Ctrl-D ends.";
 
 const HELP: &str = "At the prompt:
-  member(X, [a, b]).    asks a goal; it may go on over several lines, up to its full stop
+  member(X, [a, b]).    asks a goal; it may span several lines, up to its full stop
   [file].               loads a file, and all others again; `make.` only the latter
   halt.                 ends, and so does Ctrl-D
 After an answer:
@@ -26,7 +26,7 @@ Ctrl-C stops a goal that runs.
 
 const KEYS: &str = "  ; or space: next answer    Enter or .: stop    w: show all of it    h: this help\n";
 
-/// Talks with a person.
+/// Runs an interactive session.
 pub(super) fn converse(asker: &mut Asker<'_>, sources: &mut Sources) -> Result<Outcome, Failure> {
     let mut terminal = Terminal::open(asker.output.interrupt())?;
     asker.console.inform(WELCOME);
@@ -61,7 +61,7 @@ pub(super) fn converse(asker: &mut Asker<'_>, sources: &mut Sources) -> Result<O
     }
 }
 
-/// Shows one answer after the other for as long as the person wants more.
+/// Shows one answer at a time while the user asks for more.
 fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> Result<Ended, Failure> {
     let Asker { session, budget, output, console } = asker;
     let mut query = match session.query(goal, &(), budget) {
@@ -100,7 +100,7 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
                 output.write_on_new_line(&(answer.ended(lines) + "\n\n"));
                 return Ok(Ended::Answered);
             }
-            // The last line is the terminal's: it waits behind it, and ends it.
+            // The terminal prints the last line itself: it waits for a key after it, and ends it.
             let (before, last) = lines.rsplit_once('\n').map_or(("", &*lines), |(before, last)| (before, last));
             output.write_on_new_line(before);
             output.end_line()?;
@@ -117,7 +117,7 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
     }
 }
 
-/// Loads files that were asked for, and all others again. When that fails, the program stays as it was.
+/// Loads the requested files and reloads all others. On failure, the program stays as it was.
 fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Result<Ended, Failure> {
     let count = sources.count();
     if let Err(failure) = sources.add(files) {
@@ -142,7 +142,7 @@ fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Resul
     }
 }
 
-/// Answers the goals of standard input, one after the other.
+/// Runs the goals of standard input in order.
 pub(super) fn answer_all(asker: &mut Asker<'_>, sources: &mut Sources, limit: u64) -> Result<Outcome, Failure> {
     let mut input = io::stdin().lock();
     let mut script = Script::default();
@@ -167,7 +167,7 @@ pub(super) fn answer_all(asker: &mut Asker<'_>, sources: &mut Sources, limit: u6
         }
     }
     match (script.has_mistakes, script.has_unanswered) {
-        // All was said where it happened.
+        // Everything was reported where it happened.
         (true, _) => Err(Failure::Input(Vec::new())),
         (false, true) => Ok(Outcome::CheckFailed),
         (false, false) => Ok(Outcome::Done),
@@ -193,24 +193,24 @@ fn answer_request(
     }
 }
 
-/// Goals that come line by line.
+/// Goals read line by line.
 #[derive(Default)]
 struct Script {
-    /// What was read and is not answered yet.
+    /// Text that was read but not run yet.
     pending: String,
-    /// Whether `pending` may hold a full stop that nobody looked for yet.
+    /// Whether `pending` may hold a full stop that was not searched for yet.
     may_be_complete: bool,
-    /// Lines before `pending`.
+    /// The number of lines before `pending`.
     lines_done: usize,
     has_unanswered: bool,
     has_mistakes: bool,
 }
 
 impl Script {
-    /// Reads a line; false at the end.
+    /// Reads a line. Returns false at the end.
     fn read_line(&mut self, input: &mut impl BufRead) -> Result<bool, Failure> {
         let mut line = Vec::new();
-        // One byte more than what is refused.
+        // One byte more than the limit, to detect that it is exceeded.
         let most = TEXT_SIZE_BYTES_MAX as u64 + 1;
         Read::take(&mut *input, most).read_until(b'\n', &mut line).map_err(|error| {
             Failure::Environment(vec![Diagnostic::error("cannot read standard input").caused_by(&error)])

@@ -1,4 +1,4 @@
-//! The course of a run: it goes on, tells how far it is, is saved now and then, and can be interrupted.
+//! Drives a run: progress, checkpoints and interruption.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::every::{Every, Saving};
 use super::reasons::Watching;
 use crate::{Console, Failure};
 
-/// How often a run looks up to tell how far it is.
+/// How often to update the progress display.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// A run that is complete.
@@ -24,7 +24,7 @@ pub(super) struct Finished {
     pub(super) effort: Effort,
 }
 
-/// Lets a run go on to its end.
+/// Runs a simulation to its end.
 pub(super) fn finish(
     mut simulation: Simulation<'_>,
     mut kept: RunDirectory<'_>,
@@ -54,9 +54,9 @@ pub(super) fn finish(
             match kept.save(&simulation) {
                 Ok(bytes) => {
                     let seconds = begun.elapsed().as_secs_f64();
-                    console.detail(format!("saved at time {}: {bytes} bytes in {seconds:.2} s", simulation.now()));
+                    console.detail(format!("checkpoint at time {}: {bytes} bytes in {seconds:.2} s", simulation.now()));
                 }
-                // What was saved before is still there, and the run itself may yet succeed.
+                // The previous checkpoint is still there, and the run itself may yet succeed.
                 Err(error) => console.show(&[not_saved(&error)]),
             }
             saving.saved(simulation.now());
@@ -69,33 +69,32 @@ pub(super) fn finish(
     let summary = kept.complete(scenario, effort.clone()).map_err(|error| {
         if Checkpoint::is_in(directory) {
             let command = resuming(directory);
-            console
-                .inform(format!("when the cause is mended, the run goes on from where it was last saved: {command}"));
+            console.inform(format!("when the cause is fixed, resume the run from its last checkpoint: {command}"));
         }
         not_kept(&error)
     })?;
-    console.detail(format!("policies were asked for {} of {} decisions", effort.evaluated, effort.asked));
+    console.detail(format!("policies were evaluated for {} of {} decisions", effort.evaluated, effort.asked));
     Ok(Finished { summary, effort })
 }
 
-/// The run in a directory, as it was when it was last saved.
+/// The last checkpoint of the run in a directory.
 pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
     Checkpoint::open(directory).map_err(|error| not_resumed(&error))
 }
 
 fn broken_off(time: Time, directory: &Path) -> Failure {
     let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
-        .hint(format!("go on with it: {}", resuming(directory)))
+        .hint(format!("resume it: {}", resuming(directory)))
         .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
     Failure::Interrupted(vec![diagnostic])
 }
 
-/// The command that goes on with the run in a directory, as a shell takes it.
+/// The command that resumes the run in a directory, quoted for a shell.
 fn resuming(directory: &Path) -> String {
     format!("mario run --resume {}", quoted(directory))
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 pub(super) fn quoted(path: &Path) -> String {
     let shown = path.display().to_string();
     let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
@@ -103,25 +102,25 @@ pub(super) fn quoted(path: &Path) -> String {
 }
 
 fn not_saved(error: &KeepError) -> Diagnostic {
-    let diagnostic = Diagnostic::warning("the run could not be saved now, and goes on");
+    let diagnostic = Diagnostic::warning("a checkpoint could not be written; the run continues");
     match error {
         KeepError::Write(_, cause) => diagnostic.caused_by(cause),
         KeepError::Exists(_) | KeepError::Busy(_) => diagnostic,
     }
 }
 
-/// Why nobody can go on with a run, and what to do about it.
+/// Why a run cannot be resumed, and what to do about it.
 pub(super) fn not_resumed(error: &ResumeError) -> Failure {
     let again = "start the run again, with --force to replace what it left";
     let hint = match error {
         ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
         ResumeError::Complete(path) => {
-            format!("there is nothing to go on with; `mario report {}` shows it", path.display())
+            format!("there is nothing to resume; `mario report {}` shows it", path.display())
         }
         ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
         ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
         ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
-        ResumeError::Foreign { .. } => format!("go on with the program that wrote it, or {again}"),
+        ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
         ResumeError::Short { path, .. } => {
             let compressed = path.with_added_extension("gz");
             if compressed.exists() {
@@ -131,16 +130,16 @@ pub(super) fn not_resumed(error: &ResumeError) -> Failure {
             }
         }
         ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
-            let diagnostic = Diagnostic::error(format!("cannot go on with the run: `{}` is gone", path.display()));
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: `{}` is gone", path.display()));
             return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
         }
-        ResumeError::File(_, cause) => return Failure::file(format!("cannot go on with the run: {error}"), cause),
+        ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
         ResumeError::Contradictory { .. } => {
             let bug = "if nobody has changed it, this is a bug in mario: please report it with the directory";
-            let diagnostic = Diagnostic::error(format!("cannot go on with the run: {error}"));
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
             return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
         }
         ResumeError::Simulation(error) => return not_runnable(error),
     };
-    Failure::input(Diagnostic::error(format!("cannot go on with the run: {error}")).hint(hint))
+    Failure::input(Diagnostic::error(format!("cannot resume the run: {error}")).hint(hint))
 }

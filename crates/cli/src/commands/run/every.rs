@@ -1,23 +1,23 @@
-//! How often a run is saved.
+//! How often checkpoints are written.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use mario_domain::Time;
 
-/// How often a run is saved.
+/// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Every {
-    /// Whenever so much time has passed outside the simulation.
+    /// Each time this much wall-clock time has passed.
     Elapsed(Duration),
-    /// Whenever the managers were active so many times.
+    /// Each time the managers were activated this many times.
     Cycles(u32),
-    /// Only when it is interrupted.
+    /// Only on interruption.
     Never,
 }
 
 impl Every {
-    /// Unless a user says otherwise.
+    /// The default.
     pub const DEFAULT: Every = Every::Elapsed(Duration::from_mins(1));
 }
 
@@ -39,36 +39,36 @@ impl FromStr for Every {
     }
 }
 
-/// A run that takes longer than this is saved then for the first time, so that it can be gone on with whatever happens.
+/// When the first checkpoint is written: any longer run can then be resumed, whatever happens.
 const FIRST: Duration = Duration::from_millis(200);
 
-/// When a run is to be saved next.
+/// When the next checkpoint is due.
 pub(super) struct Saving {
     every: Every,
-    /// Whether it ever was.
+    /// Whether a checkpoint was ever written.
     is_saved: bool,
     /// The time between two cycles.
     period: mario_domain::Duration,
-    /// When it was last saved, or began.
+    /// When the last checkpoint was written, or the run began.
     since: Instant,
-    /// The time in the simulation at which it is to be saved next.
+    /// The simulation time of the next checkpoint.
     until: Time,
 }
 
 impl Saving {
-    /// A run has come to a time.
+    /// The schedule of a run that has reached `now`.
     pub(super) fn new(every: Every, is_saved: bool, period: mario_domain::Duration, now: Time) -> Saving {
         let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: Time::NEVER };
         saving.wait(now);
         saving
     }
 
-    /// The time in the simulation to which it may go on before it is saved.
+    /// The simulation time up to which the run may proceed before the next checkpoint.
     pub(super) fn until(&self) -> Time {
         self.until
     }
 
-    /// Whether it is to be saved now; `is_there` tells whether it has gone on as far as it may.
+    /// Whether a checkpoint is due. `is_there`: the run has reached [`Saving::until`].
     pub(super) fn is_due(&self, is_there: bool) -> bool {
         let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {
@@ -78,7 +78,7 @@ impl Saving {
         }
     }
 
-    /// It was saved at this time.
+    /// A checkpoint was written at this simulation time.
     pub(super) fn saved(&mut self, now: Time) {
         self.is_saved = true;
         self.wait(now);
@@ -87,7 +87,7 @@ impl Saving {
     fn wait(&mut self, now: Time) {
         self.since = Instant::now();
         if let Every::Cycles(count) = self.every {
-            // Just after the activation, and whatever else happens at that moment.
+            // Just after the activation and all other events of that time.
             let cycles = ((now - Time::ZERO) / self.period).floor() + f64::from(count);
             self.until = Time::at((self.period * cycles).units().next_up());
         }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn by_cycles_it_is_due_after_every_so_many_of_them() {
+    fn a_checkpoint_by_cycles_is_due_every_n_cycles() {
         let mut saving = Saving::new(Every::Cycles(2), true, PERIOD, Time::ZERO);
         assert!(saving.until() > Time::at(600.0) && saving.until() < Time::at(601.0));
         saving.saved(Time::at(600.0));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_due_soon_for_the_first_time_unless_it_is_never() {
+    fn the_first_checkpoint_is_due_soon_unless_disabled() {
         let hour = Every::Elapsed(Duration::from_hours(1));
         for (every, is_due) in [(hour, true), (Every::Cycles(9), true), (Every::Never, false)] {
             let mut saving = Saving::new(every, false, PERIOD, Time::ZERO);

@@ -1,4 +1,4 @@
-//! Why agents got nothing done, with the command that explains it.
+//! Why agents achieved nothing, with the command that explains it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use mario_simulator::{BudgetWatch, FailedDecision, PolicyPlace, Simulation};
 use super::course::{Finished, quoted};
 use crate::Console;
 
-/// How often a run is looked at for policies that run out of their budget.
+/// How often a run is checked for policies that exhaust their budget.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A run of fewer decisions that ran out of their budget is not worth interrupting anybody for.
+/// Fewer exhausted decisions than this are not worth a warning.
 const EXHAUSTED_MIN: u64 = 3;
 
-/// Warns, while a run goes on, when most decisions run out of their budget. One evaluation of many agents may take minutes
-/// then, so that the run itself cannot tell; and without a terminal there is no progress to be seen.
+/// Warns during a run when most decisions exhaust their budget. One evaluation of many agents may then take minutes, so
+/// the run itself cannot report it; and without a terminal no progress is shown.
 pub(super) struct Watching {
-    /// Dropped to end the watch.
+    /// Dropped to stop the watcher.
     end: Option<Sender<()>>,
     watcher: Option<JoinHandle<()>>,
 }
@@ -42,7 +42,7 @@ impl Watching {
                 }
             }
         });
-        // Without a thread to spare, the warning comes at the end of the run.
+        // If no thread can be started, the warning comes at the end of the run.
         Watching { end: Some(end), watcher: watcher.ok() }
     }
 }
@@ -72,7 +72,7 @@ fn too_expensive(budget: u64) -> Diagnostic {
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
 }
 
-/// Tells why agents got nothing done, if that is so.
+/// Reports why agents achieved nothing, if that is the case.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     let effort = &finished.effort;
     if let Some(first) = &effort.first.failed {
@@ -113,18 +113,18 @@ fn failed(first: &FailedDecision, count: u64, asked: u64, scenario: &Scenario, d
 fn source(scenario: &Scenario, policy: &str, place: &PolicyPlace) -> Option<Source> {
     let policy: &PolicyText = scenario.policies.iter().find(|known| known.name == policy)?;
     let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
-    // The file of the policy itself is shown under the path that the user gave.
+    // The policy's own file is shown under the path that the user gave.
     let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
     let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
     Some(Source::new(name.as_str(), text.as_str()))
 }
 
-/// The command that explains what an agent decided at a time, or shortly before.
+/// The command that explains an agent's last decision up to a time.
 fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
     format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
 }
 
-/// Whether all policies are the one that is meant to propose nothing.
+/// Whether all policies are the one that proposes nothing by design.
 fn is_silent_by_purpose(scenario: &Scenario) -> bool {
     scenario.policies.iter().all(|policy| policy.name == "never-move")
 }

@@ -7,7 +7,7 @@ use mario_simulator::{GroupFigures, RegretFigures, Summary, Versus};
 
 use crate::console::many;
 
-/// What a run came to, for people: one column for all applications, and one for each kind.
+/// The result of a run for people: one column for all applications, and one for each kind.
 pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     let figures = &summary.figures;
     let mut text = format!(
@@ -79,7 +79,7 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     text
 }
 
-/// How far the placement was from the best.
+/// How far the placement was from the optimum.
 fn regret_text(regret: &RegretFigures) -> String {
     let best = match regret.against {
         Search::Exact => "the best placement",

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Scenario files, or names of scenarios that ship
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Override a key in each of them, e.g. topology.size=16; may be given again
+    /// Override a key in each of them, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             budget: None,
             attachments: None,
         };
-        // What a run says and does at its beginning is said and done here, too, so that what passes can be run.
+        // Does what a run does at its start, so that a scenario that passes can be run.
         let checked = scenario.resolve().and_then(|resolved| {
             for note in &resolved.notes {
                 let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };

@@ -29,7 +29,7 @@ pub struct Arguments {
 /// How to print a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A scenario file, with what it is at a glance as a comment.
+    /// A scenario file, with an overview as a comment.
     Toml,
     /// An object with `overview` and `settings`.
     Json,

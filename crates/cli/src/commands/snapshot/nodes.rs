@@ -1,4 +1,4 @@
-//! What live nodes have now.
+//! The current state of live nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::{Console, Failure};
 /// How long a node may take for its answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a node hosts, as it answers `/v1/applications`.
+/// An instance that a node hosts, as answered by `/v1/applications`.
 struct Hosted {
     application: Application,
     facts: Vec<Fact>,
@@ -39,7 +39,7 @@ impl Hosted {
     }
 }
 
-/// What one node told.
+/// The answers of one node.
 struct Told {
     status: Value,
     instances: Value,
@@ -48,7 +48,7 @@ struct Told {
     facts: Vec<Fact>,
 }
 
-/// Takes a snapshot of what these nodes have.
+/// Takes a snapshot of these nodes.
 pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> Result<Snapshot, Failure> {
     let identity = Identity::load_bundle(operator).map_err(|fault| failure(&fault))?;
     let runtime = runtime(1)?;
@@ -99,7 +99,7 @@ async fn ask_one(identity: &Identity, address: &str) -> Result<Told, Fault> {
     })
 }
 
-/// Puts together what nodes told.
+/// Combines the answers of the nodes.
 fn gather(told: &[Told]) -> Result<Moment, Failure> {
     let mut moment = Moment { name: "colony-now".to_owned(), ..Moment::default() };
     let mut places = BTreeMap::new();
@@ -177,7 +177,8 @@ fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
     }
 }
 
-/// An instance that a node owns, and the client requests that its agent saw last. Those through nodes that were not asked count for its own.
+/// Adds an instance that a node owns, with the client requests that its agent saw last. Requests through nodes that
+/// were not asked count as its own.
 fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
     let id = text(&instance["application"]);
     let Some(application) = moment.applications.iter().position(|known| known.id.to_string() == id) else { return };

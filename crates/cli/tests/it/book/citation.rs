@@ -1,11 +1,11 @@
-//! `CITATION.cff` is what tools that read such files expect, and of this version.
+//! `CITATION.cff` is valid for the tools that read such files, and names this version.
 
 use serde_json::Value;
 
 use super::{read, yaml};
 
 #[test]
-fn says_what_to_cite_in_the_version_that_this_is() {
+fn the_citation_file_names_this_version() {
     let file = yaml::documents(&read("CITATION.cff")).expect("YAML").remove(0);
     assert_eq!(file["cff-version"].as_str(), Some("1.2.0"));
     assert_eq!(file["version"].as_str(), Some(env!("CARGO_PKG_VERSION")));

@@ -1,7 +1,7 @@
-//! What the README and the tutorial tell a newcomer to type, typed word for word in a clean clone.
+//! The commands of the README and the tutorial, typed word for word in a clean clone.
 //!
-//! The clone and what is built in it are kept below `target/clean-clone`, so that only what changed is built again. Before
-//! each test the clone is made what a fresh clone of the last commit would be.
+//! The clone and its build are kept below `target/clean-clone`, so that only what changed is rebuilt. Before each test
+//! the clone is reset to a fresh clone of the last commit.
 
 use std::env;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// A clean clone of the last commit; `None` outside of a checkout, which has then been said.
+/// A clean clone of the last commit; `None`, with a message, outside of a checkout.
 fn clean_clone() -> Option<PathBuf> {
     let is_ci = env::var_os("CI").is_some_and(|value| value == "true");
     if !root().join(".git").exists() {
@@ -49,8 +49,8 @@ fn clean_clone() -> Option<PathBuf> {
     Some(clone)
 }
 
-/// The shell of a newcomer: what is built and installed goes into directories of this test, and nothing is known of the
-/// cargo that runs it.
+/// The shell of a newcomer: builds and installations go into directories of this test, and nothing of the cargo that
+/// runs the test leaks in.
 fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let installed = base().join("installed");
     let mut path = OsString::from(installed.join("bin"));
@@ -59,7 +59,7 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
-    // What is built runs for seconds here: it need not be fast, and takes half as long to build.
+    // The build runs only for seconds here: it need not be fast, and takes half as long to compile.
     for (setting, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1"), ("DEBUG", "0")] {
         command.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
@@ -81,7 +81,7 @@ fn typed(script: &str, clone: &Path) -> (String, String) {
     (printed, said)
 }
 
-/// The commands that mario says to type next: those of its lines that name the program it was started as.
+/// The commands that mario suggests next: its output lines that name the program it was started as.
 fn next_commands(said: &str) -> Vec<String> {
     let program = base().join("target/release/mario").display().to_string();
     let own_lines = said.lines().skip_while(|line| !line.starts_with("kept in"));

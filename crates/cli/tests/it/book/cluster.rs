@@ -1,4 +1,4 @@
-//! The files for clusters: what they hand to mario is what mario takes, and together it is the whole sweep.
+//! The files for clusters call mario with valid arguments, and together make the whole sweep.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::{place, read, shell, yaml};
 
-/// Puts a `mario` into the place that notes what it is given instead of doing it, one word on each line.
+/// Installs a fake `mario` that records its arguments, one per line.
 fn note_instead_of_running(directory: &Path) {
     let program = directory.join("mario");
     fs::write(&program, "#!/bin/sh\nprintf '%s\\n' mario \"$@\"\n").expect("the test's own directory is writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// What a script calls mario with.
+/// The arguments with which a script calls mario.
 fn call(script: &str, directory: &Path, environment: &[(String, String)]) -> Vec<String> {
     let own_mario_first = format!("PATH=\"$PWD:$PATH\"\n{script}");
     let mut command = shell(&own_mario_first, directory);
@@ -25,7 +25,7 @@ fn call(script: &str, directory: &Path, environment: &[(String, String)]) -> Vec
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// That the parser takes a call, and the shard in it.
+/// Checks that the parser accepts a call, and returns its shard.
 fn accepted_shard(call: &[String]) -> String {
     let parsed = mario_cli::command().try_get_matches_from(call);
     assert!(parsed.is_ok(), "{call:?}: {}", parsed.expect_err("just asked"));

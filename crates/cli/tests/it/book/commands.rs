@@ -1,4 +1,4 @@
-//! Command lines in the README and on all pages are such that mario takes them.
+//! mario accepts the command lines in the README and on all pages.
 
 use super::page::{Block, blocks};
 use super::{pages_in, read};

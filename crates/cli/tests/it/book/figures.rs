@@ -1,10 +1,10 @@
-//! `examples/figures.py` computes from traces what mario counts in runs.
+//! `examples/figures.py` computes the same figures from a trace as the run itself.
 
 use serde_json::Value;
 
 use super::{place, shell};
 
-/// Holds what the program says against what the summary says. It may say more.
+/// Compares the output of the program with the summary. It may have more keys.
 fn compare(mine: &Value, summary: &Value, name: &str) {
     match (mine, summary) {
         (Value::Object(mine), Value::Object(summary)) => {
@@ -22,7 +22,7 @@ fn compare(mine: &Value, summary: &Value, name: &str) {
 }
 
 #[test]
-fn gives_the_figures_of_the_summary_for_every_way_of_managing() {
+fn computes_the_figures_of_the_summary_for_every_kind_of_management() {
     let directory = place("figures");
     let churn = "--set redeploy.delay=500 --set 'failures=[{mean_time_between=8000, mean_repair=1000}]'";
     let runs = [

@@ -1,6 +1,6 @@
-//! The pictures of the gallery are what its commands make.
+//! The pictures of the gallery are those that its commands produce.
 //!
-//! `UPDATE_GALLERY=1` writes what they make now into the gallery, to be looked at before it is committed.
+//! `UPDATE_GALLERY=1` updates the gallery; review the pictures before committing them.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::{place, read, root};
 const PAGE: &str = "docs/book/gallery.md";
 const PICTURES: &str = "docs/book/gallery";
 
-/// All pictures together may take so much, so that the page is quick to load and the repository small.
+/// The maximum size of all pictures together, so that the page loads quickly and the repository stays small.
 const SIZE_BYTES_MAX: usize = 300_000;
 
 #[test]

@@ -1,11 +1,11 @@
-//! The blocks of code of a page, and the output that they promise.
+//! The code blocks of a page, and the output that they promise.
 
 /// A block between two fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// The line of its first line of text, from 1.
     pub line: usize,
-    /// The words after the fence: the language, and what tests are told.
+    /// The words after the fence: the language, and options for the tests.
     pub words: Vec<String>,
     pub text: String,
 }
@@ -15,17 +15,17 @@ impl Block {
         self.words.first().is_some_and(|word| word == language)
     }
 
-    /// Whether it is shown only, because it would install something or needs a cluster.
+    /// Whether the block is run. Some are only shown, because they would install something or need a cluster.
     pub(super) fn is_run(&self) -> bool {
         !self.words.iter().any(|word| word == "not-run")
     }
 
-    /// What is said about it as `key=value`.
+    /// The value of an option `key=value` of the block.
     pub(super) fn value(&self, key: &str) -> Option<&str> {
         self.words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
     }
 
-    /// The commands of a block of the language `console`, each with its line and with what it prints.
+    /// The commands of a `console` block, each with its line and its output.
     pub(super) fn commands(&self) -> Vec<Typed> {
         let mut commands: Vec<Typed> = Vec::new();
         for (index, line) in self.text.lines().enumerate() {
@@ -40,7 +40,7 @@ impl Block {
     }
 }
 
-/// A command, and what the page says it prints.
+/// A command, and its output according to the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Typed {
     pub line: usize,
@@ -67,7 +67,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Whether an output is what was promised, where a line `…` stands for any number of lines.
+/// Whether an output matches the promised one, in which a line `…` stands for any number of lines.
 pub(super) fn is_as_promised(promised: &[String], output: &str) -> bool {
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
     let parts: Vec<Vec<&str>> =
@@ -88,7 +88,7 @@ pub(super) fn is_as_promised(promised: &[String], output: &str) -> bool {
 }
 
 #[test]
-fn lines_that_are_left_out_match_anything_and_all_others_only_themselves() {
+fn an_ellipsis_matches_any_lines_and_other_lines_only_themselves() {
     let promised = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     for (text, output, is_right) in [
         ("a\nb", "a\nb\n", true),
@@ -106,7 +106,7 @@ fn lines_that_are_left_out_match_anything_and_all_others_only_themselves() {
 }
 
 #[test]
-fn blocks_have_their_place_their_words_and_their_commands() {
+fn blocks_have_line_words_and_commands() {
     let page = "# A\n\n```console exit=1\n$ one\nx\n$ two\n```\n\n```sh not-run\nthree\n```\n";
     let blocks = blocks(page);
     assert_eq!((blocks.len(), blocks[0].line, blocks[0].value("exit")), (2, 4, Some("1")));

@@ -1,4 +1,4 @@
-//! The page about traces describes what is in traces.
+//! The page about traces matches the records of traces.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn below<'a>(page: &'a str, heading: &str) -> &'a str {
     rest.split("\n## ").next().unwrap_or_default()
 }
 
-/// What is in backquotes in the first column of tables.
+/// The names in backquotes in the first column of tables.
 fn first_column(text: &str) -> BTreeSet<String> {
     let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
     cells.flat_map(|cell| cell.split(", `")).map(|name| name.trim_end_matches('`').to_owned()).collect()

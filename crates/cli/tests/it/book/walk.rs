@@ -1,4 +1,4 @@
-//! Does what the pages of the book tell their reader to do.
+//! Runs the commands of the book's pages.
 //!
 //! | block | what is done with it |
 //! |---|---|
@@ -44,7 +44,7 @@ fn show(page: &str, block: &Block, directory: &Path, shell: Shell) {
     for typed in block.commands() {
         let output = shell(&typed.command, directory).output().expect("there is a shell");
         let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        // What is wrong with the input is told on standard error; all else that is shown is data.
+        // Input errors are reported on standard error; everything else on a page is data.
         let shown = if code >= 2 { &said } else { &printed };
         let place = format!("{page}:{}: `{}`", typed.line, typed.command);
         assert_eq!(output.status.code(), Some(code), "{place}\n{printed}{said}");

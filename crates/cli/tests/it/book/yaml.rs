@@ -3,7 +3,7 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-/// What is open while a document is read.
+/// An open collection while a document is read.
 enum Open {
     Sequence(Vec<Value>),
     Mapping(Map<String, Value>, Option<String>),
@@ -49,7 +49,7 @@ pub(super) fn documents(text: &str) -> Result<Vec<Value>, String> {
     Ok(documents)
 }
 
-/// What is plain may be a number or a truth value; what is quoted is a text.
+/// A plain scalar may be a number or a boolean; a quoted one is a text.
 fn scalar(text: &str, style: ScalarStyle) -> Value {
     let plain = if style == ScalarStyle::Plain { serde_json::from_str(text).ok() } else { None };
     plain

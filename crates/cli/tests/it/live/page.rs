@@ -15,11 +15,11 @@ use super::{directory, processes_below};
 use crate::{mario, stderr};
 use browser::Browser;
 
-/// On a machine that is busy with other tests, an operation may be on the page so much later. On an idle one it is far less than
-/// two seconds.
+/// How late an operation may appear on the page of a machine busy with other tests. On an idle one it takes far less
+/// than two seconds.
 const LATE_MS: f64 = 10_000.0;
 
-/// Notes when each line about an arrival or an operation comes into the log of the page.
+/// Records when each line about an arrival or an operation appears in the log of the page.
 const WATCH: &str = "(() => {
     window.seen = {};
     const note = () => document.querySelectorAll('.log-list li').forEach((line) => {
@@ -43,7 +43,8 @@ impl Drop for Running {
     }
 }
 
-/// When each instance that was handed over became a node's, by the numbered records of the journals: node, instance, milliseconds.
+/// When each instance that was handed over became a node's own, by the numbered records of the journals: node,
+/// instance, milliseconds.
 fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     let mut arrivals = Vec::new();
     for node in fs::read_dir(out.join("nodes")).expect("nodes").flatten() {
@@ -63,7 +64,7 @@ fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     arrivals
 }
 
-/// What the nodes have now is a scenario that the simulator goes on from.
+/// A snapshot of the nodes is a scenario that the simulator resumes.
 fn the_colony_makes_a_scenario(browser: &Browser, out: &Path) {
     let addresses = browser.evaluate(
         "fetch('snapshot.json').then((answer) => answer.json()).then(({ nodes }) => nodes.map(({ address }) => address))",
@@ -109,7 +110,7 @@ fn the_page_shows_a_real_colony_and_each_migration_soon_after_the_journal() {
     let mut running = Running(child);
     let mut told = BufReader::new(running.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     let page = told.find_map(|line| line.strip_prefix("dashboard: ").map(str::to_owned)).expect("a page");
-    // Nobody may wait for a reader.
+    // The colony must not block on a reader.
     let rest = std::thread::spawn(move || told.count());
     browser.visit(&page);
     browser.wait_for("document.querySelectorAll('.stage .node').length === 5");
@@ -126,7 +127,7 @@ fn the_page_shows_a_real_colony_and_each_migration_soon_after_the_journal() {
             let brief = format!("{}…{}", &instance[..6], &instance[32..]);
             key.starts_with(&format!("{node} ")) && (key.contains(&brief) || key.contains(instance.as_str()))
         };
-        // An instance may come to a node again: the last arrival before it was shown is meant.
+        // An instance may come to a node several times: its last arrival before the line was shown counts.
         let before = arrivals.iter().filter(is_it).map(|(_, _, ms)| shown_ms.as_f64().expect("a time") - ms);
         late.push(before.filter(|late| *late >= 0.0).fold(f64::INFINITY, f64::min));
     }

@@ -1,4 +1,4 @@
-//! The same scenario simulated and live: the same placement and the same facts once agents are content.
+//! The same scenario simulated and live: once agents are quiescent, placement and facts are the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::directory;
 use crate::{mario, stderr};
 
-/// A star of a cloud and four access points, and users who stay. `near` has to be where its users are; `busy` has more of them at one access point
-/// than one instance bears.
+/// A star of a cloud and four access points, with users who do not move. `near` has to be where its users are; `busy`
+/// has more users at one access point than one instance handles.
 const SCENARIO: &str = r#"
 preset = "paper"
 name = "side-by-side"
@@ -47,7 +47,8 @@ const USERS: [(&str, &str); 6] = [
     ("busy", "n1lt1ln1"),
 ];
 
-/// What a trace says of its end: instances by node and application, and the client requests that their agents saw last, by neighbour, as rate and latency.
+/// The end of a trace: instances by node and application, and the client requests that their agents saw last, by
+/// neighbour, as rate and latency.
 #[derive(Default)]
 struct Ending {
     placement: BTreeMap<(String, String), usize>,
@@ -142,7 +143,7 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
     let live = run(&[&["live", "--scenario", &path, "--for", "20s"], &policy[..]].concat(), "live");
     assert_eq!(live.placement, simulated.placement);
     assert!(simulated.placement.values().sum::<usize>() >= 4, "{:?}", simulated.placement);
-    // Windows begin at other times, so that one request more or fewer falls into the last one.
+    // Windows start at other times, so the last one may have one request more or fewer.
     assert_eq!(live.requests.keys().collect::<Vec<_>>(), simulated.requests.keys().collect::<Vec<_>>());
     for (at, expected) in &simulated.requests {
         let seen = &live.requests[at];
@@ -150,7 +151,7 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
         for (neighbour, (rate, latency)) in expected {
             let (live_rate, live_latency) = seen[neighbour];
             assert!((live_rate - rate).abs() <= 2.0, "{at:?} {neighbour}: {live_rate} live, {rate} simulated");
-            // A quantum of a millisecond, and what the machine adds.
+            // A quantum of one millisecond, plus the overhead of the machine.
             assert!(
                 (live_latency - latency).abs() <= 2.0,
                 "{at:?} {neighbour}: {live_latency} live, {latency} simulated"

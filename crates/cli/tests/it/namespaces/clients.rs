@@ -1,4 +1,4 @@
-//! Clients that send at their own pace, whether they are answered or not.
+//! Open-loop clients: they send at a fixed rate, answered or not.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_millis(200);
 /// How long a client waits for an answer.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Clients that send until they are told to stop.
+/// Clients that send until stopped.
 pub struct Load {
     shared: Arc<Shared>,
     runtime: Handle,
@@ -32,7 +32,7 @@ struct Shared {
 }
 
 impl Load {
-    /// A client at the ingress of each node, for an application.
+    /// Starts a client at the ingress of each node, for an application.
     pub fn begin(runtime: &Handle, clients: &[(&str, &str)]) -> Load {
         let shared: Arc<Shared> = Arc::default();
         for (node, host) in clients {
@@ -56,12 +56,12 @@ impl Load {
         Load { shared, runtime: runtime.clone() }
     }
 
-    /// Requests answered with 200, and others.
+    /// Requests answered with 200, and all others.
     pub fn counts(&self) -> (u64, u64) {
         (self.shared.answered.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
 
-    /// Ends the load, and waits for what is open.
+    /// Ends the load, and waits for open requests.
     pub fn stop(self) -> (u64, u64) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! The daemons, their namespaces, and who operates them.
+//! The daemons, their namespaces, and their operator.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ pub const TREE: [(&str, Option<&str>); 13] = [
 /// The node whose data directory is a small disk.
 pub const SMALL_DISK: &str = "b3";
 
-/// Goes to the only neighbour that asks; with several, it makes a copy at the first.
+/// Migrates to the only neighbour with requests; with several, replicates to the first.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
@@ -44,7 +44,7 @@ asks(I, N) :- requests(I, N, _, _), N \\== self.
 asks_at_all(I, N) :- requests(I, N, _, _).
 ";
 
-/// Goes to and fro.
+/// Migrates back and forth.
 pub const WANDERS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, r).
 operation(migrate, I, b1) :- serviceInstance(I, _, b), fact(I, random, R), 0 is R mod 2.
@@ -52,10 +52,10 @@ operation(migrate, I, r) :- serviceInstance(I, _, b).
 operation(migrate, I, b) :- serviceInstance(I, _, b1).
 ";
 
-/// Asks for nothing.
+/// Proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
 
-/// Neighbours of the root that are no daemons.
+/// Neighbours of the root that are not daemons.
 pub const IMPOSTORS: [&str; 2] = ["babble", "mute"];
 
 /// The daemons.
@@ -73,7 +73,7 @@ fn ip(arguments: &str) {
 }
 
 impl Nodes {
-    /// Makes a bridge, a namespace for each node, certificates and configurations.
+    /// Creates a bridge, a namespace for each node, certificates and configurations.
     pub fn new(directory: &Path, runtime: Handle) -> Nodes {
         let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]).status().expect("mount");
         assert!(mounted.success());
@@ -102,7 +102,7 @@ impl Nodes {
         nodes
     }
 
-    /// Makes `NAME.pem` and `NAME.key`, valid from some days from now to others.
+    /// Writes `NAME.pem` and `NAME.key`, valid between two days relative to now.
     pub fn certificate(&self, name: &str, certified: &Certified, from: i64, to: i64) {
         let issued = self.authority.issue_between(certified, from, to).expect("issued");
         let path = self.directory.join(format!("{name}.pem"));
@@ -137,7 +137,7 @@ impl Nodes {
         for neighbour in Nodes::neighbours(index).into_iter().chain(impostors) {
             let address = match TREE.iter().position(|(other, _)| *other == neighbour) {
                 Some(other) => format!("10.77.0.1:{}", relay_port(index, other)),
-                // Nobody listens there: they come by themselves.
+                // No server listens there: these neighbours connect by themselves.
                 None => "10.77.0.1:9".to_owned(),
             };
             text += &format!("[[neighbours]]\nid = \"{neighbour}\"\naddress = \"{address}\"\n");
@@ -152,7 +152,7 @@ impl Nodes {
         above.into_iter().chain(below).collect()
     }
 
-    /// Waits for something that is done elsewhere.
+    /// Runs a future to completion.
     pub fn block_on<T>(&self, done: impl Future<Output = T>) -> T {
         self.runtime.block_on(done)
     }
@@ -181,7 +181,7 @@ impl Nodes {
         fs::read_to_string(self.directory.join(format!("{}.log", TREE[index].0))).unwrap_or_default()
     }
 
-    /// Shows the ends of all logs.
+    /// Prints the ends of all logs.
     pub fn show_logs(&self) {
         for (index, (name, _)) in TREE.iter().enumerate() {
             let log = self.log(index);
@@ -205,7 +205,7 @@ impl Nodes {
         self.daemons[index] = Some(child.expect("ip runs"));
     }
 
-    /// kill -9. `ip netns exec` becomes the daemon, so this is it.
+    /// `kill -9`. `ip netns exec` becomes the daemon by exec, so this is its process.
     pub fn kill(&mut self, index: usize) {
         if let Some(mut daemon) = self.daemons[index].take() {
             let _ = daemon.kill();
@@ -213,7 +213,7 @@ impl Nodes {
         }
     }
 
-    /// SIGTERM, and waits.
+    /// Sends SIGTERM, and waits.
     pub fn stop(&mut self, index: usize) {
         let Some(mut daemon) = self.daemons[index].take() else { return };
         let pid = nix::unistd::Pid::from_raw(daemon.id().cast_signed());
@@ -230,14 +230,14 @@ impl Nodes {
         self.runtime.block_on(asked)
     }
 
-    /// What a daemon answers, or null.
+    /// The answer of a daemon, or null.
     pub fn get(&self, index: usize, path: &str) -> Value {
         self.ask(index, Method::GET, path, &[], Vec::new())
             .and_then(|reply| serde_json::from_str(&reply.text).ok())
             .unwrap_or_default()
     }
 
-    /// A number that all nodes count, summed up.
+    /// A counter, summed over all nodes.
     pub fn counted(&self, metric: &str) -> f64 {
         let of = |index: usize| -> f64 {
             let text =
@@ -262,7 +262,7 @@ impl Nodes {
         }
     }
 
-    /// Asks for a deploy once.
+    /// Tries to deploy once.
     pub fn try_deploy(&self, node: &str, application: &str, policy: &str, key: u32) -> Option<Reply> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"{application}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/{application}\"]\n\

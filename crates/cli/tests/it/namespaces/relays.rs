@@ -1,4 +1,4 @@
-//! Links as they are between machines: each connection goes through a relay that delays it, and can cut it.
+//! Links as between machines: each connection goes through a relay that delays it and can cut it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ impl Relays {
             for name in Nodes::neighbours(from) {
                 let to = Nodes::index(name);
                 let address = SocketAddr::from(([10, 77, 0, 1], relay_port(from, to)));
-                // Links further down are slower.
+                // Links further from the root are slower.
                 let delay = Duration::from_millis(if from.max(to) > 3 { 5 } else { 2 });
                 let relay = Relay {
                     link: (from.min(to), from.max(to)),
@@ -40,7 +40,7 @@ impl Relays {
         Relays { cut }
     }
 
-    /// From now on, nothing passes over these links, and nobody is told.
+    /// From now on, these links silently drop everything.
     pub fn cut(&self, links: &[(&str, &str)]) {
         let index = |name: &str| TREE.iter().position(|(known, _)| *known == name).expect("a node");
         let ends = links.iter().map(|(one, other)| (index(one).min(index(other)), index(one).max(index(other))));
@@ -82,7 +82,7 @@ impl Relay {
         }
     }
 
-    /// Passes bytes on after the delay. What comes while the link is cut is lost, and with it the connection.
+    /// Forwards bytes after the delay. What arrives while the link is cut is lost, and with it the connection.
     async fn pass(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
         let (sender, mut waiting) = mpsc::channel::<(Instant, Vec<u8>)>(256);
         let writing = tokio::spawn(async move {
@@ -97,7 +97,8 @@ impl Relay {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(count @ 1..) = from.read(&mut buffer).await {
             if self.is_cut() {
-                // As on a cut wire: nothing more comes, and no end either, for as long as anybody would wait.
+                // As on a cut wire: nothing more arrives, not even the end of the connection, for longer than any
+                // timeout.
                 tokio::time::sleep(Duration::from_secs(30)).await;
                 break;
             }

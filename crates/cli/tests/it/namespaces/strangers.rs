@@ -1,4 +1,4 @@
-//! Who is not to be let in: strangers, and neighbours that do not keep to the rules.
+//! Who must be rejected: strangers, and neighbours that violate the protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,12 +13,13 @@ use rustls::{ClientConfig, ClientConnection, SignatureScheme, Stream};
 
 use super::nodes::Nodes;
 
-/// Knocks at the root as everybody who is not to be let in. It tells of each, and serves its neighbours all the while.
+/// Connects to the root as each kind of peer that must be rejected. The root reports each, and serves its neighbours
+/// throughout.
 pub fn knock_on_all_doors(nodes: &Nodes) {
     let root = Nodes::index("r");
     let neighbour = nodes.authority.node(node_id("mute").expect("a name"), Vec::new());
     nodes.certificate("expired", &neighbour, -3, -1);
-    // To a clock before the certificate, the certificate is of the future.
+    // A certificate that is not valid yet.
     nodes.certificate("early", &neighbour, 2, 5);
     nodes.certificate("stranger", &nodes.authority.node(node_id("stranger").expect("a name"), Vec::new()), 0, 5);
     for (name, says, told) in [
@@ -53,7 +54,7 @@ fn identity(nodes: &Nodes, name: &str) -> Identity {
     Identity::read(&authority, &certificate, &certificate.with_extension("key")).expect("readable")
 }
 
-/// TLS as the root wants it, but for the certificate of the one who connects.
+/// The TLS setup that the root expects, but without a client certificate.
 fn without_certificate(nodes: &Nodes) -> Arc<ClientConfig> {
     let known = identity(nodes, "mute").client(expected(), CONTROL_PROTOCOL).expect("TLS");
     let mut config = ClientConfig::clone(&known);
@@ -75,7 +76,7 @@ impl ResolvesClientCert for Nobody {
     }
 }
 
-/// Says something over TLS; the connection stays open until it is dropped.
+/// Sends bytes over TLS; the connection stays open until it is dropped.
 fn speak(config: Arc<ClientConfig>, says: &[u8]) -> (ClientConnection, TcpStream) {
     let server = ServerName::try_from("node.mario").expect("a name");
     let mut connection = ClientConnection::new(config, server).expect("TLS");

@@ -1,4 +1,4 @@
-//! What a report shows beside its runs: published values, and what growing worlds cost.
+//! What a report shows beside its runs: published values, and the cost of growing worlds.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn published_values_stand_beside_runs_of_the_same_policy() {
 }
 
 #[test]
-fn a_policy_that_nothing_was_published_about_is_said_to_be_so() {
+fn reports_a_policy_without_published_values() {
     let directory = run_directory("unpublished", TRACE);
     let (code, message) = report(&directory, &["--published"]);
     assert_eq!(code, Some(2), "{message}");
@@ -60,7 +60,7 @@ fn measurements_of_scale_are_shown_with_and_without_runs() {
 }
 
 #[test]
-fn what_is_no_measurement_is_refused_with_its_place() {
+fn rejects_what_is_not_a_measurement_with_its_place() {
     let directory = run_directory("no-scale", TRACE);
     for (text, expected) in [
         ("[]", "cause: there is no measurement in it"),
@@ -88,7 +88,7 @@ fn what_is_no_measurement_is_refused_with_its_place() {
 }
 
 #[test]
-fn reproducing_again_takes_a_directory_that_is_free() {
+fn reproducing_again_uses_an_unused_directory() {
     let directory = run_directory("reproduce", TRACE);
     for number in 1..=2 {
         let arguments = ["reproduce", "--set", "duration=2000", "--set", "mobility.steps=1"];

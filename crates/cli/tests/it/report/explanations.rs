@@ -1,4 +1,4 @@
-//! What the page says about a decision is what `mario policy explain` says about the same facts.
+//! The page explains a decision exactly as `mario policy explain` does from the same facts.
 
 use std::fmt::Write;
 use std::fs;
@@ -31,7 +31,7 @@ fn reported() -> (PathBuf, Value, Value) {
     (directory, header, serde_json::from_str(data).expect("JSON"))
 }
 
-/// What an agent knew, as Prolog, from the page and the header.
+/// The facts of an agent as Prolog, from the page and the header.
 fn facts(header: &Value, replay: &Value, instance: usize, decision: &Value) -> String {
     const OPERATIONS: [&str; 4] = ["undeploy", "migrate", "replicate", "deploy"];
     let name = |node: &Value| match node.as_i64() {
@@ -115,7 +115,7 @@ fn the_page_explains_as_the_command_does() {
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
 
-/// Reads each of the facts about what happened before.
+/// Reads each of the facts about the past.
 const LOOKS_BACK: &str = "\
 :- dynamic requests/4, earlier/5, done/4, age/2.
 :- remembers(requests, 2). :- remembers(operations, 3).
@@ -149,7 +149,7 @@ fn the_page_and_the_command_explain_decisions_that_look_back_as_they_were_made()
     for evaluation in evaluations.iter().step_by(evaluations.len().div_ceil(40)) {
         let (time, instance) = (evaluation[1].to_string(), evaluation[2].to_string());
         let text = mario(&["policy", "explain", "--run", "run", "--instance", &instance, "--time", &time]);
-        // What is proposed first is what was decided.
+        // The first proposal is the decision.
         let first =
             evaluation[7][0][0].as_str().map_or("nop: ".to_owned(), |operation| format!("{operation} {instance}"));
         let (_, explained) = text.split_once("\n\n").unwrap_or(("", &text));

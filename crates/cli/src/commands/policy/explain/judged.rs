@@ -1,4 +1,4 @@
-//! `mario policy explain --acceptance`: what a manager says to a request, and why.
+//! `mario policy explain --acceptance`: what a manager answers to a request, and why.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -87,7 +87,7 @@ fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> 
     Ok(())
 }
 
-/// What is wrong with the facts, or with the request, which stands behind them.
+/// Reports what is wrong with the facts, or with the request, which is parsed after them.
 fn refuse(error: &FactsError, facts: &Source, request: &str) -> Failure {
     let in_facts = error.problems.iter().all(|problem| problem.span.end <= facts.text.len());
     if in_facts {

@@ -1,4 +1,4 @@
-//! `mario policy explain --run`: one decision of a kept run.
+//! `mario policy explain --run`: one decision of a stored run.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `mario policy explain --snapshot`: the next decision of an instance from a moment on.
+//! `mario policy explain --snapshot`: the next decision of an instance after a snapshot.
 
 use std::path::Path;
 
@@ -31,12 +31,12 @@ pub(super) fn run(arguments: &Arguments, snapshot: &Path, console: &Console) -> 
     kept::show(arguments, &decision, instance, console)
 }
 
-/// Until when every agent that is there at the moment has evaluated once, and none twice.
+/// The time by which every agent of the snapshot has evaluated exactly once.
 fn until(scenario: &Scenario) -> Time {
     let period = scenario.agents.period;
     match &scenario.past {
         Some(past) => past.time + period,
-        // The first evaluations are a period after the beginning.
+        // The first evaluations are one period after the start.
         None => scenario.agents.start + period + Duration::of(period.units() / 2.0),
     }
 }

@@ -25,7 +25,7 @@ border-left: 3px solid var(--good); }
 @media (max-width: 40rem) { :root { --step: .6rem; } body { padding: .5rem; } }
 ";
 
-/// Every page has it near its beginning.
+/// Marks a page as ours; it is near the start of every page.
 pub(super) const MARK: &str = "<meta name=\"generator\" content=\"mario policy explain\">";
 
 pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
@@ -35,7 +35,7 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 
-/// One knowledge base; of a batch, with its line, and folded: a batch is to be looked through first.
+/// Writes one knowledge base. In a batch it carries its line number and is folded, so that a reader can skim the list.
 pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
     if let Some(line) = line {
         let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));
@@ -52,7 +52,7 @@ pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<
     if line.is_some() { writeln!(page, "</details>") } else { Ok(()) }
 }
 
-/// What the agent asks for, in short.
+/// A short summary of what the agent proposes.
 fn outcome(explained: &Explained) -> String {
     match (explained.proposals.first(), &explained.error) {
         (Some(first), _) => format!("{} {}", first.operation, first.target),
@@ -84,7 +84,7 @@ fn write_line(page: &mut dyn Write, line: &Line) -> io::Result<()> {
     writeln!(page, "</p>")
 }
 
-/// Text that means itself in HTML.
+/// Text escaped for HTML.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! What commands for live nodes must refuse.
+//! What commands for live nodes must reject.
 
 use super::super::{Row, Thing};
 
