@@ -1,7 +1,7 @@
-//! Puts the sources of the book together, in the form that mdBook reads.
+//! Assembles the sources of the book in the layout that mdBook reads.
 //!
-//! Every file has the path in the sources that it has in the repository, so all links between them lead where they did.
-//! Only the summary moves: mdBook wants it at the top.
+//! Every file keeps its path in the repository, so that all links between them stay valid. Only the summary moves:
+//! mdBook expects it at the top.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,11 @@ use crate::{BookError, Finding, SUMMARY, files, markdown};
 /// The settings of mdBook, and the style sheet that they name.
 const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 
-/// Where the summary has the generated pages.
+/// The place of the generated pages in the summary.
 const MARK: &str = "<!-- reference -->";
 
-/// Writes the settings and `src` into `directory`, in place of those of a former book, and says what is wrong with the pages.
+/// Writes the settings and `src` into `directory`, replacing those of an earlier book, and returns what is wrong with
+/// the pages.
 pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError> {
     for former in ["src", "html"].map(|name| directory.join(name)) {
         if former.exists() {
@@ -46,13 +47,13 @@ pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError
     missing_chapters(root, &summary, &chapters)
 }
 
-/// The pages that the summary names. A title that only groups others leads nowhere.
+/// The pages that the summary names. A title that only groups others has no link.
 fn chapters(summary: &str) -> BTreeSet<String> {
     let links = markdown::links(summary).into_iter().filter(|link| !link.target.is_empty());
     links.filter_map(|link| files::resolve(SUMMARY, &link.target)).collect()
 }
 
-/// The summary as it reads at the top of the sources.
+/// The summary, rewritten for its place at the top of the sources.
 fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     let mut moved = summary.to_owned();
     for link in markdown::links(summary).into_iter().filter(|link| !link.target.is_empty()) {
@@ -64,7 +65,7 @@ fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     moved.replace(MARK, &entries.join("\n"))
 }
 
-/// Pages about mario that the summary forgets.
+/// Documentation pages that are missing from the summary.
 fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(&root.join("docs"), ".md")?.into_iter().map(|path| format!("docs/{path}")) {
@@ -78,13 +79,13 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, its pictures among them. Pages come with the summary; what is not there is found when
-/// links are followed.
+/// Copies the files that a page links to, including its pictures. Pages come with the summary; missing files are found
+/// when links are followed.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();
         if file.is_empty() {
-            // It leads to another place of the same page.
+            // A link within the same page.
             continue;
         }
         let Some(file) = files::resolve(path, file).filter(|file| !markdown::is_page(file)) else { continue };

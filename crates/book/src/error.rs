@@ -1,23 +1,23 @@
-//! Why there is no book.
+//! Why the book could not be built.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the book could not be built. A book with a broken link was built; that is a [`Finding`](crate::Finding).
+/// Why the book could not be built. A broken link does not prevent it: that is a [`Finding`](crate::Finding).
 #[derive(Debug)]
 pub enum BookError {
     /// A file cannot be read or written.
     File(PathBuf, io::Error),
     /// A program cannot be started.
     Start(String, io::Error),
-    /// A program ended badly, with this to say.
+    /// A program failed, with this output.
     Failed(String, String),
 }
 
 impl BookError {
-    /// The same, with what may help.
+    /// The same error with a hint.
     pub(crate) fn with_hint(self, hint: &str) -> Self {
         match self {
             Self::Failed(program, said) => Self::Failed(program, format!("{}\n{hint}", said.trim_end())),

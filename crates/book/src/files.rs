@@ -1,15 +1,15 @@
-//! Files of a directory, and paths as links write them: with `/` between the parts, from the top of the directory.
+//! Files of a directory, and paths as links write them: relative to the directory, with `/` as separator.
 
 use std::fs;
 use std::path::Path;
 
 use crate::BookError;
 
-/// Directories that hold nothing of ours. Build output is known by the tag that cargo puts into it.
+/// Directories to skip. Build output is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// The paths of all files below `directory` whose names end in `ending`, in order.
+/// The paths of all files below `directory` whose names end in `ending`, sorted.
 pub(crate) fn below(directory: &Path, ending: &str) -> Result<Vec<String>, BookError> {
     let mut paths = Vec::new();
     collect(directory, "", ending, &mut paths)?;
@@ -34,7 +34,7 @@ fn collect(directory: &Path, prefix: &str, ending: &str, paths: &mut Vec<String>
     Ok(())
 }
 
-/// Where `link` leads to from the page `from`. `None` when that is outside of the directory.
+/// Resolves `link` relative to the page `from`. Returns `None` when it leads outside of the directory.
 pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -50,7 +50,7 @@ pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// A text file.
+/// Reads a text file.
 pub(crate) fn read(path: &Path) -> Result<String, BookError> {
     fs::read_to_string(path).map_err(BookError::file(path))
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// One place that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The page, with a line where there is one.
     pub place: String,
-    /// What is wrong there and how to mend it.
+    /// What is wrong there and how to fix it.
     pub message: String,
 }
 

@@ -1,15 +1,15 @@
-//! Reads from HTML what matters to links: the links, and the places that they can lead to.
+//! Reads links and link targets from HTML.
 
-/// What a page links to, and what can be linked to in it.
+/// The links and the link targets of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Where its links, pictures, scripts and style sheets lead to, as written.
+    /// The targets of its links, pictures, scripts and style sheets, as written.
     pub targets: Vec<String>,
     /// The ids of its elements.
     pub ids: Vec<String>,
 }
 
-/// Reads a page. Scripts and comments are passed over; all else that looks like an element is taken for one.
+/// Reads a page. Scripts and comments are skipped; everything else that looks like an element is taken for one.
 pub fn read(text: &str) -> Page {
     let mut page = Page::default();
     let mut rest = text;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_links_pictures_and_ids_however_they_are_written() {
+    fn reads_links_pictures_and_ids_in_any_notation() {
         let page = read(
             r#"<!doctype html><!-- <a href="no"> --><h1 id=top>x</h1>
 <a class="header" HREF='a.html#b&amp;c'>1 < 2</a><img src="p.svg" alt="a > b"/><script src="s.js">"<a href='no'>"</script>
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn comes_to_an_end_with_any_text() {
+    fn terminates_on_any_text() {
         for text in ["<", "<a", "<a href", "<a href=", "<a href=\"", "<a =x>", "<!--", "<script>", "<ä>", "a<é b"] {
             assert_eq!(read(text).ids, Vec::<String>::new(), "{text}");
         }

@@ -1,21 +1,21 @@
-//! Makes the book of mario: puts its sources together, has mdBook build them, and follows every link of the result.
+//! Builds the book of mario: assembles its sources, runs mdBook, and checks every link of the result.
 //!
-//! Start at [`build`]. The sources are a copy of a part of the repository, with all files at the paths that they have there:
-//! the pages that `docs/book/SUMMARY.md` names, what these pages link to, and a [`mod@reference`] that is generated from the
-//! code. So a page has the same links in the book as in the repository, and nothing is told twice.
+//! Start at [`build`]. The sources are a copy of a part of the repository, with all files at their original paths: the
+//! pages that `docs/book/SUMMARY.md` names, the files that they link to, and a [`mod@reference`] that is generated from
+//! the code. So a page has the same links in the book as in the repository, and nothing is written twice.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`mod@reference`] | the pages that are generated |
-//! | [`assembly`] | puts the sources together |
+//! | [`mod@reference`] | the generated pages |
+//! | [`assembly`] | assembles the sources |
 //! | [`tool`] | finds or installs mdBook, and runs it |
-//! | [`markdown`], [`html`] | read links and the places that links can lead to |
-//! | [`links`] | follows the links of the repository's Markdown and programs, and of the HTML that was built |
+//! | [`markdown`], [`html`] | read links and link targets |
+//! | [`links`] | checks the links of the repository's Markdown and programs, and of the built HTML |
 //!
-//! mdBook is run as a program and not linked: it would more than double what everybody builds for this workspace, under a
-//! licence that asks for more than a notice.
+//! mdBook is run as a program and not linked: it would more than double the build of this workspace, under a licence
+//! that asks for more than a notice.
 //!
-//! **Invariant:** writes nothing outside the directory that it is given, and that of the tool.
+//! **Invariant:** writes nothing outside the given directory and that of the tool.
 //! **Invariant:** asks no network for a link. Links to other sites are left to their readers.
 
 pub mod assembly;
@@ -34,21 +34,21 @@ use std::path::{Path, PathBuf};
 pub use error::BookError;
 pub use finding::Finding;
 
-/// The page that says what is in the book, in which order.
+/// The page that lists the content of the book in order.
 pub const SUMMARY: &str = "docs/book/SUMMARY.md";
 
-/// A book that was built.
+/// A built book.
 #[derive(Clone, Debug)]
 pub struct Book {
     /// The directory with its pages.
     pub pages: PathBuf,
     /// Everything that is wrong with it.
     pub findings: Vec<Finding>,
-    /// How many links were followed.
+    /// How many links were checked.
     pub links: usize,
 }
 
-/// Builds the book of the repository `root` in `directory`, with the mdBook that is in `tools` or will be.
+/// Builds the book of the repository `root` in `directory`, with the mdBook in `tools`, which is installed if needed.
 pub fn build(root: &Path, directory: &Path, tools: &Path) -> Result<Book, BookError> {
     let mut findings = links::of_repository(root)?;
     findings.extend(links::of_code(root)?);

@@ -1,4 +1,5 @@
-//! Follows links: those of all Markdown in the repository, the pages that its programs name, and those of the site that mdBook made.
+//! Checks links: those of all Markdown in the repository, the pages that its programs name, and those of the site that
+//! mdBook built.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -6,19 +7,19 @@ use std::path::Path;
 
 use crate::{BookError, Finding, files, html, markdown};
 
-/// How the names of programs end.
+/// The extensions of programs.
 const CODE: [&str; 7] = ["rs", "pl", "py", "toml", "yaml", "slurm", "js"];
 
-/// What came of following the links of a site.
+/// The result of checking the links of a site.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
-    /// Links that lead nowhere.
+    /// Broken links.
     pub findings: Vec<Finding>,
-    /// How many links were followed.
+    /// How many links were checked.
     pub links: usize,
 }
 
-/// Follows the links of all Markdown pages below `root`.
+/// Checks the links of all Markdown pages below `root`.
 pub fn of_repository(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, ".md")? {
@@ -53,7 +54,8 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
     Ok(no_such_place(target, &leads_to, anchor, &anchors))
 }
 
-/// Looks for the pages of `docs` that programs name: in messages, in comments, in examples. Tests may name what nobody wrote.
+/// Checks the pages of `docs` that programs name: in messages, in comments, in examples. Tests may name pages that do
+/// not exist.
 pub fn of_code(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, "")? {
@@ -79,7 +81,7 @@ fn pages_named_in(line: &str) -> Vec<String> {
     paths.filter_map(|path| Some(format!("docs/{}.md", path.split_once(".md")?.0))).collect()
 }
 
-/// Follows the links of all pages of a site in a directory.
+/// Checks the links of all pages of a site in a directory.
 pub fn of_site(directory: &Path) -> Result<Followed, BookError> {
     let mut pages = BTreeMap::new();
     for path in files::below(directory, ".html")? {

@@ -1,7 +1,7 @@
-//! Reads from Markdown what matters to links: the links, and the headings that they can lead to.
+//! Reads links and headings from Markdown.
 //!
-//! This is no reader of all Markdown. It knows inline links and pictures, `[text](target)`, and headings with `#`, which is
-//! what the pages of this repository use, and passes over code.
+//! This is not a full Markdown parser. It knows inline links and pictures, `[text](target)`, and headings with `#`,
+//! which is what the pages of this repository use, and skips code.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct Link {
     /// On which line it ends, from 1.
     pub line: usize,
-    /// Where it leads to, as written.
+    /// Its target, as written.
     pub target: String,
 }
 
@@ -45,7 +45,7 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// What links can lead to in a page: the name of each heading, with a number where there are several of the same.
+/// The link targets of a page: the anchor of each heading, with a number where several are equal.
 pub fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in lines_outside_of_fences(text) {
@@ -64,7 +64,7 @@ pub fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// The name of a heading, as forges and mdBook both make it.
+/// The anchor of a heading, as forges and mdBook both make it.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim().chars().filter_map(|letter| match letter {
         ' ' => Some('-'),
@@ -75,7 +75,7 @@ fn anchor(heading: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The lines of a page that are no code, with their numbers from 1, and with spaces for code within them.
+/// The lines of a page without code blocks, with their numbers from 1, and with inline code blanked.
 fn prose(text: &str) -> Vec<(usize, String)> {
     lines_outside_of_fences(text).map(|(number, line)| (number, without_code(line))).collect()
 }

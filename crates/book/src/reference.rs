@@ -1,4 +1,4 @@
-//! The pages that are generated from the code: whatever is new there is in the next book by itself.
+//! The pages that are generated from the code, so that they are always complete.
 
 mod commands;
 mod policies;
@@ -10,16 +10,16 @@ use mario_cli::Exit;
 
 use crate::BookError;
 
-/// A page that nobody writes.
+/// A generated page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// What it is called in the summary.
+    /// Its title in the summary.
     pub title: String,
-    /// Below how many others it is in the summary.
+    /// Its nesting depth in the summary.
     pub depth: usize,
-    /// Where it is in the sources of the book.
+    /// Its path in the sources of the book.
     pub path: String,
-    /// All of it.
+    /// Its content.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ impl Generated {
     }
 }
 
-/// All of them, in the order of the summary.
+/// All generated pages, in the order of the summary.
 pub fn pages(root: &Path) -> Result<Vec<Generated>, BookError> {
     let mut pages = commands::pages();
     pages.push(exit_codes());

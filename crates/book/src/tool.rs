@@ -8,14 +8,14 @@ use crate::BookError;
 /// The version that the book is built with.
 pub const VERSION: &str = "0.5.4";
 
-/// An mdBook that is there.
+/// An installed mdBook.
 #[derive(Clone, Debug)]
 pub struct MdBook {
     program: PathBuf,
 }
 
 impl MdBook {
-    /// The one on the path, or else the one in `tools`, if it has the right [`VERSION`].
+    /// The mdBook on the path, or else the one in `tools`, if it has the right [`VERSION`].
     pub fn find(tools: &Path) -> Option<Self> {
         let programs = [PathBuf::from("mdbook"), installed(tools)];
         programs.into_iter().find(|program| has_version(program)).map(|program| Self { program })
@@ -27,21 +27,21 @@ impl MdBook {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
             .args(["install", "mdbook", "--version", &version, "--locked"])
-            // Watching and serving are not needed; building the optimised program would take longer than all its runs.
+            // Watching and serving are not needed; compiling it optimised would take longer than all its runs.
             .args(["--no-default-features", "--features", "search", "--debug"])
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .arg("--root")
             .arg(tools)
             .arg("--target-dir")
             .arg(tools.join("build"))
-            // The toolchain is the one that is pinned here.
+            // Uses the toolchain that is pinned here.
             .current_dir(root);
         let hint = format!("hint: an mdBook {VERSION} on the path will do, however it came there");
         run(cargo, "cargo install mdbook").map_err(|error| error.with_hint(&hint))?;
         Ok(Self { program: installed(tools) })
     }
 
-    /// Builds the book whose `book.toml` is in `directory`, and says where its pages are.
+    /// Builds the book whose `book.toml` is in `directory`, and returns the directory of its pages.
     pub fn build(&self, directory: &Path) -> Result<PathBuf, BookError> {
         let mut command = Command::new(&self.program);
         command.arg("build").arg(directory);
@@ -62,7 +62,7 @@ fn has_version(program: &Path) -> bool {
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == format!("mdbook v{VERSION}"))
 }
 
-/// Runs a program, and gives what it says of itself.
+/// Runs a program, and returns its output.
 fn run(mut command: Command, name: &str) -> Result<String, BookError> {
     let output = command.output().map_err(|error| BookError::Start(name.to_owned(), error))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,4 +1,4 @@
-//! The picture of a running dashboard, and who is told of news.
+//! The state of a running dashboard, and its subscribers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,13 +11,13 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use crate::NodeSource;
 use crate::picture::{Answer, Happening, Picture};
 
-/// How long news are gathered before browsers are sent a new picture. What happens is sent at once.
+/// How long changes are batched before browsers are sent a new picture. Events are sent at once.
 const GATHERING: Duration = Duration::from_millis(250);
 
-/// How often a point is added to what is shown over time.
+/// How often a point is added to the time series.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
-/// Happenings that a slow browser may be behind; one that is further behind starts again.
+/// How many events a slow browser may lag behind; beyond that it starts again.
 const BEHIND_MAX: usize = 1_024;
 
 pub(crate) struct Hub {
@@ -25,11 +25,11 @@ pub(crate) struct Hub {
     pub(crate) sources: Vec<NodeSource>,
     has_news: Notify,
     news: broadcast::Sender<Message>,
-    /// Tells this dashboard from one before it on the same port.
+    /// Distinguishes this dashboard from an earlier one on the same port.
     pub(crate) name: String,
 }
 
-/// A frame of server-sent events that all browsers get.
+/// A frame of server-sent events for all browsers.
 pub(crate) type Message = Bytes;
 
 impl Hub {
@@ -67,11 +67,11 @@ impl Hub {
         self.has_news.notify_one();
     }
 
-    /// Takes in an event; returns whether it is new.
+    /// Takes in an event. Returns whether it is new.
     pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
         let mut picture = self.picture();
         let Some(happening) = picture.happened(source, now_ms(), event) else { return false };
-        // Sent under the lock, so that a browser that connects gets each happening once.
+        // Sent under the lock, so that a connecting browser gets each event exactly once.
         let _ = self.news.send(self.happening_frame(&happening));
         drop(picture);
         self.has_news.notify_one();
@@ -82,8 +82,8 @@ impl Hub {
         frame("happened", Some(&format!("{}-{}", self.name, happening.number)), &json!(happening))
     }
 
-    /// What a browser is sent first, and where it hears what follows. `last` is the last happening that it has seen, of this
-    /// dashboard.
+    /// Returns what a browser is sent first, and a receiver for what follows. `last` is the last event of this
+    /// dashboard that it has seen.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
         let picture = self.picture();
         let news = self.news.subscribe();
@@ -96,15 +96,15 @@ impl Hub {
         (first, news)
     }
 
-    /// The number of the last happening that a browser has seen, from what it says was its last id; `None` when that was an id of
-    /// another dashboard.
+    /// The number of the last event that a browser has seen, from its `Last-Event-ID`; `None` for an id of another
+    /// dashboard.
     pub(crate) fn last_seen(&self, id: &str) -> Option<u64> {
         let (name, number) = id.split_once('-')?;
         if name == self.name { number.parse().ok() } else { None }
     }
 }
 
-/// Sends pictures while there are news, and samples.
+/// Sends pictures when something changed, and samples.
 pub(crate) async fn publish(hub: Arc<Hub>) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -126,7 +126,7 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
 }
 
 fn frame(kind: &str, id: Option<&str>, data: &Value) -> Bytes {
-    // JSON has no line breaks but those that it escapes.
+    // JSON escapes all line breaks within strings.
     let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
     Bytes::from(format!("event: {kind}\n{id}data: {data}\n\n"))
 }

@@ -1,7 +1,7 @@
-//! A page that shows a live colony while it works.
+//! A page that shows a live colony while it runs.
 //!
-//! Start at [`Dashboard::serve`]. One task for each [`NodeSource`] asks its node over the interface of operators and follows its
-//! events; a [`Picture`] is what they told, put together; a server on this machine shows it.
+//! Start at [`Dashboard::serve`]. One task per [`NodeSource`] polls its node over the operators' interface and follows
+//! its events; a [`Picture`] merges the answers; a server on this machine shows it.
 //!
 //! ```text
 //! nodes ──► watch: questions and events ──► Picture ──► server: page, snapshot.json, server-sent events ──► browser
@@ -10,12 +10,12 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`picture`] | what nodes told, merged: nodes, links, instances, what happened, what is wrong |
-//! | `watch` | asks one node, again after it was silent |
-//! | `hub` | the picture of the running dashboard, and who is told of news |
+//! | [`picture`] | the nodes' answers, merged: nodes, links, instances, events, problems |
+//! | `watch` | polls one node, with retries |
+//! | `hub` | the state of the running dashboard, and its subscribers |
 //! | `server` | answers browsers, within [`Limits`] |
 //!
-//! **Invariant:** nothing is kept but in memory, and nothing is asked of nodes but what the role `look` allows.
+//! **Invariant:** state is kept in memory only, and nodes are asked only for what the role `look` allows.
 //! **Invariant:** what a node tells takes bounded memory, and reaches the page as text, never as markup.
 //! **Invariant:** a node that is silent, slow or gone keeps nothing else from being shown.
 
@@ -40,10 +40,10 @@ pub use server::Limits;
 
 use hub::Hub;
 
-/// The most nodes that are asked.
+/// The maximum number of nodes that are polled.
 pub const SOURCES_MAX: usize = 256;
 
-/// A node to ask: who asks, and where the node listens for operators.
+/// A node to poll: the operator's identity, and the address at which the node listens for operators.
 #[derive(Clone)]
 pub struct NodeSource {
     identity: Arc<Identity>,
@@ -51,7 +51,7 @@ pub struct NodeSource {
 }
 
 impl NodeSource {
-    /// A node at an address that stays.
+    /// A node with a fixed address.
     pub fn fixed(identity: Arc<Identity>, address: impl Into<String>) -> NodeSource {
         // A receiver keeps the last value when the sender is gone.
         NodeSource { identity, address: cell::channel(address.into()).1 }
@@ -65,7 +65,7 @@ impl NodeSource {
 
 /// A dashboard of some nodes.
 ///
-/// `extra` carries what nodes do not know and a testbed does. All keys are optional, others are ignored:
+/// `extra` carries what a testbed knows and nodes do not. All keys are optional, unknown ones are ignored:
 ///
 /// ```json
 /// {
@@ -77,8 +77,8 @@ impl NodeSource {
 /// }
 /// ```
 ///
-/// `tier` counts from 0, the top. `faults` are those that the testbed causes on purpose. `facts` are shown under the title as they are.
-/// `requests_per_s` of an application replaces what follows from what its instances saw.
+/// `tier` counts from 0, the top. `faults` are those that the testbed injects. `facts` are shown under the title
+/// unchanged. `requests_per_s` of an application replaces the rate computed from its instances.
 pub struct Dashboard {
     sources: Vec<NodeSource>,
     extra: Option<cell::Receiver<Value>>,
@@ -86,7 +86,7 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// A dashboard of these nodes, of which [`SOURCES_MAX`] are asked.
+    /// A dashboard of these nodes, of which the first [`SOURCES_MAX`] are polled.
     pub fn new(mut sources: Vec<NodeSource>, extra: Option<cell::Receiver<Value>>) -> Dashboard {
         sources.truncate(SOURCES_MAX);
         Dashboard { sources, extra, limits: Limits::default() }
@@ -99,8 +99,8 @@ impl Dashboard {
         self
     }
 
-    /// Watches the nodes and answers browsers until `stop` completes, or until listening fails. The listener should be one on
-    /// 127.0.0.1: only clients that call the server by that name or `localhost` are answered.
+    /// Polls the nodes and answers browsers until `stop` completes, or until listening fails. The listener should be on
+    /// 127.0.0.1: only clients that address the server by that name or `localhost` are answered.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
         let addresses = self.sources.iter().map(|source| source.address.borrow().clone()).collect();
         let hub = Hub::new(Picture::new(addresses), self.sources.clone());
@@ -119,7 +119,7 @@ impl Dashboard {
     }
 }
 
-/// Serves a picture that nothing changes: for tests of the page.
+/// Serves a static picture, for tests of the page.
 #[doc(hidden)]
 pub async fn serve_picture(picture: Picture, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
     let hub = Hub::new(picture, Vec::new());

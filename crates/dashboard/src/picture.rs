@@ -1,9 +1,9 @@
-//! What nodes told, put together.
+//! The nodes' answers, merged.
 //!
-//! A [`Picture`] takes in answers and events, one at a time and with the time at which they came, and returns snapshots as JSON. It
-//! asks nobody and knows no clock.
+//! A [`Picture`] takes in answers and events one at a time, with their time of arrival, and returns snapshots as JSON.
+//! It does no I/O and reads no clock.
 //!
-//! **Invariant:** its memory is bounded, whatever nodes tell.
+//! **Invariant:** its memory is bounded, whatever nodes send.
 
 mod happening;
 mod history;
@@ -22,25 +22,25 @@ pub use source::{Answer, Topic};
 use history::History;
 use source::Source;
 
-/// What happened, the last of it.
+/// How many events are kept.
 const HAPPENINGS_MAX: usize = 2_000;
-/// Instances that are remembered to have gone to nodes that are not asked.
+/// How many instances on nodes that are not polled are remembered.
 const ELSEWHERE_MAX: usize = 1_000;
-/// Nodes whose verdicts are kept, and verdicts of each.
+/// How many nodes' verdicts are kept, and how many of each.
 const JUDGES_MAX: usize = 1_000;
 const VERDICTS_MAX: usize = 40;
-/// The rule that inhibits what does not fit.
+/// The rule that inhibits operations for lack of hardware.
 const ROOM: &str = "capacity";
-/// The longest text of a node that is kept.
+/// The longest text from a node that is kept.
 const TEXT_CHARS_MAX: usize = 600;
 
-/// What some nodes told of a colony.
+/// What is known of a colony.
 #[derive(Debug)]
 pub struct Picture {
     sources: Vec<Source>,
-    /// Instances that went to nodes that are not asked, by what the node that they left told.
+    /// Instances that moved to nodes that are not polled, as reported by the node that they left.
     elsewhere: BTreeMap<String, Elsewhere>,
-    /// What the managers of nodes said, the last first to go.
+    /// The verdicts of managers by node, oldest first.
     verdicts: BTreeMap<String, VecDeque<Judged>>,
     happenings: VecDeque<Happening>,
     next_number: u64,
@@ -55,7 +55,7 @@ struct Elsewhere {
     told_by: String,
 }
 
-/// What the manager of a node said to a request.
+/// The verdict of a node's manager on a request.
 #[derive(Clone, Debug)]
 struct Judged {
     time_ms: u64,
@@ -66,7 +66,7 @@ struct Judged {
 }
 
 impl Picture {
-    /// Of nodes at these addresses, which have not told anything yet.
+    /// A picture of nodes at these addresses, before any answer.
     pub fn new(addresses: Vec<String>) -> Picture {
         Picture {
             sources: addresses.into_iter().map(Source::new).collect(),
@@ -79,7 +79,7 @@ impl Picture {
         }
     }
 
-    /// A node is now asked at another address.
+    /// A node is polled at another address from now on.
     pub fn moved(&mut self, source: usize, address: &str) {
         if let Some(source) = self.sources.get_mut(source) {
             address.clone_into(&mut source.address);
@@ -90,7 +90,7 @@ impl Picture {
     pub fn answered(&mut self, source: usize, now_ms: u64, answer: Answer) {
         let Some(source) = self.sources.get_mut(source) else { return };
         source.answered(now_ms, answer);
-        // What is on a node that is asked is known from there.
+        // The answer of a polled node takes precedence.
         self.elsewhere.retain(|instance, _| !source.instances.contains_key(instance));
     }
 
@@ -106,7 +106,7 @@ impl Picture {
         self.extra = extra;
     }
 
-    /// Takes in an event of a node; `None` when it was taken in before.
+    /// Takes in an event of a node. Returns `None` for one that was already taken in.
     pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<Happening> {
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {
@@ -124,7 +124,7 @@ impl Picture {
         Some(happening)
     }
 
-    /// Keeps it, in the order of time: nodes tell of the past when they are first asked.
+    /// Stores an event in time order: nodes report past events when they are first polled.
     fn remember(&mut self, happening: Happening) {
         let place = self.happenings.partition_point(|kept| kept.time_ms <= happening.time_ms);
         self.happenings.insert(place, happening);
@@ -133,7 +133,7 @@ impl Picture {
         }
     }
 
-    /// Notes what a manager said.
+    /// Records the verdict of a manager.
     fn judged(&mut self, event: &Value, happening: &Happening) {
         let report = &event["report"];
         if report["kind"] != "judged" {
@@ -158,7 +158,7 @@ impl Picture {
         }
     }
 
-    /// Remembers where an instance went, when that node is not asked.
+    /// Remembers where an instance moved, if that node is not polled.
     fn went(&mut self, happening: &Happening) {
         let (Some(instance), Some(to)) = (&happening.instance, &happening.to) else { return };
         if happening.kind != "migrate" || self.sources.iter().any(|source| source.id.as_ref() == Some(to)) {
@@ -178,28 +178,29 @@ impl Picture {
         here.or_else(|| self.elsewhere.get(instance).map(|elsewhere| elsewhere.application.clone()))
     }
 
-    /// What happened, oldest first; after a number, or all that is kept.
+    /// Events, oldest first: those after a number, or all that are kept.
     pub fn happenings(&self, after: Option<u64>) -> impl Iterator<Item = &Happening> {
         self.happenings.iter().filter(move |happening| happening.number > after.unwrap_or(0))
     }
 
-    /// Adds a point to what is shown over time, and returns it.
+    /// Adds a point to the time series, and returns it.
     pub fn sample(&mut self, now_ms: u64) -> Value {
         let applications = self.applications();
         self.history.sample(now_ms, applications)
     }
 
-    /// What is shown over time.
+    /// The time series.
     pub fn history(&self) -> Value {
         self.history.shown()
     }
 
-    /// What is wrong, the worst first.
+    /// The problems, worst first.
     pub fn problems(&self, now_ms: u64) -> Vec<Problem> {
         problems::find(self, now_ms)
     }
 
-    /// Everything that is known, for programs: what [`snapshot`](Picture::snapshot) has, with all of each node and what happened.
+    /// Everything that is known, for programs: the [`snapshot`](Picture::snapshot) with all details of each node, and
+    /// the events.
     pub fn everything(&self, now_ms: u64) -> Value {
         let mut shown = self.snapshot(now_ms);
         shown["details"] = self.sources.iter().filter_map(|source| self.node_details(source.id.as_deref()?)).collect();
@@ -218,7 +219,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// A text of a node, no longer than is kept.
+/// A text from a node, truncated to the length that is kept.
 fn clipped(text: &str) -> String {
     match text.char_indices().nth(TEXT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,9 +1,10 @@
 //! Answers browsers on this machine.
 //!
-//! The limits, and what is refused, are those of the server of reports (decision 9 in `docs/decisions`); beside whole answers it has
-//! streams of events, of which there are at most half as many as connections.
+//! The limits, and what is rejected, are those of the server of reports (decision 9 in `docs/decisions`). In addition
+//! it has event streams, at most half as many as connections.
 //!
-//! **Invariant:** no client ends the server, fills its memory, or keeps others from being answered for longer than a timeout.
+//! **Invariant:** no client ends the server, fills its memory, or delays the answers to others for longer than a
+//! timeout.
 //! **Invariant:** nothing is read from a client but the head of a request.
 
 mod connections;
@@ -27,11 +28,11 @@ use crate::hub::Hub;
 use connections::{Activity, Connections};
 use patience::Patient;
 
-/// What browsers may take of the process.
+/// Resource limits for browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections that are open at once. One more closes the one that has been open for longest of those that are not being
-    /// answered; if all are, it waits.
+    /// Connections that are open at once. One more closes the oldest connection that is not being answered; if all are,
+    /// it waits.
     pub connections: usize,
     /// Bytes of a request's head. The library takes no fewer than 8192.
     pub head_bytes: usize,
@@ -52,17 +53,17 @@ impl Default for Limits {
     }
 }
 
-/// How long the server waits when all connections are being answered, or when the system gives none.
+/// How long the server waits when all connections are being answered, or when accepting fails.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// After this many failures in a row, listening has failed.
 const ACCEPT_FAILURES_MAX: u32 = 100;
 
-/// What answers requests. A clone is a handle to the same.
+/// Answers requests. A clone is a handle to the same state.
 #[derive(Clone)]
 pub(crate) struct Desk {
     hub: Arc<Hub>,
-    /// Streams of events that may still be opened.
+    /// How many event streams may still be opened.
     streams: Arc<Semaphore>,
 }
 
@@ -96,7 +97,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) 
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
 async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits) {
-    // What happens is to be seen as it happens, not when a packet is full.
+    // Events must be visible at once, not when a packet is full.
     let _ = stream.set_nodelay(true);
     let stream = Patient::new(stream, limits.write_timeout, activity.clone());
     let service = service_fn(|request| {
@@ -113,6 +114,6 @@ async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits)
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(limits.head_bytes)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that breaks the protocol or goes away is answered as far as it can be, and is no reason to stop.
+    // A client that violates the protocol or disconnects is no reason to stop.
     let _ = connection.await;
 }

@@ -1,4 +1,4 @@
-//! Asks one node, and follows what happens on it.
+//! Polls one node, and follows its events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +13,24 @@ use crate::NodeSource;
 use crate::hub::Hub;
 use crate::picture::{Answer, Topic};
 
-/// How often a node is asked when nothing happens on it.
+/// How often an idle node is polled.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// This many nodes are asked that often; of more, each is asked less often.
+/// Up to this many nodes are polled that often; with more, each is polled less often.
 const NODES_AT_FULL_PACE: u32 = 24;
 /// Idle connections are closed by nodes after 10 seconds.
 const ASK_EVERY_MAX: Duration = Duration::from_secs(8);
-/// How often what seldom changes is asked for.
+/// How often data that rarely changes is polled.
 const SELDOM: Duration = Duration::from_secs(5);
-/// After an event, more events are waited for this long before the node is asked what has become of it.
+/// After an event, more events are awaited this long before the node is polled.
 const GATHERING: Duration = Duration::from_millis(80);
-/// How soon a node that did not answer is asked again.
+/// How soon a node that did not answer is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a node may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 
-/// Watches a node for as long as it is polled.
+/// Polls a node for as long as the future is polled.
 pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
     let mut address = source.address.clone();
     loop {
@@ -50,14 +50,14 @@ pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
     }
 }
 
-/// Waits for another address; for ever when nobody can set one any more.
+/// Waits for another address; for ever when the sender is gone.
 async fn changed(address: &mut watch::Receiver<String>) {
     if address.changed().await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Asks and follows until the node does not answer.
+/// Polls and follows until the node does not answer.
 async fn attend(hub: &Hub, index: usize, client: &Client) {
     let happened = Notify::new();
     tokio::select! {
@@ -97,10 +97,11 @@ async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: T
     Ok(())
 }
 
-/// Follows events, over one stream after the other. Whether the node answers at all is for [`ask`] to say.
+/// Follows events, reopening the stream when it ends. [`ask`] determines whether the node answers at all.
 async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
     loop {
-        // All that the node still knows: what was seen already is told apart, also when a new daemon counts from 1 again.
+        // Requests everything that the node still has: events that were already seen are recognised, even when a new
+        // daemon counts from 1 again.
         if let Ok(mut stream) = patient(client.follow(0)).await {
             while let Ok(Some(event)) = stream.next().await {
                 if hub.happened(index, &event) {
@@ -117,7 +118,7 @@ async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T,
     timeout(PATIENCE, asking).await.unwrap_or_else(|_| late())
 }
 
-/// Takes in what only the testbed knows, for as long as it tells.
+/// Takes in what only the testbed knows.
 pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
     loop {
         let told = extra.borrow_and_update().clone();

@@ -1,15 +1,15 @@
 //! The runs of the paper's prototype that tests compare mario with.
 //!
-//! [`RecordedRun::of_policy`] gives what the exactness tests need of a run; these facts are part of the repository. The full
-//! records, of which they were made, are too large for it. They lie in `shared/reference` beside the checkout, or where the
-//! variable `MARIO_REFERENCE` says. A test that can compare more when they are there asks [`full`]:
+//! [`RecordedRun::of_policy`] returns what the exactness tests need of a run; this data is part of the repository. The
+//! full records, from which it was extracted, are too large for it. They are in `shared/reference` beside the checkout,
+//! or where the variable `MARIO_REFERENCE` says. A test that can compare more with them calls [`full`]:
 //!
 //! ```no_run
 //! // What is known anywhere was compared before.
 //! let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
 //! ```
 //!
-//! **Invariant:** missing records are never passed over in silence. On a developer's machine the test says what it did not
+//! **Invariant:** missing records are never skipped silently. On a developer's machine the test prints what it did not
 //! compare; where `CI=true`, it fails.
 
 mod recorded;
@@ -25,7 +25,7 @@ pub use recorded::{
 };
 pub use users::made_up_positions;
 
-/// The path of one part of the full records; `None` when they are not there, which has then been said.
+/// The path of one part of the full records. Returns `None`, and prints so, when they are missing.
 ///
 /// # Panics
 ///
@@ -44,7 +44,7 @@ pub fn full(part: &str) -> Option<PathBuf> {
     }
 }
 
-/// All messages of the run of a policy, when the full records are there.
+/// All messages of the run of a policy, if the full records are available.
 ///
 /// # Panics
 ///
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_is_there_and_names_what_is_not() {
+    fn finds_existing_records_and_names_missing_ones() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert_eq!(find(here, "src/lib.rs"), Ok(here.join("src/lib.rs")));
         let message = find(here, "src/gone.csv").expect_err("there is no such file");

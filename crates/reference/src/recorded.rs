@@ -1,4 +1,4 @@
-//! The four stored runs of the paper's prototype, as facts.
+//! The four stored runs of the paper's prototype.
 //!
 //! `data/policy-1.txt` to `data/policy-4.txt` hold what the exactness tests need of each run. A file has three parts:
 //!
@@ -95,7 +95,7 @@ pub struct Judged {
     pub instance: i64,
     /// What was proposed; `None` is a nop.
     pub proposal: Option<Proposal>,
-    /// Whether it was accepted. A nop is.
+    /// Whether it was accepted. A nop always is.
     pub accepted: bool,
     /// The id of the instance that it created.
     pub created: Option<i64>,
@@ -113,15 +113,15 @@ pub struct Proposal {
 /// What an agent may propose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// To go to the target.
+    /// Move to the target.
     Migrate,
-    /// To have a copy at the target.
+    /// Create a copy at the target.
     Replicate,
-    /// To go away.
+    /// Remove the instance.
     Undeploy,
 }
 
-/// A node of the tree: level from the cloud down, and its place in the grid of that level.
+/// A node of the tree: its level from the cloud down, and its position in the grid of that level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Node {
     level: u8,
@@ -129,7 +129,7 @@ pub struct Node {
     pub(crate) y: u8,
 }
 
-/// What is known of the messages of a run.
+/// The messages of a run, as far as they are stored.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Messages {
     /// How many there are.
@@ -168,7 +168,7 @@ impl RecordedRun {
         RecordedRun::parse(text).unwrap_or_else(|error| panic!("data/policy-{policy}.txt: {error}"))
     }
 
-    /// The facts of a run in the files that the prototype left in a directory.
+    /// Extracts a run from the files that the prototype left in a directory.
     pub fn convert(directory: &Path) -> Result<RecordedRun, ConvertError> {
         convert::convert(directory)
     }
@@ -193,7 +193,7 @@ impl Messages {
 }
 
 impl Message {
-    /// What its checksum covers: user, instance and the four times, each as eight bytes with the lowest first.
+    /// The bytes that its checksum covers: user, instance and the four times, each as eight bytes, little endian.
     pub fn bytes(&self) -> [u8; 48] {
         let [started, ended, emitted, received] = self.times.map(f64::to_bits);
         let mut bytes = [0; 48];
@@ -224,7 +224,7 @@ impl Operation {
 }
 
 impl Node {
-    /// The node that the prototype calls by this name.
+    /// The node with this name in the prototype.
     pub fn named(name: &str) -> Option<Node> {
         let (level, place) = name.strip_prefix('n')?.split_once("lt")?;
         let (x, y) = place.split_once("ln")?;
@@ -255,7 +255,7 @@ pub fn name(node: Option<Node>) -> String {
 }
 
 impl Evaluation {
-    /// The evaluation as one line of JSON, in the form that the prototype's records have and `mario policy bench` reads.
+    /// The evaluation as one line of JSON, in the format of the prototype's records, which `mario policy bench` reads.
     pub fn json(&self) -> String {
         let facts = &self.facts;
         let triples = |proposals: &[Proposal]| -> Vec<serde_json::Value> {

@@ -15,7 +15,7 @@ const AREA: [[f64; 2]; 2] = [[41.878_037, 12.446_264_3], [41.919_234, 12.514_960
 const CELLS: f64 = 8.0;
 
 /// A table of positions, `user,step,latitude,longitude`, of the recorded users. The positions are made up: each is
-/// somewhere in the cell of the access point that the user was attached to.
+/// within the cell of the access point that the user was attached to.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Faults drawn from a seed: daemons are killed and started again, links are cut and heal.
+//! Faults drawn from a seed: daemons are killed and restarted, links are cut and healed.
 //!
 //! In a tree, a cut link is a partition. At most one node is down and one link is cut at a time, so that every fault ends before
 //! the next of its kind begins, and the colony has to recover from each.
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 
 /// The mean time between two faults.
 const PAUSE_MEAN: Duration = Duration::from_secs(4);
-/// How long a fault lasts, at least and at most.
+/// The minimum and the maximum duration of a fault.
 const LASTS_MIN: Duration = Duration::from_secs(2);
 const LASTS_MAX: Duration = Duration::from_secs(8);
 
@@ -21,29 +21,29 @@ const LASTS_MAX: Duration = Duration::from_secs(8);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "fault", rename_all = "kebab-case")]
 pub enum Fault {
-    /// The daemon of a node is killed with SIGKILL. Its workloads go on.
+    /// The daemon of a node is killed with SIGKILL. Its workloads keep running.
     Kill {
-        /// The place of the node in the plan.
+        /// The index of the node in the plan.
         node: usize,
     },
-    /// It is started again.
+    /// The daemon is restarted.
     Start {
-        /// The place of the node in the plan.
+        /// The index of the node in the plan.
         node: usize,
     },
     /// A link is cut: nothing arrives any more.
     Cut {
-        /// The place of the link in the plan.
+        /// The index of the link in the plan.
         link: usize,
     },
-    /// It works again.
+    /// The link works again.
     Heal {
-        /// The place of the link in the plan.
+        /// The index of the link in the plan.
         link: usize,
     },
 }
 
-/// A fault and when it happens, from the beginning.
+/// A fault and its time since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Planned {
     /// When.
@@ -52,8 +52,8 @@ pub struct Planned {
     pub fault: Fault,
 }
 
-/// The faults of a run of some length: a pure function of the plan, the seed and the length. Everything works again a while before
-/// the end, so that what is left at the end is what the colony could not mend.
+/// The faults of a run of some length: a pure function of the plan, the seed and the length. Everything is repaired a
+/// while before the end, so that what is still broken at the end is what the colony could not recover from.
 pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
     let last = length.saturating_sub(LASTS_MAX);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_ends_before_the_next_of_its_kind_and_before_the_run_does() {
+    fn faults_of_one_kind_do_not_overlap_and_end_before_the_run() {
         for seed in 0..50 {
             let length = Duration::from_mins(5);
             let faults = draw(&plan(), seed, length);

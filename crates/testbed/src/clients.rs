@@ -1,8 +1,8 @@
 //! The users of a scenario as HTTP clients.
 //!
-//! An open loop: a user sends its requests at the times that the scenario says, whether or not earlier ones were answered. A slow
-//! colony is therefore seen as slow, and does not slow its clients down. Each request goes to the ingress of the access point
-//! that the user is connected to at that moment.
+//! An open loop: a user sends requests at the times that the scenario defines, whether or not earlier ones were
+//! answered. A slow colony is therefore seen as slow, and does not slow its clients down. Each request goes to the
+//! ingress of the access point that the user is connected to at that moment.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -26,28 +26,29 @@ use crate::directory::COLONY;
 use crate::plan::{Plan, PlannedUser};
 use crate::reach::{Excuse, Reach};
 
-/// How long a request may take.
+/// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Requests at once, of all users. What is more is counted as failed: this machine is not fast enough.
+/// The maximum number of open requests of all users. Further ones count as failed: this machine is not fast enough.
 const OPEN_REQUESTS_MAX: usize = 4_096;
-/// What is read of an answer.
+/// How much of an answer is read.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Response times that are kept for percentiles, of each application.
+/// How many response times are kept for percentiles, per application.
 const TIMES_MAX: usize = 1_000_000;
 
-/// Failed requests that are kept one by one.
+/// How many failed requests are recorded individually.
 const FAILED_MAX: usize = 100_000;
 
 /// Why a client request got no answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// The daemon of the user's access point was not there, or was killed while the request was on its way through it.
+    /// The daemon of the user's access point was down, or was killed while it handled the request.
     NodeKilled,
-    /// For some of the time no instance of the application was on the user's side of the faults, and there were no four seconds in
-    /// which one was.
+    /// For part of the time no instance of the application was on the user's side of the faults, and at no time one was
+    /// for four seconds on end.
     CutOff,
-    /// An instance was within reach all the time, and something broke or was mended meanwhile or within four seconds before.
+    /// An instance was within reach all the time, and a fault began or ended during the request or within four seconds
+    /// before.
     Rerouting,
     /// The ingress could not be reached, although its daemon was not killed.
     Unreachable,
@@ -62,7 +63,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Its name in tables.
+    /// The name in tables.
     pub fn name(self) -> String {
         match self {
             Failure::NodeKilled => "node-killed".to_owned(),
@@ -77,29 +78,29 @@ impl Failure {
     }
 }
 
-/// A client request that got no answer: a line of `failed.jsonl`.
+/// A client request without an answer: a line of `failed.jsonl`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FailedRequest {
-    /// When it was sent, since the clients began.
+    /// When it was sent, since the clients started.
     pub at_s: f64,
-    /// How long it was under way.
+    /// How long it took.
     pub lasted_s: f64,
     /// The access point that it was sent to.
     pub node: String,
     /// The application that it was meant for.
     pub application: String,
-    /// What the client saw.
+    /// The failure as seen by the client.
     pub seen: String,
     /// Why it failed, as far as faults explain it.
     pub reason: String,
 }
 
-/// What came of the requests to one application.
+/// The results of the requests to one application.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Requests that were sent.
     pub requests: u64,
-    /// Those that got no answer, by the reason.
+    /// Requests without an answer, by reason.
     pub failures: BTreeMap<Failure, u64>,
     /// Response times of those that were answered, in microseconds.
     pub times_us: Vec<u32>,
@@ -110,7 +111,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Requests that got no answer.
+    /// Requests without an answer.
     pub fn failed(&self) -> u64 {
         self.failures.values().sum()
     }
@@ -131,10 +132,10 @@ impl Tally {
     }
 }
 
-/// What is known of the daemon at an access point.
+/// The state of the daemon at an access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Door {
-    /// Where it takes clients in; `None` while it does not run.
+    /// Its address for clients; `None` while it is down.
     pub(crate) ingress: Option<SocketAddr>,
     /// How often it was killed.
     pub(crate) killed: u32,
@@ -146,7 +147,7 @@ pub(crate) struct Clients {
     tasks: JoinSet<()>,
 }
 
-/// A connection, and where it leads to.
+/// A connection, and its address.
 type Connection = (SocketAddr, SendRequest<Empty<Bytes>>);
 
 struct Shared {
@@ -162,7 +163,7 @@ struct Shared {
 }
 
 impl Clients {
-    /// Lets the users send requests, from now on.
+    /// Starts to send the users' requests.
     pub(crate) fn start(plan: &Arc<Plan>, doors: Vec<watch::Receiver<Door>>, reach: &Arc<Reach>) -> Clients {
         let shared = Arc::new(Shared::new(plan, doors, reach));
         let mut tasks = JoinSet::new();
@@ -172,7 +173,7 @@ impl Clients {
         Clients { shared, tasks }
     }
 
-    /// What came of all requests so far, by application.
+    /// The results of all requests so far, by application.
     pub(crate) fn tallies(&self) -> Vec<Tally> {
         let lock = |tally: &Mutex<Tally>| tally.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.shared.tallies.iter().map(lock).collect()
@@ -193,7 +194,7 @@ impl Clients {
         self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sends no more requests, and waits until those on their way have ended.
+    /// Stops sending requests, and waits for the open ones.
     pub(crate) async fn end(&mut self) {
         self.tasks.shutdown().await;
         let all = self.shared.places.acquire_many(OPEN_REQUESTS_MAX as u32);
@@ -201,7 +202,7 @@ impl Clients {
     }
 }
 
-/// One user: sends each request when it is due.
+/// Sends the requests of one user when they are due.
 async fn send_requests(shared: Arc<Shared>, user: usize) {
     let planned = &shared.plan.users[user];
     let Some(arrival) = planned.arrival() else { return };
@@ -245,7 +246,7 @@ impl Shared {
         self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
     }
 
-    /// Sends one request to an application through an access point; returns how long the answer took.
+    /// Sends one request to an application through an access point. Returns the response time.
     async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
         let begin = Instant::now();
         let before = *self.doors[place].borrow();
@@ -267,7 +268,7 @@ impl Shared {
         Err(failure)
     }
 
-    /// Keeps a failed request for `failed.jsonl`, while there is room.
+    /// Records a failed request for `failed.jsonl`, up to the limit.
     fn keep_failed(&self, place: usize, application: usize, begin: Instant, seen: Failure, failure: Failure) {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed.len() < FAILED_MAX {
@@ -297,7 +298,7 @@ impl Shared {
         }
     }
 
-    /// The connection to an access point: the one that stands, or a new one.
+    /// The connection to an access point: the open one, or a new one.
     async fn connection(&self, place: usize) -> Result<SendRequest<Empty<Bytes>>, Failure> {
         let address = self.doors[place].borrow().ingress.ok_or(Failure::NodeKilled)?;
         let mut kept = self.connections[place].lock().await;
@@ -317,7 +318,7 @@ impl Shared {
     }
 }
 
-/// Waits until every access point reaches every application, or `patience` has passed; returns whether they do.
+/// Waits until every access point reaches every application, or `patience` has passed. Returns whether they do.
 pub(crate) async fn wait_until_served(
     plan: &Arc<Plan>,
     doors: &[watch::Receiver<Door>],

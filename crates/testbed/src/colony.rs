@@ -25,14 +25,15 @@ use crate::window::Window;
 
 /// How long it may take until every access point reaches every application.
 const SERVING: Duration = Duration::from_mins(5);
-/// How often progress is told.
+/// How often progress is reported.
 pub(crate) const TICK: Duration = Duration::from_millis(500);
 /// How often nodes are asked for their instances while there are faults.
 const ASK: Duration = Duration::from_secs(2);
-/// How long a node may take to accept a deploy; it may still be looking for what an earlier life left running.
+/// How long a node may take to accept a deploy; it may still be searching for processes that a previous daemon left
+/// running.
 const DEPLOY: Duration = Duration::from_secs(30);
 
-/// The memory that one node takes with what runs on it, about: a daemon, and the copies of one application.
+/// The approximate memory of one node with its workloads: a daemon, and the copies of one application.
 const NODE_BYTES: u64 = 24 << 20;
 
 /// What to run.
@@ -40,46 +41,46 @@ const NODE_BYTES: u64 = 24 << 20;
 pub struct Options {
     /// The program `mario`, which runs the daemons.
     pub binary: PathBuf,
-    /// Where the colony is kept. It must not be there yet, or be empty.
+    /// The directory of the colony. It must not exist, or be empty.
     pub directory: PathBuf,
-    /// For how long clients send requests; `None` is until `stop`.
+    /// How long clients send requests; `None` means until `stop`.
     pub length: Option<Duration>,
-    /// The seed that faults are drawn from; `None` is no faults.
+    /// The seed of the faults; `None` means no faults.
     pub chaos: Option<u64>,
 }
 
-/// How far a colony is.
+/// The progress of a colony.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Progress {
     /// The directory is written; `colony/operator.pem` in it is the certificate of an operator with all roles.
     Prepared,
-    /// Daemons that listen, of all.
+    /// How many daemons listen.
     Starting {
         /// Those that listen.
         up: usize,
         /// All.
         of: usize,
     },
-    /// Pairs of access point and application that answer, of all.
+    /// How many pairs of access point and application answer.
     Reaching {
         /// Those that answer.
         reached: usize,
         /// All.
         of: usize,
     },
-    /// Clients send requests from now on.
+    /// Clients start to send requests.
     Serving {
         /// How long that took.
         startup: Duration,
     },
-    /// Something that a person may want to see.
+    /// An event that may interest a user.
     Happened {
         /// When, since clients began.
         at: Duration,
         /// What.
         text: String,
     },
-    /// It goes on.
+    /// The colony is running.
     Running {
         /// For how long, since clients began.
         at: Duration,
@@ -92,8 +93,8 @@ pub enum Progress {
     Stopping,
 }
 
-/// Runs a colony until its length has passed or `stop` is done; every process has ended when this returns. Returns `None` when it
-/// was stopped before it served.
+/// Runs a colony until its length has passed or `stop` completes; every process has ended when this returns. Returns
+/// `None` when it was stopped before it served.
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
@@ -150,7 +151,7 @@ pub async fn run(
     Ok(Some(summary))
 }
 
-/// A machine that runs out of memory kills processes of its choice, and not only ours.
+/// A machine that runs out of memory kills processes of its choice, not only ours.
 fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -158,7 +159,7 @@ fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     has_room(nodes, available)
 }
 
-/// Whether this number of nodes fits into the memory that is available, in bytes, if that is known.
+/// Whether this many nodes fit into the available memory, in bytes, if that is known.
 fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
     match available {
@@ -172,7 +173,7 @@ fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     }
 }
 
-/// Is done when the colony is to end: at Ctrl-C, SIGTERM, or when the terminal closes.
+/// Completes when the colony should end: at Ctrl-C, SIGTERM, or when the terminal closes.
 pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| Fault::new("cannot listen for signals").caused_by(error));
@@ -210,7 +211,7 @@ struct Colony {
     operators: Vec<Option<std::net::SocketAddr>>,
     reach: Arc<Reach>,
     window: Arc<Window>,
-    /// Faults that are not mended yet, for people.
+    /// Open faults, with their descriptions.
     faults: Vec<(chaos::Fault, String)>,
     kills: u64,
     cuts: u64,
@@ -278,7 +279,7 @@ impl Colony {
         Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
     }
 
-    /// Lets time pass: later deploys, faults and progress; returns how long it was.
+    /// Runs the colony: later deploys, faults and progress. Returns how long it ran.
     async fn serve(
         &mut self,
         daemons: &mut Daemons,
@@ -304,7 +305,7 @@ impl Colony {
                 self.deploy(deploy.application, deploy.node).await?;
             }
             while let Some(Planned { fault, .. }) = faults.next_if(|planned| planned.at <= at) {
-                // Who hosts what is asked before the fault: afterwards, some cannot be asked.
+                // Instances are queried before the fault: afterwards, some nodes cannot be asked.
                 self.note_hosts().await;
                 let text = self.enact(daemons, fault).await?;
                 self.remember(fault, &text);
@@ -334,7 +335,7 @@ impl Colony {
         }
     }
 
-    /// A daemon that ended by itself is a defect, and never to be overlooked.
+    /// A daemon that ended by itself is a defect, and must never be overlooked.
     fn see_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.doors[place].borrow().ingress.is_some() && !daemons.runs(place) {
@@ -349,7 +350,7 @@ impl Colony {
         Ok(())
     }
 
-    /// Keeps what is broken in mind until it is mended.
+    /// Adds a fault to the open ones, or removes it when it ends.
     fn remember(&mut self, fault: chaos::Fault, text: &str) {
         use chaos::Fault::{Cut, Heal, Kill, Start};
         match fault {
@@ -366,7 +367,7 @@ impl Colony {
         self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
     }
 
-    /// Breaks or mends something. What breaks is noted before it does, and what is mended afterwards.
+    /// Injects or ends a fault. A fault is recorded before it begins, and its end after it ended.
     async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
         let breaks = matches!(fault, chaos::Fault::Kill { .. } | chaos::Fault::Cut { .. });
         if breaks {
@@ -421,7 +422,7 @@ impl Colony {
             let reply = client.ask(Method::POST, "/v1/instances", &headers, document.clone()).await?;
             match reply.json() {
                 Ok(_) => return Ok(()),
-                // The node is still looking for what an earlier life left running.
+                // The node is still searching for processes that a previous daemon left running.
                 Err(_) if reply.status == 503 && Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
@@ -445,7 +446,7 @@ impl Colony {
         instances
     }
 
-    /// Notes which applications have instances where, so that failed requests can be explained.
+    /// Records which applications have instances where, so that failed requests can be explained.
     async fn note_hosts(&self) {
         for node in 0..self.plan.nodes.len() {
             if let Some(hosted) = self.hosted(node).await {
@@ -480,7 +481,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_without_room_is_told_how_much_is_missing() {
+    fn too_little_memory_is_reported_with_the_amount_needed() {
         assert!(has_room(85, Some(85 * NODE_BYTES)).is_ok());
         assert!(has_room(85, None).is_ok(), "where nobody knows, it is tried");
         let fault = has_room(85, Some(1_000_000_000)).expect_err("too little");

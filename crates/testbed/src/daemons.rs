@@ -1,7 +1,7 @@
-//! The processes of a colony: one daemon for each node, and what the daemons start.
+//! The processes of a colony: one daemon per node, and what the daemons start.
 //!
-//! Workloads outlive their daemons by design. So this process declares itself the reaper of all its descendants: what a daemon
-//! leaves behind becomes a child of this process, and [`Daemons::end`] ends it.
+//! Workloads outlive their daemons by design. So this process declares itself the subreaper of all its descendants: a
+//! process that a daemon leaves behind becomes a child of this one, and [`Daemons::end`] ends it.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::directory::Directory;
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_mins(1);
-/// How long a daemon may take to end after SIGTERM; it finishes requests in flight first.
+/// How long a daemon may take to end after SIGTERM; it first finishes requests in flight.
 const STOP: Duration = Duration::from_secs(15);
 /// How long the descendants may take to end after SIGKILL.
 const SWEEP: Duration = Duration::from_secs(10);
@@ -47,7 +47,7 @@ struct Daemon {
 }
 
 impl Daemons {
-    /// For nodes with these ids, none of which runs yet.
+    /// The daemons of nodes with these ids, none of which runs yet.
     pub(crate) fn new(
         binary: PathBuf,
         directory: Directory,
@@ -64,7 +64,7 @@ impl Daemons {
         self.listens(node, stdout).await
     }
 
-    /// Starts all daemons side by side; `started` is told after each.
+    /// Starts all daemons concurrently; `started` is called after each.
     pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), Fault> {
         let mut outputs = Vec::new();
         for node in 0..self.nodes.len() {
@@ -122,21 +122,21 @@ impl Daemons {
         self.nodes[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
     }
 
-    /// kill -9. What the daemon started goes on.
+    /// `kill -9`. What the daemon started keeps running.
     pub(crate) async fn kill(&mut self, node: usize) {
         if let Some(mut process) = self.nodes[node].process.take() {
             let _ = process.kill().await;
         }
     }
 
-    /// The resident memory of all daemons and workloads, in bytes; shared pages are counted once, in proportion.
+    /// The proportional set size of all daemons and workloads, in bytes.
     pub(crate) fn memory_bytes() -> u64 {
         let of = |pid: i32| {
             let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
             let line = rollup.lines().find(|line| line.starts_with("Pss:"))?;
             Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? << 10)
         };
-        // A process that has ended meanwhile has none.
+        // A process that has ended in the meantime has none.
         descendants(std::process::id().cast_signed()).into_iter().filter_map(of).sum()
     }
 
@@ -172,7 +172,7 @@ impl Drop for Daemons {
     }
 }
 
-/// Kills all descendants of this process and reaps its children; returns whether there were any.
+/// Kills all descendants of this process and reaps its children. Returns whether there were any.
 fn sweep() -> bool {
     let own = std::process::id().cast_signed();
     let found = descendants(own);
@@ -185,11 +185,11 @@ fn sweep() -> bool {
     !found.is_empty()
 }
 
-/// The processes below a process.
+/// The descendants of a process.
 fn descendants(root: i32) -> Vec<i32> {
     let parent = |pid: i32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name is in parentheses and may have any characters.
+        // The name is in parentheses and may contain any character.
         let after = &stat[stat.rfind(')')? + 1..];
         Some((pid, after.split_whitespace().nth(1)?.parse::<i32>().ok()?))
     };
@@ -206,7 +206,7 @@ fn descendants(root: i32) -> Vec<i32> {
     found.split_off(1)
 }
 
-/// Reads `node ID: links A, clients B, operators C`.
+/// Parses `node ID: links A, clients B, operators C`.
 fn parse(line: &str) -> Option<Listens> {
     let mut found = [None; 3];
     for (slot, word) in found.iter_mut().zip(["links ", "clients ", "operators "]) {
@@ -216,7 +216,7 @@ fn parse(line: &str) -> Option<Listens> {
     Some(Listens { links: found[0]?, ingress: found[1]?, operators: found[2]? })
 }
 
-/// The end of a log, for people.
+/// The last lines of a log, for an error message.
 fn last_lines(path: &std::path::Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
     let lines: Vec<&str> = text.lines().rev().take(4).collect();
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_a_daemon_tells_where_it_listens() {
+    fn parses_the_addresses_in_the_line_of_a_daemon() {
         let line = "node n0: links 127.0.0.1:1, clients 127.0.0.1:2, operators 127.0.0.1:3\n";
         let listens = parse(line).expect("read");
         assert_eq!((listens.links.port(), listens.ingress.port(), listens.operators.port()), (1, 2, 3));

@@ -30,7 +30,7 @@ pub(crate) const COLONY: &str = "testbed";
 /// Certificates outlive every run.
 const DAYS: u32 = 30;
 
-/// The ports that copies of applications may take, split between the nodes.
+/// The ports for copies of applications, split between the nodes.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
 /// The files of a colony.
@@ -56,7 +56,7 @@ impl Directory {
         self.root.join("colony").join("operator.pem")
     }
 
-    /// Writes all of it. `address` says where a node finds a neighbour: by their places in the plan.
+    /// Writes all files. `address` returns where a node finds a neighbour, by their indices in the plan.
     pub(crate) fn write(&self, plan: &Plan, address: impl Fn(usize, usize) -> SocketAddr) -> Result<(), Fault> {
         let colony = self.root.join("colony");
         let authority = Authority::new(COLONY, DAYS)?;
@@ -78,7 +78,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Signs an application with a certificate of its own; returns the document that nodes take.
+    /// Signs an application with a certificate of its own. Returns the signed document.
     pub(crate) fn sign(&self, application: &PlannedApplication) -> Result<Vec<u8>, Fault> {
         let directory = self.root.join("applications");
         let signed = directory.join(format!("{}.signed", application.id));
@@ -129,7 +129,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             evaluation_ms: plan.evaluation.as_millis() as u64,
             owner_ms: Some(plan.management.as_millis() as u64),
             notice: plan.notice,
-            // A copy that died is started again after this long at most.
+            // A copy that died is restarted after this long at most.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()
         },

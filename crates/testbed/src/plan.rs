@@ -1,7 +1,8 @@
-//! What a scenario means when it is live.
+//! The live form of a scenario.
 //!
-//! The time unit of a scenario is one millisecond of latency, and `speed` says how many units of everything else (evaluations,
-//! movements, the requests of users) pass in one second. So latencies are real, and what would take an hour takes minutes.
+//! The time unit of a scenario is one millisecond of latency, and `speed` is the number of units of everything else
+//! (evaluations, movements, the requests of users) that pass per second. So latencies are real, and an hour of the
+//! scenario takes minutes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,19 +14,19 @@ use mario_live::identity::{application_id, node_id};
 use mario_policy::PolicyText;
 use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
 
-/// The hardware of a node that a scenario calls unbounded, in units.
+/// The hardware of a node that the scenario declares unbounded, in units.
 const UNBOUNDED: u64 = 1_000_000;
 
-/// A node that evaluates more often than this does little else.
+/// The shortest evaluation period: a node that evaluates more often does little else.
 const EVALUATION_MIN: Duration = Duration::from_millis(50);
 
-/// More nodes are more processes than one machine bears.
+/// The maximum number of nodes, each with processes of its own.
 pub const NODES_MAX: usize = 400;
 
-/// What a scenario means when it is live.
+/// The live form of a scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub name: String,
     /// The seed of the scenario, and of everything random here.
     pub seed: u64,
@@ -35,21 +36,21 @@ pub struct Plan {
     pub links: Vec<PlannedLink>,
     /// The applications.
     pub applications: Vec<PlannedApplication>,
-    /// What is deployed where, in the order of time.
+    /// The deploys, by time.
     pub deploys: Vec<PlannedDeploy>,
     /// The users.
     pub users: Vec<PlannedUser>,
     /// How often agents evaluate, in real time.
     pub evaluation: Duration,
-    /// How often owners of nodes are asked what is to leave or to shrink, in real time.
+    /// The period of the owners' initiative (evictions and shrinking), in real time.
     pub management: Duration,
-    /// How many evaluations an agent has left when its eviction is announced.
+    /// The number of evaluations that an agent has left when its eviction is announced.
     pub notice: u32,
     /// How long the scenario lasts, in real time.
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
     pub speed: f64,
-    /// What of the scenario is not enacted here, for people.
+    /// What of the scenario is not carried out here, for people.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ pub struct PlannedNode {
     pub id: String,
     /// Its hardware, in units.
     pub capacity: u64,
-    /// How far it is from the top of the infrastructure.
+    /// Its distance from the top of the infrastructure.
     pub tier: u16,
     /// Whether users are connected to it.
     pub is_access_point: bool,
@@ -70,14 +71,14 @@ pub struct PlannedNode {
     pub acceptance: Option<String>,
 }
 
-/// A link between two neighbours, by their places in [`Plan::nodes`].
+/// A link between two neighbours, by their indices in [`Plan::nodes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlannedLink {
     /// One end.
     pub a: usize,
     /// The other end.
     pub b: usize,
-    /// How long a message takes in one direction.
+    /// The one-way latency.
     pub delay: Duration,
 }
 
@@ -104,10 +105,10 @@ pub struct PlannedApplication {
     pub sleep: Option<SleepFile>,
 }
 
-/// A deploy, by places in [`Plan::applications`] and [`Plan::nodes`].
+/// A deploy, by indices in [`Plan::applications`] and [`Plan::nodes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlannedDeploy {
-    /// When, in real time from the beginning.
+    /// When, in real time from the start.
     pub at: Duration,
     /// What.
     pub application: usize,
@@ -120,11 +121,11 @@ pub struct PlannedDeploy {
 pub struct PlannedUser {
     /// Which user of the scenario.
     pub index: UserIndex,
-    /// The application used: its place in [`Plan::applications`].
+    /// The application used: its index in [`Plan::applications`].
     pub application: usize,
     /// When requests are sent, in the units of the scenario.
     pub workload: Workload,
-    /// Where the user is from when on, in units: a place in [`Plan::nodes`], or `None` when away. In the order of time.
+    /// The user's location over time, in units: an index in [`Plan::nodes`], or `None` when away. By time.
     pub moves: Vec<(f64, Option<usize>)>,
 }
 
@@ -142,7 +143,8 @@ impl PlannedUser {
 }
 
 impl Plan {
-    /// Plans a scenario; `speed` is the number of time units that pass in one second. What cannot be live is an error.
+    /// Plans a scenario; `speed` is the number of time units per second. Returns an error if the scenario cannot run
+    /// live.
     pub fn new(scenario: &Scenario, speed: f64) -> Result<Plan, Fault> {
         let unfit = |cause: String| {
             Fault::new(format!("scenario `{}` cannot be a live colony", scenario.name)).caused_by(cause)
@@ -286,7 +288,7 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
     scenario.applications.iter().map(plan).collect()
 }
 
-/// Live nodes count units of hardware and nothing else.
+/// Live nodes support only plain units of hardware.
 fn units(hardware: Hardware, what: &str) -> Result<u64, Fault> {
     if hardware.has_further() {
         return Err(Fault::new(format!("{what} names other hardware than units")));
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_live_is_refused_with_its_reason() {
+    fn a_scenario_that_cannot_run_live_is_rejected_with_the_reason() {
         let refused = |overrides: &[&str], speed| Plan::new(&scenario(overrides), speed).expect_err("refused").line();
         assert!(refused(&[], 0.0).contains("positive number"));
         assert!(refused(&[], 1e9).contains("at most 4000 units a second"));

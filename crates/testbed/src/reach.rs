@@ -1,8 +1,8 @@
-//! Which client requests a colony with faults could have answered at all.
+//! Which client requests a colony with faults could have answered.
 //!
-//! A request that fails while no instance of its application is on the user's side of a fault is not a defect: in a tree, a cut link
-//! is a partition, and the colony does not fail over by design. What fails although an instance was within reach all the time is
-//! told apart, because nodes hold requests back longer than they need to route around a fault.
+//! A request that fails while no instance of its application is on the user's side of a fault is not a defect: in a
+//! tree, a cut link is a partition, and by design the colony does not fail over. A failure with an instance within
+//! reach all the time is counted separately, because nodes hold requests back longer than they need to reroute.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crate::chaos::Fault;
 use crate::plan::Plan;
 
-/// How long nodes may take to notice a fault and route around it: three seconds of silence, and one more.
+/// How long nodes may take to detect a fault and reroute: three seconds of silence, and one more.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// The history of faults and instances. A request is judged by what was so while it was under way.
+/// The history of faults and instances. A request is judged by the state while it was open.
 pub(crate) struct Reach {
     links: Vec<(usize, usize)>,
     applications: usize,
@@ -22,18 +22,18 @@ pub(crate) struct Reach {
     history: Mutex<Vec<(Instant, Change)>>,
 }
 
-/// Something that changes what can be reached.
+/// A change of what can be reached.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Change {
     Fault(Fault),
-    /// The applications that have instances on a node, when it was last asked.
+    /// The applications with instances on a node, when it was last asked.
     Hosted {
         node: usize,
         applications: BTreeSet<usize>,
     },
 }
 
-/// What is so between two changes.
+/// The state between two changes.
 struct State {
     /// For each node, whether its daemon is down.
     down: Vec<bool>,
@@ -46,9 +46,10 @@ struct State {
 /// Why a request could not be answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Excuse {
-    /// For some of the time no instance was on this side of the faults, and for the rest the nodes had no four seconds to find one.
+    /// For part of the time no instance was on this side of the faults, and the nodes never had four seconds on end to
+    /// find one.
     CutOff,
-    /// An instance was within reach all the time, and something broke or was mended meanwhile or just before.
+    /// An instance was within reach all the time, and a fault began or ended during the request or just before.
     Rerouting,
 }
 
@@ -62,12 +63,12 @@ impl Reach {
         }
     }
 
-    /// Notes a fault, or its end, that happened at a time.
+    /// Records a fault, or its end, at a time.
     pub(crate) fn note(&self, at: Instant, fault: Fault) {
         self.history().push((at, Change::Fault(fault)));
     }
 
-    /// Notes which applications have instances on a node at a time.
+    /// Records which applications have instances on a node at a time.
     pub(crate) fn set_hosted(&self, at: Instant, node: usize, applications: &BTreeSet<usize>) {
         let mut history = self.history();
         let last = history.iter().rev().find_map(|(_, change)| match change {
@@ -79,7 +80,7 @@ impl Reach {
         }
     }
 
-    /// Why a request that was under way from `begin` to `end` need not have been answered, if that is so.
+    /// Why a request that was open from `begin` to `end` may have failed; `None` if nothing excuses it.
     pub(crate) fn excuse(&self, place: usize, application: usize, [begin, end]: [Instant; 2]) -> Option<Excuse> {
         let history = self.history();
         let mut state = State {
@@ -89,7 +90,7 @@ impl Reach {
         };
         assert!(place < self.nodes && application < self.applications, "they are of the plan");
         let mut last_fault: Option<Instant> = None;
-        // Times at which faults or the answer to "is one within reach?" change, from the beginning of the request on.
+        // The times at which faults or reachability change, from the start of the request on.
         let mut was_cut_off = false;
         let mut undisturbed_since = begin;
         let mut longest = Duration::ZERO;
@@ -109,7 +110,7 @@ impl Reach {
                 }
                 undisturbed_since = *at;
             }
-            // What holds before the request began counts only as what it began with.
+            // Changes before the request count only as its initial state.
             let next = history.get(position + 1).map(|(next, _)| *next);
             if next.is_some_and(|next| next <= begin) {
                 continue;

@@ -1,7 +1,7 @@
 //! Links with a latency: relays between the daemons, which delay every byte and can be cut.
 //!
-//! Each node knows its neighbours by the addresses of relays, which are fixed before any daemon runs; where a daemon itself
-//! listens is known only after it started, and changes when it is started again.
+//! Each node knows its neighbours by the addresses of relays, which are fixed before any daemon runs; the address of a
+//! daemon itself is known only once it has started, and changes on restart.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tokio::task::JoinSet;
 
 use crate::plan::Plan;
 
-/// What one direction of a connection may hold on its way, in chunks.
+/// The buffer of one direction of a connection, in chunks.
 const CHUNKS: usize = 64;
 /// The largest chunk.
 const CHUNK_BYTES: usize = 16 << 10;
-/// The timer rounds up to whole milliseconds: aiming this much early, a delay is right on average.
+/// The timer rounds up to whole milliseconds: waking this much earlier makes the delay right on average.
 const TIMER_ERROR: Duration = Duration::from_micros(500);
 
-/// All relays of a colony. They end when this is dropped.
+/// All relays of a colony. They stop when this is dropped.
 pub(crate) struct Relays {
     /// Where the daemon of each node listens for neighbours, once it does.
     targets: Vec<watch::Sender<Option<SocketAddr>>>,
@@ -49,7 +49,7 @@ impl Relays {
         Ok(relays)
     }
 
-    /// Where a node finds a neighbour.
+    /// The address at which a node finds a neighbour.
     pub(crate) fn address(&self, plan: &Plan, from: usize, to: usize) -> Option<SocketAddr> {
         plan.links.iter().zip(&self.addresses).find_map(|(link, (to_b, to_a))| match (link.a, link.b) {
             (a, b) if (a, b) == (from, to) => Some(*to_b),
@@ -58,13 +58,13 @@ impl Relays {
         })
     }
 
-    /// Says where the daemon of a node listens for neighbours.
+    /// Sets the address at which the daemon of a node listens for neighbours.
     pub(crate) fn set_target(&self, node: usize, address: Option<SocketAddr>) {
         self.targets[node].send_replace(address);
     }
 
-    /// Cuts a link, or heals it. A cut link is silent: connections stay open and nothing arrives. When it heals, they end, so that
-    /// no stream goes on with a gap.
+    /// Cuts a link, or heals it. A cut link is silent: connections stay open and nothing arrives. When it heals, they
+    /// are closed, so that no stream continues with a gap.
     pub(crate) fn set_cut(&self, link: usize, is_cut: bool) {
         self.cuts[link].send_replace(is_cut);
     }
@@ -90,14 +90,14 @@ impl Relays {
     }
 }
 
-/// Joins a connection with the daemon that it is meant for.
+/// Connects a client of the relay with the daemon that it is meant for.
 async fn relay(
     stream: TcpStream,
     target: watch::Receiver<Option<SocketAddr>>,
     mut cut: watch::Receiver<bool>,
     delay: Duration,
 ) {
-    // A connection over a cut link stands and is silent until the link heals.
+    // A connection over a cut link stays open and silent until the link heals.
     if cut.wait_for(|is_cut| !is_cut).await.is_err() {
         return;
     }
@@ -119,7 +119,7 @@ async fn cut_and_healed(mut cut: watch::Receiver<bool>) {
     let _ = cut.wait_for(|is_cut| !is_cut).await;
 }
 
-/// Passes bytes on, each after the delay.
+/// Forwards bytes, each after the delay.
 async fn delayed(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -153,7 +153,7 @@ async fn delayed(
         }
         let _ = to.shutdown().await;
     };
-    // A side that has nothing more to say ends only after what it said has arrived.
+    // A side is closed only after everything that it sent has arrived.
     tokio::join!(reading, writing);
 }
 
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A world of two levels, and a server in place of the daemon of its last node that sends back what comes.
+    /// A tree of two levels, and an echo server in place of the daemon of its last node.
     async fn echoing() -> (Plan, Relays, SocketAddr) {
         let mut document = Document::preset("paper").expect("it ships");
         document.set(&["topology.size=2".to_owned()]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_arrives_whole_and_not_before_its_time() {
+    async fn bytes_arrive_complete_and_not_before_the_delay() {
         let (plan, _relays, relay) = echoing().await;
         let mut stream = TcpStream::connect(relay).await.expect("the relay listens");
         let text: Vec<u8> = (0..200_000_u32).map(|number| number as u8).collect();

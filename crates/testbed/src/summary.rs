@@ -1,4 +1,4 @@
-//! What came of a run of a live colony: `summary.json`.
+//! The results of a live run: `summary.json`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,18 +16,18 @@ use crate::clients::Tally;
 use crate::directory::write;
 use crate::plan::Plan;
 
-/// What came of a run.
+/// The results of a live run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// The scenario.
     pub scenario: String,
-    /// What everything random was drawn from.
+    /// The seed of all randomness.
     pub seed: u64,
     /// Daemons.
     pub nodes: usize,
     /// Users who sent requests.
     pub users: usize,
-    /// Time units of the scenario that passed in one second.
+    /// Time units of the scenario per second.
     pub speed: f64,
     /// From the first process until every access point reached every application, in seconds.
     pub startup_s: f64,
@@ -35,11 +35,11 @@ pub struct Summary {
     pub duration_s: f64,
     /// Client requests that were sent.
     pub requests: u64,
-    /// Those that were answered.
+    /// Answered requests.
     pub answered: u64,
-    /// Those that were not.
+    /// Failed requests.
     pub failed: u64,
-    /// Those that were not, by the reason.
+    /// Failed requests, by reason.
     pub failures: BTreeMap<String, u64>,
     /// Response times of all answered requests, in milliseconds.
     pub response_ms: Option<Percentiles>,
@@ -47,7 +47,7 @@ pub struct Summary {
     pub migrate: u64,
     /// Accepted replications.
     pub replicate: u64,
-    /// Accepted undeploys, asked by agents.
+    /// Accepted undeploys that agents requested.
     pub undeploy: u64,
     /// Requests of agents that were inhibited.
     pub inhibited: u64,
@@ -63,22 +63,22 @@ pub struct Summary {
     pub cuts: u64,
     /// The resident memory of all processes of the colony when the clients ended, in bytes.
     pub memory_bytes: u64,
-    /// Applications one by one.
+    /// The results by application.
     pub applications: Vec<ApplicationSummary>,
 }
 
-/// What came of the requests to one application.
+/// The results of the requests to one application.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ApplicationSummary {
-    /// Which.
+    /// Its id.
     pub id: String,
     /// Client requests that were sent.
     pub requests: u64,
-    /// Those that were not answered.
+    /// Failed requests.
     pub failed: u64,
     /// Response times of the answered ones, in milliseconds.
     pub response_ms: Option<Percentiles>,
-    /// The share of the answered ones that took longer than twice the tolerated latency, there and back.
+    /// The share of answered requests that took longer than twice the tolerated latency, the round trip.
     pub late_share: Option<f64>,
     /// Instances at the end.
     pub instances: usize,
@@ -91,16 +91,16 @@ pub struct Percentiles {
     pub mean: f64,
     /// The median.
     pub p50: f64,
-    /// What 95 of 100 do not exceed.
+    /// The 95th percentile.
     pub p95: f64,
-    /// What 99 of 100 do not exceed.
+    /// The 99th percentile.
     pub p99: f64,
     /// The longest.
     pub max: f64,
 }
 
 impl Percentiles {
-    /// Of times in microseconds, in any order; `None` without any.
+    /// The percentiles of times in microseconds, in any order; `None` if there are none.
     pub fn of(mut times_us: Vec<u32>) -> Option<Percentiles> {
         times_us.sort_unstable();
         let count = times_us.len();
@@ -118,13 +118,14 @@ impl Percentiles {
     }
 }
 
-/// The share of requests that are late: the tolerated latency is that of one way, and a client sees there and back. `None` without any.
+/// The share of late requests: the tolerated latency is one-way, and a client measures the round trip. `None` if there
+/// are none.
 pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
     let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > 2.0 * max_latency_ms).count();
     (!times_us.is_empty()).then(|| late as f64 / times_us.len() as f64)
 }
 
-/// What the logs of daemons tell of management.
+/// Operations, as counted in the logs of daemons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Operations {
     /// Accepted migrations.
@@ -142,7 +143,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Adds what the log of a daemon tells. A last line that a killed daemon did not finish is left out.
+    /// Adds the counts of a daemon's log. An incomplete last line, of a killed daemon, is skipped.
     pub fn add_log(&mut self, path: &Path) -> std::io::Result<()> {
         for line in BufReader::new(fs::File::open(path)?).split(b'\n') {
             if let Ok(event) = serde_json::from_slice::<Value>(&line?) {
@@ -241,8 +242,8 @@ impl Summary {
         write(&directory.join("summary.json"), text.as_bytes())
     }
 
-    /// Takes over what only the trace tells: logs leave out agents that propose nothing, and instances may come and go until the
-    /// last daemon has ended. `instances` returns those of an application.
+    /// Replaces the counts that only the trace has right: logs omit agents that propose nothing, and instances may come
+    /// and go until the last daemon has ended. `instances` returns those of an application.
     pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
         self.evaluations = evaluations;
         for application in &mut self.applications {

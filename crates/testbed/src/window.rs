@@ -1,4 +1,4 @@
-//! What a page outside sees of a colony while it runs: where its nodes are asked, and what no node knows.
+//! What a dashboard sees of a colony while it runs: the addresses of its nodes, and what no node knows.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// Percentiles are those of about this many last requests of an application: older ones say little about now.
+/// Percentiles cover about this many recent requests of an application: older ones say little about the present.
 const RECENT: usize = 500;
 
-/// What a page outside sees of a colony.
+/// What a dashboard sees of a colony.
 #[derive(Debug)]
 pub struct Window {
     operators: Vec<watch::Sender<String>>,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picture_has_users_where_they_are_and_recent_response_times() {
+    fn the_window_has_users_by_node_and_recent_response_times() {
         let mut document = Document::preset("paper").expect("it ships");
         document.set(&["topology.size=2".to_owned()]);
         let scenario = document.resolve(&mut NoFiles).expect("valid").scenario;

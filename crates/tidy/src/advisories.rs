@@ -1,8 +1,8 @@
 //! No locked version has a known defect.
 //!
-//! [`DATABASE`] holds what <https://rustsec.org> says about the packages in Cargo.lock, as far as it was looked up. It is
-//! part of the workspace, so that the same commit passes or fails on any day and without a network. The price is that it
-//! ages: [`age::warning`] says so, but never fails a test.
+//! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
+//! It is part of the workspace, so that the same commit passes or fails on any day and without a network. The price is
+//! that it ages: [`age::warning`] says so, but never fails a test.
 
 pub mod age;
 

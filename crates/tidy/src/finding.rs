@@ -1,4 +1,4 @@
-//! What a rule has to say.
+//! The finding of a rule.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Finding {
     /// A file of the workspace, with a line where there is one, or the name of a package.
     pub place: String,
-    /// What is wrong there and how to mend it.
+    /// What is wrong there and how to fix it.
     pub message: String,
 }
 

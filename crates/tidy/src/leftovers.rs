@@ -1,4 +1,5 @@
-//! Nothing that belongs to one machine or to one afternoon: no paths of somebody's disk, no marks of unfinished work.
+//! Nothing that belongs to one machine or to one afternoon: no absolute paths of a developer's disk, no marks of
+//! unfinished work.
 
 use crate::{Finding, SourceFile, Workspace};
 
@@ -37,7 +38,7 @@ fn lines_with(file: &SourceFile, patterns: &[&str], message: &str) -> Vec<Findin
     findings
 }
 
-/// Whether the match is not a part of something longer, such as a web address or an identifier.
+/// Whether the match stands alone and is not part of a longer word, such as a web address or an identifier.
 fn stands_alone(line: &str, start: usize, pattern: &str) -> bool {
     let is_word = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     let before = line[..start].chars().next_back();

@@ -1,11 +1,12 @@
-//! Files and functions are short; what is longer already may not grow.
+//! Files and functions are short; those that are already longer may not grow.
 //!
-//! [`LIST`] holds what was too long when somebody last looked, with its length. An entry may shrink, and must then be
-//! lowered once it has shrunk by more than [`SLACK_LINES`], so that the ground won is not lost again. The list is
-//! rewritten by [`update`]; an entry that is new or higher shows in the diff of the list, where a reviewer can argue.
+//! [`LIST`] holds what was too long at the last update, with its length. An entry may shrink, and must be lowered once
+//! it has shrunk by more than [`SLACK_LINES`], so that progress is not lost again. The list is rewritten by [`update`];
+//! a new or higher entry shows in the diff of the list, where a reviewer can argue.
 //!
-//! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends at
-//! the first closing brace that stands as far left as its `fn`. A multi-line string that has such a line is measured short.
+//! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends
+//! at the first closing brace at the indentation of its `fn`. A function that contains such a line in a multi-line
+//! string is measured too short.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,13 +15,13 @@ use std::io;
 
 use crate::{Finding, SourceFile, Workspace};
 
-/// A Rust file may have this many lines.
+/// The maximum number of lines of a Rust file.
 pub const FILE_LINES_MAX: usize = 500;
-/// A function may have this many lines, its signature and braces among them.
+/// The maximum number of lines of a function, including its signature and braces.
 pub const FUNCTION_LINES_MAX: usize = 80;
-/// An entry of the list may be this much longer than what it stands for.
+/// How far an entry of the list may exceed the actual length.
 pub const SLACK_LINES: usize = 40;
-/// The list of what is longer.
+/// The list of longer files and functions.
 pub const LIST: &str = "crates/tidy/long.txt";
 
 const LIST_OPENS: &str = "\
@@ -60,7 +61,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Rewrites the list to what is too long now.
+/// Rewrites the list to the current lengths.
 pub fn update(workspace: &Workspace) -> io::Result<()> {
     let mut list = LIST_OPENS.to_owned();
     for (place, lines) in too_long(workspace) {
@@ -109,7 +110,7 @@ fn functions(file: &SourceFile) -> Vec<(&str, usize)> {
         .collect()
 }
 
-/// The name in `pub(crate) const fn name`, whatever stands before `fn`.
+/// The name in `pub(crate) const fn name`, with any qualifiers before `fn`.
 fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     loop {
@@ -198,7 +199,7 @@ fn last<'a>(a: &'a str) -> &'a str {
     }
 
     #[test]
-    fn takes_no_prose_for_a_function() {
+    fn does_not_take_prose_for_a_function() {
         assert_eq!(measure("// fn no() {\n// }\n/// the fn there {\nlet fn_no = 1;\n"), []);
     }
 }

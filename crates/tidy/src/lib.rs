@@ -1,20 +1,20 @@
 //! Checks that the workspace is what its documents say it is.
 //!
-//! Start at [`check`]: it reads a workspace once and lets each rule look at it. A rule is one module with one function
+//! Start at [`check`]: it reads a workspace once and applies each rule to it. A rule is one module with one function
 //! from the [`Workspace`] to its [`Finding`]s, and one fixture in `tests/it` that proves that it can fail.
 //!
 //! | module | rule |
 //! |---|---|
 //! | [`architecture`] | crates and their dependencies are those of ARCHITECTURE.md |
-//! | [`manifest`] | every crate is under the lints of the workspace |
+//! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
 //! | [`length`] | files and functions are short, or at least do not grow |
 //! | [`names`] | a module is named after what is in it |
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
-//! | [`licences`], [`duplicates`] | what is linked may be linked, once |
+//! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
 //! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
 //!
-//! These are tests and not a tool because a test is run by everybody, before anybody else sees the change.
+//! These are tests and not a tool, because every developer runs the tests before a change is shared.
 //!
 //! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the list of [`length`], on request.
 
@@ -36,7 +36,7 @@ pub use finding::Finding;
 pub use metadata::{Package, packages};
 pub use workspace::{Member, SourceFile, Workspace};
 
-/// Lets every rule look at the workspace.
+/// Applies every rule to the workspace.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     [
         architecture::check(workspace),

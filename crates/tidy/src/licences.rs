@@ -1,4 +1,4 @@
-//! Everything that is linked may be linked into a program under MIT OR Apache-2.0.
+//! Every dependency may be linked into a program under MIT OR Apache-2.0.
 
 use crate::{Finding, Package};
 
@@ -21,16 +21,17 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether an SPDX expression lets us choose accepted licences only. What cannot be read is not accepted.
+/// Whether an SPDX expression leaves a choice of accepted licences only. An expression that cannot be parsed is not
+/// accepted.
 pub fn is_accepted(expression: &str) -> bool {
-    // `MIT/Apache-2.0` is how old manifests wrote OR.
+    // Old manifests write `MIT/Apache-2.0` for OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut reader = Reader { words: &words };
     reader.any() == Some(true) && reader.words.is_empty()
 }
 
-/// Reads an expression word by word; AND binds closer than OR. `None` where the expression is broken.
+/// Parses an expression word by word; AND binds tighter than OR. `None` if the expression is malformed.
 struct Reader<'a> {
     words: &'a [&'a str],
 }
@@ -60,7 +61,7 @@ impl Reader<'_> {
         let (licence, rest) = self.words.split_first()?;
         self.words = rest;
         if self.take("WITH") {
-            // An exception only takes duties away.
+            // An exception only removes duties.
             self.words = self.words.split_first()?.1;
         }
         Some(ACCEPTED.contains(licence))

@@ -1,4 +1,4 @@
-//! Every crate is under the lints of the workspace.
+//! Every crate uses the lints of the workspace.
 
 use crate::{Finding, Workspace};
 

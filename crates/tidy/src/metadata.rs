@@ -1,4 +1,4 @@
-//! What cargo knows about the workspace and about everything that it links.
+//! What cargo knows about the workspace and its dependencies.
 
 use std::env;
 use std::io;
@@ -14,11 +14,11 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Its licence as it declares it, an SPDX expression.
+    /// Its declared licence, an SPDX expression.
     pub licence: Option<String>,
 }
 
-/// Every package that the workspace can link on any platform, the workspace's own among them.
+/// Every package that the workspace can link on any platform, including its own.
 pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
     let metadata = read(root, &["--locked", "--all-features"])?;
     Ok(array(&metadata["packages"])

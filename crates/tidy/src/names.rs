@@ -1,6 +1,6 @@
 //! A module is named after what is in it.
 //!
-//! A name that says nothing attracts everything. And `foo.rs` stands beside `foo/`, so that an editor with ten tabs does
+//! A name without meaning attracts everything. And `foo.rs` stands beside `foo/`, so that an editor with ten tabs does
 //! not show ten times `mod.rs`.
 
 use crate::{Finding, Workspace};
@@ -27,7 +27,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// The name in `mod name {`; a module in a file of its own is known by its path already.
+/// The name in `mod name {`; a module in a file of its own is found by its path.
 fn inline_module(line: &str) -> Option<&str> {
     let (declaration, _) = line.split_once(" {")?;
     let (visibility, name) = declaration.split_once("mod ")?;

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::metadata::{self, array, text};
 
-/// Directories that hold nothing of ours. Build output is known by the tag that cargo puts into it.
+/// Directories to skip. Build output is recognised by the tag that cargo puts into it.
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// Longer files are data, not text that somebody wrote.
+/// Longer files are data, not written text.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 
 /// A workspace, read once.
@@ -29,7 +29,7 @@ pub struct Workspace {
 /// A crate of the workspace.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The last part of its directory, which is what people call it.
+    /// The last part of its directory, which serves as its name.
     pub name: String,
     /// Its manifest, relative to the root.
     pub manifest: String,
@@ -87,7 +87,7 @@ fn member(root: &Path, package: &Value) -> Member {
     let mut dependencies = Vec::new();
     let mut test_dependencies = Vec::new();
     for dependency in array(&package["dependencies"]) {
-        // A dependency without a path is of somebody else; `licences` and `duplicates` look at those.
+        // A dependency without a path is external; `licences` and `duplicates` check those.
         let Some(directory) = dependency["path"].as_str() else {
             continue;
         };

@@ -1,11 +1,11 @@
-//! The largest of everything, so that no neighbour can make a node hold more than it agreed to.
+//! Bounds on everything that travels, so that no neighbour can make a node hold more than was agreed.
 //!
-//! What is larger is refused on both sides: it is not sent, and not read.
+//! A larger value is rejected on both sides: it is neither sent nor read.
 
 /// The bytes of one frame, without its length.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// The bytes of a name: of nodes, instances, applications, owners, and of what facts speak of.
+/// The bytes of a name: of nodes, instances, applications, owners, and of the subjects of facts.
 pub const NAME_BYTES_MAX: usize = 256;
 
 /// The bytes of a reason for people. A longer one is cut when it is written.
@@ -17,7 +17,7 @@ pub const POLICY_FILE_BYTES_MAX: usize = 256 << 10;
 /// The files of a policy.
 pub const POLICY_FILES_MAX: usize = 64;
 
-/// The bytes of what the owner of an application signed.
+/// The bytes of a document that the owner of an application signed.
 pub const DOCUMENT_BYTES_MAX: usize = 512 << 10;
 
 /// The facts about a node, or about an application.
@@ -29,7 +29,7 @@ pub const MEMORY_MAX: usize = 4_096;
 /// The evaluations of which an agent remembers the client requests.
 pub const EARLIER_MAX: usize = 64;
 
-/// The facts about client requests of one of them.
+/// The facts about client requests of one such evaluation.
 pub const REQUESTS_MAX: usize = 4_096;
 
 /// The flavours of an application.

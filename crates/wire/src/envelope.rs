@@ -1,4 +1,4 @@
-//! What one frame holds: who says what to whom.
+//! The content of one frame: sender, receiver and message.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::schema::{
 };
 use crate::versions::Versions;
 
-/// What one frame holds.
+/// The content of one frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The journal of the node that sends it.
     pub sender: JournalId,
-    /// The journal that the sender takes the receiver to have; `None` in a hello and in what concerns the link alone.
+    /// The receiver's journal as far as the sender knows; `None` in a hello and in messages about the link alone.
     pub receiver: Option<JournalId>,
-    /// The versions that the sender speaks: in a hello, and nowhere else.
+    /// The versions that the sender speaks: only in a hello.
     pub versions: Option<Versions>,
-    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, and a counter. Traces are put in order by it, and
-    /// nothing else rests on it.
+    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, and a counter. It only serves to
+    /// order traces.
     pub clock: Option<u64>,
-    /// What it says.
+    /// The message.
     pub body: Body,
 }
 
-/// What an envelope says.
+/// The message of an envelope.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
     /// A message of the transfer, or a hello.
@@ -56,7 +56,7 @@ pub struct Ping {
 /// Answers a ping. The round trip is the time since the ping was sent, without the time that the neighbour held it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pong {
-    /// That of the ping.
+    /// The `sent` of the ping.
     pub ping_sent: u64,
     /// When the ping arrived, in microseconds of the answering node's own clock.
     pub received: u64,
@@ -65,8 +65,8 @@ pub struct Pong {
 }
 
 impl Pong {
-    /// The round trip in microseconds if the pong arrives at `now`, by the clock that the ping was sent by. `None` if the
-    /// neighbour's clock, or the own one, cannot have run like that.
+    /// The round trip in microseconds if the pong arrives at `now`, by the clock of the ping's sender. `None` if the
+    /// timestamps contradict each other.
     pub fn round_trip(self, now: u64) -> Option<u64> {
         let held = self.sent.checked_sub(self.received)?;
         now.checked_sub(self.ping_sent)?.checked_sub(held)
@@ -74,14 +74,14 @@ impl Pong {
 }
 
 impl Envelope {
-    /// An envelope around what a node says. A hello says which versions this build speaks.
+    /// An envelope around a message. A hello carries the versions of this build.
     pub fn new(sender: JournalId, receiver: Option<JournalId>, body: Body) -> Envelope {
         let versions = matches!(body, Body::Colony(Message::Hello(_))).then_some(Versions::OURS);
         Envelope { sender, receiver, versions, clock: None, body }
     }
 }
 
-/// Writes an envelope behind what is in `out`; on an error, `out` is as before.
+/// Appends an envelope to `out`; on an error, `out` is unchanged.
 pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     let written = envelope.write(out).and_then(|()| {
@@ -97,10 +97,10 @@ pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError>
     written
 }
 
-/// Reads an envelope, which is all of `bytes`. Total: bytes from anywhere are an envelope or an error.
+/// Reads an envelope that takes up all of `bytes`. Total: any bytes yield an envelope or an error.
 ///
-/// An error that [is newer](DecodeError::is_newer) is a message of a kind, or with a reason, that this version does not know:
-/// it is dropped, as if it had been lost. Any other error ends the session.
+/// An error that [is newer](DecodeError::is_newer) is about a kind of message, or a reason, that this version does not
+/// know: the message is dropped, as if it had been lost. Any other error ends the session.
 pub fn decode(bytes: &[u8]) -> Result<Envelope, DecodeError> {
     if bytes.len() > FRAME_BYTES_MAX {
         return Err(Problem::TooLong { bytes: bytes.len(), bytes_max: FRAME_BYTES_MAX }.into());

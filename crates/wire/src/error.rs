@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, or with a value that is to become bytes, and where.
+//! What can be wrong with bytes, or with a value to be encoded, and where.
 
 use std::error::Error;
 use std::fmt;
@@ -10,14 +10,14 @@ pub struct DecodeError {
     pub(crate) problem: Problem,
 }
 
-/// Why a message or a record cannot be written: it is larger than what the other side reads.
+/// Why a message or a record cannot be written: it exceeds a bound that its reader enforces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncodeError {
     pub(crate) place: Place,
     pub(crate) problem: Problem,
 }
 
-/// The fields that lead to a value, the innermost first.
+/// The path of fields to a value, innermost first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Place(Vec<&'static str>);
 
@@ -32,16 +32,16 @@ pub enum Problem {
         /// The largest that the field holds.
         max: u64,
     },
-    /// The field has this number but another sort of content.
+    /// The field's content has another wire type than expected.
     WrongContent,
-    /// Groups and other sorts of content that no field has.
+    /// Groups and other wire types that no field has.
     UnknownContent {
-        /// The sort.
+        /// The wire type.
         wire_type: u8,
     },
-    /// A field that must be there is not.
+    /// A required field is missing.
     Missing,
-    /// A field that may be there once is there twice.
+    /// A singular field occurs twice.
     Twice,
     /// More bytes than the field may have.
     TooLong {
@@ -59,7 +59,7 @@ pub enum Problem {
     NotText,
     /// A name is empty, or `self` where a node is meant.
     NotAnId,
-    /// A number of a fact, a rate or a latency is infinite, not a number, or negative.
+    /// A number of a fact, a rate or a latency is infinite, NaN, or negative.
     NotAQuantity,
     /// An alternative that this version does not know.
     UnknownAlternative {
@@ -73,7 +73,7 @@ pub enum Problem {
     },
     /// A record of the journal in a format that this version does not know.
     UnknownFormat {
-        /// That of the record.
+        /// The format of the record.
         format: u64,
         /// The newest that is known.
         format_max: u64,
@@ -91,8 +91,8 @@ impl DecodeError {
         &self.problem
     }
 
-    /// Whether the bytes may be right in a version that is newer than this one. A message of this sort is dropped; any other
-    /// error means that the neighbour does not speak this language at all, and its session is closed.
+    /// Whether the bytes may be valid in a newer version. Such a message is dropped; any other error means that the
+    /// neighbour does not speak the protocol, and its session is closed.
     pub fn is_newer(&self) -> bool {
         matches!(
             self.problem,

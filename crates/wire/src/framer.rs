@@ -1,4 +1,4 @@
-//! Frames in a stream of bytes: the length in four bytes, the highest first, then the envelope.
+//! Frames in a stream of bytes: the length in four bytes, big endian, then the envelope.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::error::EncodeError;
 
 const PREFIX_BYTES: usize = 4;
 
-/// Writes an envelope with its length behind what is in `out`; on an error, `out` is as before.
+/// Appends an envelope with its length to `out`; on an error, `out` is unchanged.
 pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     out.extend_from_slice(&[0; PREFIX_BYTES]);
@@ -22,7 +22,7 @@ pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), Encode
     Ok(())
 }
 
-/// Finds the frames in a stream of bytes.
+/// Splits a stream of bytes into frames.
 ///
 /// ```
 /// use mario_wire::Framer;
@@ -35,17 +35,17 @@ pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), Encode
 /// assert!(framer.next_frame().is_err(), "256 bytes are announced, and 16 are allowed");
 /// ```
 ///
-/// What it holds is bounded by one frame and by what is added before frames are taken out: read no more from a link before
+/// It buffers at most one frame plus what is added before frames are taken out: read no more from a link before
 /// [`Framer::next_frame`] has returned `None`.
 #[derive(Debug)]
 pub struct Framer {
     bytes: Vec<u8>,
-    /// Where the next frame begins.
+    /// The start of the next frame.
     start: usize,
     frame_bytes_max: usize,
 }
 
-/// A frame that is longer than allowed was announced. Where the next one begins is not known: the link must be closed.
+/// A frame that is longer than allowed was announced. The start of the next one is unknown, so the link must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameTooLong {
     /// The bytes that were announced.
@@ -55,12 +55,12 @@ pub struct FrameTooLong {
 }
 
 impl Framer {
-    /// For frames of at most this length, which is never more than [`FRAME_BYTES_MAX`].
+    /// A framer for frames of at most this length, which is capped at [`FRAME_BYTES_MAX`].
     pub fn new(frame_bytes_max: usize) -> Framer {
         Framer { bytes: Vec::new(), start: 0, frame_bytes_max: frame_bytes_max.min(FRAME_BYTES_MAX) }
     }
 
-    /// Takes in what came by the link.
+    /// Adds bytes received from the link.
     pub fn extend(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.bytes.drain(..self.start);
@@ -69,7 +69,7 @@ impl Framer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next frame, without its length; `None` if it has not arrived completely.
+    /// Returns the next frame, without its length; `None` if it has not arrived completely.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameTooLong> {
         let rest = &self.bytes[self.start..];
         let Some((prefix, rest)) = rest.split_first_chunk::<PREFIX_BYTES>() else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Framer {
         Ok(Some(&self.bytes[start..self.start]))
     }
 
-    /// The bytes that are held: of a frame that has not arrived completely, and of those that were not taken out.
+    /// The number of buffered bytes, of incomplete frames and of those not taken out.
     pub fn held(&self) -> usize {
         self.bytes.len() - self.start
     }

@@ -1,4 +1,4 @@
-//! A ledger, as it is kept in place of the records that it adds up.
+//! A ledger, stored in place of the records that it sums up.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::schema::{
     slot, write_fields,
 };
 
-/// Writes a ledger behind what is in `out`.
+/// Appends a ledger to `out`.
 pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     put_varint(out, RECORD_FORMAT);
@@ -28,7 +28,7 @@ pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Reads a ledger, which is all of `bytes`.
+/// Reads a ledger that takes up all of `bytes`.
 pub fn decode_ledger(bytes: &[u8]) -> Result<Ledger, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;

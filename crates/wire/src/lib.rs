@@ -1,4 +1,5 @@
-//! How a colony's messages travel between nodes, and how the records of a journal are kept: schema, framing, versions.
+//! How a colony's messages travel between nodes, and how the records of a journal are stored: schema, framing,
+//! versions.
 //!
 //! Start at [`encode_frame`] and [`Framer`] for a link, at [`encode_record`] and [`decode_record`] for a journal.
 //!
@@ -19,15 +20,15 @@
 //! assert_eq!(decode(frame), Ok(envelope));
 //! ```
 //!
-//! The bytes are those of Protocol Buffers. Each type has one table with the number, name, presence and codec of each field;
-//! how it is written, how it is read and its part of `docs/wire.md` follow from that.
+//! The encoding is that of Protocol Buffers. Each type has one table with the number, name, presence and codec of each
+//! field; encoder, decoder and its part of `docs/wire.md` are derived from it.
 //!
 //! **Invariant:** no I/O, no clock, no panic. Any bytes are a value or a [`DecodeError`] that says where and why.
 //! **Invariant:** nothing is read or written that exceeds its bound in [`bounds`], and nothing is allocated before that is known.
 //! **Invariant:** the same value is the same bytes, and comes back as the same value.
 //! **Invariant:** in a message, fields of unknown numbers are skipped; in a record of a journal, they are refused.
 //!
-//! Not here: what messages mean (`colony`), and who sends them (a daemon).
+//! Not here: what messages mean (`colony`), and who sends them (`live`).
 
 pub mod bounds;
 

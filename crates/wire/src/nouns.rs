@@ -1,4 +1,4 @@
-//! The tables of the domain's nouns.
+//! The tables of the domain types.
 
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ impl Schema for Id {
     }
 }
 
-/// Types that are ids, each with what it refuses.
+/// Id types, each with its validity check.
 macro_rules! ids {
     ($($type:ty)*) => { $(
         impl Schema for $type {

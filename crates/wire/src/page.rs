@@ -32,7 +32,7 @@ pub fn schema_tables() -> String {
     text
 }
 
-/// The bounds of everything, as Markdown.
+/// All bounds, as Markdown.
 pub fn bounds_table() -> String {
     let mut text = String::from("| what | at most |\n|---|---|\n");
     for (what, most) in [

@@ -1,8 +1,8 @@
-//! Fields with numbers, as Protocol Buffers write them: a tag, then a number, eight bytes, or bytes with their length.
+//! Numbered fields in the encoding of Protocol Buffers: a tag, then a varint, eight bytes, or bytes with their length.
 
 use crate::error::Problem;
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Content<'a> {
     Varint(u64),
@@ -113,7 +113,7 @@ pub(crate) fn put_nested<E>(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     put_varint(out, u64::from(number) << 3 | u64::from(BYTES));
-    // Most messages are short, so room for a short length is kept; a longer one makes the content move.
+    // Most messages are short, so one byte is reserved for the length; a longer one moves the content.
     let start = out.len();
     out.push(0);
     write(out)?;
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_and_none_has_more_than_64_bits() {
+    fn numbers_round_trip_and_have_at_most_64_bits() {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
             let mut bytes = Vec::new();
             put_varint(&mut bytes, value);

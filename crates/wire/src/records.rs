@@ -1,7 +1,7 @@
-//! The records of a journal, as they are kept.
+//! The records of a journal, as stored.
 //!
-//! Each begins with the number of its format. Unlike in messages, nothing unknown is skipped: its writer meant something by
-//! it, and a journal that is understood in part is not understood.
+//! Each starts with the number of its format. Unlike in messages, nothing unknown is skipped: a journal that is
+//! understood only in part must not be trusted.
 
 use mario_colony::{
     Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,
@@ -17,10 +17,10 @@ use crate::schema::{
     alternatives, message, read_fields, row, slot, write_fields,
 };
 
-/// The newest format of records. It is raised when a record gets a field or an alternative.
+/// The newest format of records. Increment it when a record gets a field or an alternative.
 pub const RECORD_FORMAT: u64 = 1;
 
-/// Writes a record behind what is in `out`.
+/// Appends a record to `out`.
 pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let start = out.len();
     put_varint(out, RECORD_FORMAT);
@@ -31,7 +31,7 @@ pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Reads a record, which is all of `bytes`.
+/// Reads a record that takes up all of `bytes`.
 pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;
@@ -132,7 +132,7 @@ message! { Grant {
     8 replications_left: Option<Split> = Optional(Nested),
 } }
 
-/// The replications that are left to a parent, and those that go with its child.
+/// The replications left to a parent, and those passed to its child.
 type Split = [u32; 2];
 
 impl Schema for Split {

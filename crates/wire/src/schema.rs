@@ -1,13 +1,13 @@
-//! From one table for each type follow how it is written, how it is read, and its page in the documentation.
+//! Derives encoder, decoder and documentation of each type from one table.
 //!
-//! A row of a table is the number of a field, its name, whether it must be there, and the codec of its content:
+//! A row of a table is the number of a field, its name, its presence, and the codec of its content:
 //!
 //! ```text
 //! message! { Label { 1 sequence: u64 = Required(Unsigned), 2 metric: u32 = Required(Unsigned) } }
 //! ```
 //!
-//! `message!` is for structures, `alternatives!` for enums: a message in which exactly one field is set. A new field of a
-//! colony's type does not compile until it has a row.
+//! `message!` is for structures, `alternatives!` for enums: a message in which exactly one field is set. A new field of
+//! a colony type does not compile until it has a row.
 
 mod codecs;
 
@@ -20,12 +20,12 @@ pub(crate) use codecs::{
     Bits128, Double, Excerpt, Flag, Nested, Octets, Signed, Text, Unsigned, Word, read_text, write_text,
 };
 
-/// What is done with fields of unknown numbers.
+/// How fields of unknown numbers are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unknown {
-    /// They are skipped: a neighbour of a newer version has more to say.
+    /// Skipped: a neighbour of a newer version may send more.
     Skip,
-    /// They are refused: the writer of the journal meant something by them.
+    /// Rejected: a journal must be understood completely.
     Refuse,
 }
 
@@ -33,18 +33,18 @@ pub(crate) enum Unknown {
 pub(crate) trait Schema: Sized {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Self, DecodeError>;
-    /// Adds its table, and those that it names, to the page.
+    /// Adds its table, and those that it refers to, to the page.
     fn describe(page: &mut Page) -> &'static str;
 }
 
-/// How a value becomes the content of a field.
+/// Encodes a value as the content of a field.
 pub(crate) trait Codec<T> {
     fn write(&self, number: u32, value: &T, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(&self, content: Content<'_>, unknown: Unknown) -> Result<T, DecodeError>;
     fn describe(&self, page: &mut Page) -> String;
 }
 
-/// Whether a field must be there, and how often it may be.
+/// Whether a field is required, and how often it may occur.
 pub(crate) trait Presence<F> {
     type Slot: Default;
     fn write(&self, number: u32, field: &F, out: &mut Vec<u8>) -> Result<(), EncodeError>;
@@ -53,21 +53,21 @@ pub(crate) trait Presence<F> {
     fn describe(&self, page: &mut Page) -> (String, String);
 }
 
-/// An empty slot for what a presence collects.
+/// An empty slot in which a presence collects values.
 pub(crate) fn slot<F, P: Presence<F>>(_: &P) -> P::Slot {
     P::Slot::default()
 }
 
-/// It is there once.
+/// Occurs exactly once.
 pub(crate) struct Required<C>(pub(crate) C);
 
-/// It is there once or not at all.
+/// Occurs at most once.
 pub(crate) struct Optional<C>(pub(crate) C);
 
-/// It is there once, unless it is the default.
+/// Occurs once, unless it has the default value.
 pub(crate) struct OrDefault<C>(pub(crate) C);
 
-/// It is there any number of times up to a bound.
+/// Occurs up to a maximum number of times.
 pub(crate) struct List<C>(pub(crate) C, pub(crate) usize);
 
 impl<T, C: Codec<T>> Presence<T> for Required<C> {
@@ -198,7 +198,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One field: its number, its name, whether it must be there, and its content.
+/// One field: number, name, presence and content.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) number: u32,
@@ -208,7 +208,7 @@ pub(crate) struct Row {
 }
 
 impl Page {
-    /// Adds a table unless it is there. Its place is before those that it names.
+    /// Adds a table unless it is already there. It comes before those that it refers to.
     pub(crate) fn add(&mut self, name: &'static str, is_choice: bool, rows: impl FnOnce(&mut Page) -> Vec<Row>) {
         if self.tables.iter().any(|table| table.name == name) {
             return;
@@ -228,7 +228,7 @@ pub(crate) fn row<F>(number: u32, name: &str, presence: &impl Presence<F>, page:
 }
 
 impl Unknown {
-    /// A field has a number that this version does not know.
+    /// Handles a field with an unknown number.
     pub(crate) fn meets(self, number: u32) -> Result<(), Problem> {
         match self {
             Unknown::Skip => Ok(()),

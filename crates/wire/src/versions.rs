@@ -25,7 +25,7 @@ impl Versions {
     /// What this build speaks. A build with version n speaks n − 1 too, so that a colony can be updated node by node.
     pub const OURS: Versions = Versions { min: 1, max: 1 };
 
-    /// The newest version that both speak. The two ends of a link come to the same one.
+    /// The newest version that both speak. Both ends of a link compute the same one.
     pub fn agree(self, theirs: Versions) -> Result<u32, NoCommonVersion> {
         let newest = self.max.min(theirs.max);
         if newest < self.min.max(theirs.min) {

@@ -1,4 +1,4 @@
-//! Every command, from the description that its help, its completions and its manual page are made of.
+//! Every command, from the same description as its help, its completions and its manual page.
 
 use clap::Arg;
 
@@ -9,7 +9,7 @@ use super::prose::{cell, markdown};
 pub(super) fn pages() -> Vec<Generated> {
     let mut commands: Vec<clap::Command> =
         mario_cli::every_command().into_iter().filter(|command| command.get_name() != "help").collect();
-    // By full names, a command stands above those below it.
+    // Sorted by full name, a command comes before its subcommands.
     commands.sort_by_key(full_name);
     let mut overview = String::from(
         "# Commands\n\nThese pages are made from the same description as `mario COMMAND --help`.\n\n| command | what it does |\n|---|---|\n",
@@ -37,7 +37,7 @@ fn text(command: &mut clap::Command) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let mut text = format!("# `{name}`\n\n{}\n\n```text\n{usage}\n```\n", markdown(about.lines()));
     let is_root = !name.contains(' ');
-    // Options of all commands are told once.
+    // Global options are listed once.
     let shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help" && (is_root || !arg.is_global_set());
     let (places, options): (Vec<&Arg>, Vec<&Arg>) =
         command.get_arguments().filter(shown).partition(|arg| arg.is_positional());
@@ -59,7 +59,7 @@ fn text(command: &mut clap::Command) -> String {
     )
 }
 
-/// The row of an argument or option: how it is written, what it means, what it may be and what it is unless given.
+/// The row of an argument or option: how it is written, what it means, its possible values and its default.
 fn row(arg: &Arg) -> String {
     let value = arg.get_value_names().unwrap_or_default().join(" ");
     let mut spellings: Vec<String> = arg.get_short().map(|short| format!("-{short}")).into_iter().collect();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_stands_right_above_those_below_it() {
+    fn a_command_comes_right_before_its_subcommands() {
         let pages = pages();
         let place = |title: &str| pages.iter().position(|page| page.title == title).expect(title);
         assert_eq!(place("`mario`"), 1);

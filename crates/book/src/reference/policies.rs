@@ -1,4 +1,4 @@
-//! The policies that ship, with what their files say of themselves.
+//! The shipped policies, with the comments at the top of their files.
 
 use std::path::Path;
 

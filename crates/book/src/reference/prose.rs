@@ -1,6 +1,7 @@
-//! Texts that were written for terminals and comments, as Markdown.
+//! Texts written for terminals and comments, as Markdown.
 
-/// Paragraphs as Markdown. What is indented in them by two spaces or more is an example or a table, and stays as it is but for the margin.
+/// Paragraphs as Markdown. A paragraph indented by two spaces or more is an example or a table, and stays as it is
+/// except for the margin.
 pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     let lines: Vec<&str> = lines.into_iter().collect();
     let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());
@@ -16,7 +17,7 @@ pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text in which nothing means anything to Markdown, but for code between backquotes.
+/// A text with Markdown characters escaped, except for code between backquotes.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut is_code = false;
@@ -30,7 +31,7 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// The same for the cell of a table, which a bar would end even within code.
+/// The same for the cell of a table, where a bar must be escaped even within code.
 pub(super) fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_mean_themselves_and_code_stays_code() {
+    fn escapes_markdown_and_keeps_code() {
         assert_eq!(plain("a *b* `c_*|` <d>"), "a \\*b\\* `c_*|` \\<d\\>");
         assert_eq!(cell("a *b* `c|`"), "a \\*b\\* `c\\|`");
         let text = ["One", " two.", "", "  an <example>", "    of it", "", "Three."];

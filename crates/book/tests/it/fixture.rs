@@ -1,4 +1,4 @@
-//! A small repository with a book that is right, to be changed in one place by each test.
+//! A small repository with a correct book, to be changed in one place by each test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const RIGHT: [(&str, &str); 8] = [
     ("policies/open.pl", "% Open: accepts.\n\naccept(_).\n"),
 ];
 
-/// A repository on disk, right until a test changes it.
+/// A repository on disk, correct until a test changes it.
 pub struct Fixture {
     root: PathBuf,
 }
@@ -46,17 +46,17 @@ impl Fixture {
         self
     }
 
-    /// What is wrong with its Markdown.
+    /// The broken links of its Markdown.
     pub fn broken_links(&self) -> Vec<String> {
         lines(&links::of_repository(&self.root).expect("it can be read"))
     }
 
-    /// What is wrong with what its programs name.
+    /// The broken page names of its programs.
     pub fn broken_names(&self) -> Vec<String> {
         lines(&links::of_code(&self.root).expect("it can be read"))
     }
 
-    /// Puts its book together, and says what is wrong with it.
+    /// Assembles its book, and returns its findings.
     pub fn assembled(&self) -> (PathBuf, Vec<String>) {
         let directory = self.root.join("target");
         let findings = assembly::assemble(&self.root, &directory).expect("it can be read");

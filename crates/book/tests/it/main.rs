@@ -1,4 +1,4 @@
-//! The book of this repository, and small ones that are wrong in one place.
+//! The book of this repository, and small ones with one error each.
 
 mod fixture;
 mod small_books;

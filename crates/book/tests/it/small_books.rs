@@ -1,4 +1,4 @@
-//! What is wrong is found, with its place and a remedy.
+//! Each error is found, with its place and a remedy.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use mario_book::links;
 use crate::fixture::Fixture;
 
 #[test]
-fn a_book_without_mistakes_has_no_findings_and_all_that_it_links_to() {
+fn a_correct_book_has_no_findings_and_every_linked_file() {
     let fixture = Fixture::right("right");
     assert_eq!(fixture.broken_links(), Vec::<String>::new());
     let (sources, findings) = fixture.assembled();
@@ -26,7 +26,7 @@ fn a_book_without_mistakes_has_no_findings_and_all_that_it_links_to() {
 }
 
 #[test]
-fn a_link_to_nothing_is_found_with_its_line() {
+fn a_broken_link_is_found_with_its_line() {
     let fixture = Fixture::right("path").with("docs/start.md", "# Start\n\n[gone](gone.md) and ![gone](gone.svg)\n");
     let findings = fixture.broken_links();
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_link_out_of_the_repository_is_found() {
 }
 
 #[test]
-fn a_page_that_a_program_names_and_nobody_wrote_is_found_unless_it_is_a_test() {
+fn a_missing_page_named_by_a_program_is_found_unless_it_is_a_test() {
     let code =
         "//! See docs/start.md.\n\nconst HINT: &str = \"docs/gone.md says more\";\n\n#[cfg(test)]\n// docs/never.md\n";
     let fixture = Fixture::right("code").with("src/lib.rs", code).with("tests/it.rs", "// docs/never.md\n");
@@ -57,7 +57,7 @@ fn a_page_that_a_program_names_and_nobody_wrote_is_found_unless_it_is_a_test() {
 }
 
 #[test]
-fn a_page_that_the_summary_forgets_is_found() {
+fn a_page_missing_from_the_summary_is_found() {
     let fixture = Fixture::right("forgotten").with("docs/more.md", "# More\n");
     let (_, findings) = fixture.assembled();
     assert_eq!(findings, ["docs/more.md: is no chapter of the book: name it in docs/book/SUMMARY.md"]);
@@ -72,7 +72,7 @@ fn a_summary_without_a_place_for_the_reference_is_found() {
 }
 
 #[test]
-fn a_chapter_that_is_not_there_is_an_error_that_names_it() {
+fn a_missing_chapter_is_an_error_that_names_it() {
     let fixture = Fixture::right("missing").without("docs/start.md");
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("books/missing");
     let error = mario_book::assembly::assemble(&root, &root.join("target")).expect_err("a chapter is missing");
@@ -81,7 +81,7 @@ fn a_chapter_that_is_not_there_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_site_with_broken_links_is_found_out_page_by_page() {
+fn broken_links_of_a_site_are_found_by_page() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("books/site");
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(directory.join("more")).expect("the test's own directory");

@@ -1,21 +1,21 @@
-//! What happened, in words and as the page draws it.
+//! Events, in words and as the page draws them.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{clipped, text};
 
-/// What is told within this time after it happened is drawn as it happens; older things are only listed.
+/// Events reported within this time are animated; older ones are only listed.
 pub(super) const FRESH_MS: u64 = 10_000;
 
-/// Something that happened on a node.
+/// An event on a node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Happening {
-    /// Counts what this picture was told, from 1.
+    /// The sequence number in this picture, from 1.
     pub number: u64,
     /// When, by the clock of the node: milliseconds since 1970.
     pub time_ms: u64,
-    /// Who told it.
+    /// The node that reported it.
     pub node: String,
     /// `migrate`, `replicate`, `undeploy` and `deploy` that were accepted, `inhibited`, `arrived`, `proposed`, `policy`, `copy`,
     /// `link`, `journal`, `fault` or `node`.
@@ -28,14 +28,14 @@ pub struct Happening {
     pub application: Option<String>,
     /// Where the instance was.
     pub from: Option<String>,
-    /// Where it went, was copied to, or was refused.
+    /// Where it moved, was copied to, or was inhibited.
     pub to: Option<String>,
-    /// Whether it was told as it happened.
+    /// Whether it was reported as it happened.
     pub is_fresh: bool,
 }
 
 impl Happening {
-    /// What an event of a node tells.
+    /// Interprets an event of a node.
     pub(super) fn read(event: &Value, node: &str, application_of: impl Fn(&str) -> Option<String>) -> Happening {
         let mut happening = Happening {
             number: 0,

@@ -1,12 +1,12 @@
-//! What is shown over time.
+//! The time series.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-/// Points that are kept: ten minutes, at one a second.
+/// How many points are kept: ten minutes, at one a second.
 const POINTS_MAX: usize = 600;
-/// Applications of a point.
+/// How many applications a point has at most.
 const APPLICATIONS_MAX: usize = 64;
 
 /// An application at one time.
@@ -14,7 +14,7 @@ const APPLICATIONS_MAX: usize = 64;
 pub(super) struct ApplicationNow {
     pub(super) instances: usize,
     pub(super) requests_per_s: Option<f64>,
-    /// What a testbed measured at clients.
+    /// Response times that a testbed measured at clients.
     pub(super) responses: Value,
 }
 
@@ -44,7 +44,7 @@ impl History {
     }
 }
 
-/// To a tenth: more digits would only be more bytes.
+/// To a tenth: more digits would only cost bytes.
 fn rounded(value: Option<f64>) -> Option<f64> {
     value.map(|value| (value * 10.0).round() / 10.0)
 }

@@ -1,4 +1,4 @@
-//! What is wrong.
+//! The problems that the page shows.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,14 @@ use serde::Serialize;
 use super::source::{Reach, Source};
 use super::{Picture, text};
 
-/// A node that said no this often in a row, within [`REFUSALS_WITHIN_MS`], refuses everything.
+/// A node that inhibited this many requests in a row, within [`REFUSALS_WITHIN_MS`], is reported as refusing
+/// everything.
 const REFUSALS_MIN: usize = 5;
 const REFUSALS_WITHIN_MS: u64 = 120_000;
-/// Problems that are told one by one.
+/// How many problems are listed individually.
 const PROBLEMS_MAX: usize = 100;
 
-/// How bad it is.
+/// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -23,10 +24,10 @@ pub enum Severity {
     Notice,
 }
 
-/// Something that is wrong.
+/// A problem.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// In words.
     pub text: String,
@@ -34,12 +35,12 @@ pub struct Problem {
     pub node: Option<String>,
     /// The instance that it is about.
     pub instance: Option<String>,
-    /// What it sums up, if it is about several nodes.
+    /// The details of a problem of several nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
 
-/// What one node has to do with a problem of several.
+/// One node's part in a problem of several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Part {
     /// In words.
@@ -69,7 +70,8 @@ impl Found {
         self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
     }
 
-    /// Adds one problem that several nodes share: listed one by one, they would push all else out of sight. `words` gives the text for a number of nodes.
+    /// Adds one problem that several nodes share: listed individually, they would push everything else out of sight.
+    /// `words` returns the text for a number of nodes.
     fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}
@@ -151,7 +153,8 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Nodes whose managers say no to everything. One that has no room left is full, and would take what is smaller or comes later.
+/// Nodes whose managers inhibit everything. One without free hardware is full, and would accept a smaller or a later
+/// request.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

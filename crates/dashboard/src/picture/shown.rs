@@ -1,4 +1,4 @@
-//! Snapshots, as the page reads them.
+//! Snapshots for the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,17 @@ use super::history::ApplicationNow;
 use super::source::{Reach, Source};
 use super::{Picture, text};
 
-/// Nodes and instances that are shown.
+/// How many nodes and instances are shown.
 const NODES_MAX: usize = 2_000;
 const INSTANCES_MAX: usize = 10_000;
 
-/// An instance, and the node that tells of it.
+/// An instance, and the node that reports it.
 struct Placed<'a> {
     source: &'a Source,
     told: &'a Value,
 }
 
-/// A link, as far as somebody who answers tells of it.
+/// A link, as reported by the ends that answer.
 #[derive(Default)]
 struct LinkNow {
     is_up: Option<bool>,
@@ -27,7 +27,7 @@ struct LinkNow {
 }
 
 impl Picture {
-    /// What is shown at one look: nodes, links, instances, applications and what is wrong. What is behind each is in
+    /// The overview: nodes, links, instances, applications and problems. Details are in
     /// [`node_details`](Picture::node_details) and [`instance_details`](Picture::instance_details).
     pub fn snapshot(&self, now_ms: u64) -> Value {
         json!({
@@ -45,13 +45,13 @@ impl Picture {
         })
     }
 
-    /// Nodes that are asked, and those that others name.
+    /// Polled nodes, and those that others name.
     fn shown_nodes(&self) -> Vec<Value> {
         let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
         for source in &self.sources {
             let name = source.name();
             let shown = shown_node(source);
-            // One node may be asked at two addresses: what answers is shown.
+            // One node may be polled at two addresses: the one that answers is shown.
             if source.answers() || !nodes.contains_key(&name) {
                 nodes.insert(name, shown);
             }
@@ -75,7 +75,7 @@ impl Picture {
         nodes.into_values().take(NODES_MAX).collect()
     }
 
-    /// Each link once: up only if nobody who answers says that it is not.
+    /// Each link once: up only if no end that answers reports it down.
     fn shown_links(&self) -> Vec<Value> {
         let mut links: BTreeMap<(String, String), LinkNow> = BTreeMap::new();
         for source in &self.sources {
@@ -102,7 +102,7 @@ impl Picture {
         let mut placed: BTreeMap<&str, Placed<'_>> = BTreeMap::new();
         for source in &self.sources {
             for (id, told) in &source.instances {
-                // What a silent node told last gives way to what others tell now.
+                // The last answer of a silent node yields to current answers of others.
                 let rank = |source: &Source, told: &Value| {
                     (source.answers(), told["state"] == "owned", told["epoch"].as_u64())
                 };
@@ -131,7 +131,7 @@ impl Picture {
         shown
     }
 
-    /// All applications that somebody runs, routes to or measures.
+    /// All applications that are hosted, routed to or measured.
     pub(super) fn applications(&self) -> BTreeMap<String, ApplicationNow> {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
         for placed in self.placed().values() {
@@ -167,7 +167,7 @@ impl Picture {
         shown.collect()
     }
 
-    /// All that is known of a node; `None` when it is not known.
+    /// Everything known about a node; `None` if it is unknown.
     pub fn node_details(&self, id: &str) -> Option<Value> {
         let of_id = |source: &&Source| source.name() == id;
         let source = self.sources.iter().filter(of_id).max_by_key(|source| source.answers());
@@ -191,7 +191,7 @@ impl Picture {
         Some(shown)
     }
 
-    /// All that is known of an instance; `None` when it is not known.
+    /// Everything known about an instance; `None` if it is unknown.
     pub fn instance_details(&self, id: &str) -> Option<Value> {
         let placed = self.placed();
         if let Some(placed) = placed.get(id) {
@@ -207,7 +207,7 @@ impl Picture {
         }))
     }
 
-    /// The place in the list of sources of the node that an instance is on.
+    /// The index of the source of the node that an instance is on.
     pub(crate) fn source_of(&self, instance: &str) -> Option<usize> {
         let placed = self.placed();
         let source = placed.get(instance)?.source;

@@ -1,4 +1,4 @@
-//! What one node told.
+//! The answers of one node.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::text;
 
-/// Instances of one node that are kept.
+/// How many instances of one node are kept.
 const INSTANCES_MAX: usize = 2_000;
-/// Links of one node that are kept.
+/// How many links of one node are kept.
 const LINKS_MAX: usize = 1_000;
 
-/// What a node is asked for.
+/// A topic that a node is polled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Topic {
     /// The node itself.
@@ -20,16 +20,16 @@ pub enum Topic {
     Instances,
     /// Its links.
     Links,
-    /// Where it sends client requests.
+    /// Its routes for client requests.
     Routes,
     /// Its journal.
     Journal,
-    /// What it counts.
+    /// Its metrics.
     Metrics,
 }
 
 impl Topic {
-    /// Its path in the interface of operators.
+    /// Its path in the operators' interface.
     pub const fn path(self) -> &'static str {
         match self {
             Topic::Status => "/v1/status",
@@ -70,24 +70,24 @@ impl Answer {
     }
 }
 
-/// How a node answers.
+/// Whether a node answers.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Reach {
-    /// It was not asked yet.
+    /// It was not polled yet.
     Unknown,
     Answers,
-    /// Since when it does not, and why.
+    /// Since when it does not answer, and why.
     Silent {
         since_ms: u64,
         cause: String,
     },
 }
 
-/// What one node told.
+/// The answers of one node.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) address: String,
-    /// Its id, once it told.
+    /// Its id, once known.
     pub(super) id: Option<String>,
     pub(super) reach: Reach,
     pub(super) status: Value,
@@ -122,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Its id, or its address as long as that is not known.
+    /// Its id, or its address until the id is known.
     pub(super) fn name(&self) -> String {
         self.id.clone().unwrap_or_else(|| self.address.clone())
     }
@@ -156,11 +156,11 @@ impl Source {
         }
     }
 
-    /// Takes in counters, and how fast they grow. A counter that shrank was begun again.
+    /// Takes in counters, and computes their rates. A counter that decreased was reset.
     fn counted(&mut self, now_ms: u64, values: BTreeMap<String, f64>) {
         if let Some(before_ms) = self.metrics_at_ms {
             let seconds = now_ms.saturating_sub(before_ms) as f64 / 1_000.0;
-            // Two answers within a moment would make rates of one request look large.
+            // Two answers in quick succession would make the rate of one request look large.
             if seconds < 0.5 {
                 return;
             }
@@ -177,7 +177,7 @@ impl Source {
         self.metrics = values;
     }
 
-    /// It does not answer: what it told before is not shown as if it were so now, but for its links and its id.
+    /// The node does not answer: except for its links and its id, its last answers are no longer shown.
     pub(super) fn silent(&mut self, now_ms: u64, cause: String) {
         let since_ms = match self.reach {
             Reach::Silent { since_ms, .. } => since_ms,
@@ -188,7 +188,7 @@ impl Source {
         self.metrics_at_ms = None;
     }
 
-    /// Whether an event was not seen yet. A daemon that was restarted counts from 1 again, later than before.
+    /// Whether an event is new. A restarted daemon counts from 1 again, at later times.
     pub(super) fn is_new(&mut self, event: &Value) -> bool {
         let number = event["number"].as_u64().unwrap_or(0);
         let time_ms = event["time_ms"].as_u64().unwrap_or(0);
@@ -208,12 +208,12 @@ impl Source {
         (window_s > 0.0).then(|| count / window_s)
     }
 
-    /// What managers reserved for instances that have not come yet.
+    /// Hardware reserved for instances that have not arrived yet.
     pub(super) fn reservations(&self) -> Option<f64> {
         self.metrics.get("mario_reservations").copied()
     }
 
-    /// The last decision of an instance that was evaluated, if its policy had no answer.
+    /// Whether the last evaluation of an instance failed to produce an answer.
     pub(super) fn has_no_answer(instance: &Value) -> bool {
         let decisions = instance["decisions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let last = decisions.iter().rev().find(|decision| decision["kind"] == "evaluated");

@@ -48,7 +48,7 @@ fn texts(problems: &[Problem]) -> Vec<&str> {
 #[test]
 fn nodes_instances_and_links_are_shown_once_each() {
     let mut picture = two_nodes();
-    // During a transfer, the source tells of custody and the target of the instance.
+    // During a transfer, the source reports custody and the target the instance.
     hosts(&mut picture, 0, &[instance("i1", "in-custody"), instance("i2", "owned")]);
     hosts(&mut picture, 1, &[instance("i1", "owned")]);
     let shown = picture.snapshot(START_MS);
@@ -63,7 +63,7 @@ fn nodes_instances_and_links_are_shown_once_each() {
 }
 
 #[test]
-fn what_is_not_asked_is_shown_as_far_as_neighbours_tell() {
+fn unpolled_nodes_are_shown_as_reported_by_neighbours() {
     let mut picture = two_nodes();
     let links = json!({ "links": [{ "neighbour": "far", "is_up": false, "has_data": false, "round_trip_ms": null }] });
     picture.answered(1, START_MS, Answer::json(Topic::Links, links));
@@ -79,19 +79,19 @@ fn what_is_not_asked_is_shown_as_far_as_neighbours_tell() {
         (&instance["node"], &instance["state"], &instance["told_by"]),
         (&json!("far"), &json!("elsewhere"), &json!("a"))
     );
-    // When it comes back, its node knows better.
+    // When it is back, its own node's answer takes precedence.
     hosts(&mut picture, 1, &[self::instance("i1", "owned")]);
     let shown = picture.snapshot(START_MS);
     assert_eq!((shown["instances"].as_array().map(Vec::len), &shown["instances"][0]["node"]), (Some(1), &json!("b")));
 }
 
 #[test]
-fn an_event_is_taken_in_once_also_when_a_daemon_counts_from_one_again() {
+fn an_event_counts_once_even_after_a_daemon_restart() {
     let mut picture = two_nodes();
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "link-up", "neighbour": "b" });
     assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_some());
     assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_some());
-    // The stream is opened again, and tells everything again.
+    // The stream is reopened, and repeats everything.
     assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_none());
     assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_none());
     assert!(picture.happened(1, START_MS, &event(1, START_MS)).is_some(), "another node counts for itself");
@@ -103,13 +103,13 @@ fn an_event_is_taken_in_once_also_when_a_daemon_counts_from_one_again() {
 }
 
 #[test]
-fn happenings_are_kept_in_the_order_of_time_and_only_the_last_of_them() {
+fn recent_events_are_kept_in_time_order() {
     let mut picture = two_nodes();
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "stopping" });
     for number in 1..=HAPPENINGS_MAX as u64 {
         picture.happened(0, START_MS, &event(number, START_MS + 10 * number));
     }
-    // A node that is heard later tells of the past.
+    // A node that is polled later reports past events.
     picture.happened(1, START_MS, &event(1, START_MS + 25));
     let times: Vec<u64> = picture.happenings(None).map(|happening| happening.time_ms - START_MS).collect();
     assert_eq!(times.len(), HAPPENINGS_MAX);
@@ -117,7 +117,7 @@ fn happenings_are_kept_in_the_order_of_time_and_only_the_last_of_them() {
 }
 
 #[test]
-fn operations_are_told_in_words_and_with_both_ends() {
+fn operations_are_described_with_both_ends() {
     let mut picture = two_nodes();
     let accepted = json!({ "is_accepted": true, "created": "i9" });
     let cases = [
@@ -147,7 +147,7 @@ fn a_silent_node_is_a_problem_until_it_answers() {
     let shown = picture.snapshot(START_MS);
     assert_eq!((&shown["nodes"][0]["reach"], &shown["answering"]), (&json!("silent"), &json!(1)));
     assert_eq!(shown["instances"][0]["is_silent"], true, "what it told last is marked as such");
-    // It may have moved before its node went silent: what answers is believed.
+    // It may have moved before its node went silent: the node that answers is trusted.
     hosts(&mut picture, 1, &[instance("i1", "owned")]);
     assert_eq!(picture.snapshot(START_MS)["instances"][0]["node"], "b");
     hosts(&mut picture, 0, &[]);
@@ -180,13 +180,13 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     ];
     assert_eq!(told, expected);
     assert_eq!(problems[3].node.as_deref(), Some("b"));
-    // One request that is accepted, and it does not refuse everything.
+    // After one accepted request it no longer refuses everything.
     picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
 }
 
 #[test]
-fn full_nodes_are_told_apart_from_those_that_refuse_and_many_take_one_line() {
+fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     let mut picture = two_nodes();
     let refuse = |picture: &mut Picture, node: &str, rule: &str, from: u64| {
         for number in from..from + problems_in_a_row() {
@@ -205,7 +205,7 @@ fn full_nodes_are_told_apart_from_those_that_refuse_and_many_take_one_line() {
     assert_eq!(texts(&problems), [refusing, "2 nodes are full: they have no room for what agents ask for"]);
     assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
     assert_eq!(problems[1].parts[0].text, told);
-    // One that refuses for another reason once is not simply full.
+    // A node that also refuses for another reason is not simply full.
     refuse(&mut picture, "b", "acceptance", 31);
     assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));
 }
@@ -215,7 +215,7 @@ const fn problems_in_a_row() -> u64 {
 }
 
 #[test]
-fn rates_follow_from_counters_and_begin_again_with_the_daemon() {
+fn rates_are_computed_from_counters_and_reset_with_the_daemon() {
     let mut picture = two_nodes();
     let count = |picture: &mut Picture, after_ms: u64, count: u64| {
         let text =
@@ -231,7 +231,7 @@ fn rates_follow_from_counters_and_begin_again_with_the_daemon() {
 }
 
 #[test]
-fn what_a_testbed_knows_is_shown_beside_what_nodes_tell() {
+fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
     let mut picture = two_nodes();
     picture.set_extra(json!({
         "title": "paper", "nodes": { "a": { "tier": 1, "users": 3 }, "z": { "tier": 0 } },
@@ -246,7 +246,7 @@ fn what_a_testbed_knows_is_shown_beside_what_nodes_tell() {
 }
 
 #[test]
-fn nothing_that_nodes_tell_breaks_a_picture() {
+fn arbitrary_answers_do_not_break_a_picture() {
     let mut picture = two_nodes();
     let long = "x".repeat(1 << 20);
     let odd = [

@@ -1,4 +1,4 @@
-//! The connections that are open, and which of them has to go when there are too many.
+//! The open connections, and which of them is closed when there are too many.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Activity {
         self.0.store(WRITING, Ordering::Relaxed);
     }
 
-    /// All was written that there is to write for now.
+    /// Everything available was written.
     pub(super) fn flushed(&self) {
         let _ = self.0.compare_exchange(WRITING, IDLE, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -35,7 +35,7 @@ impl Activity {
     }
 }
 
-/// The connections that are open, oldest first. They end with it.
+/// The open connections, oldest first. They are closed when this is dropped.
 #[derive(Default)]
 pub(super) struct Connections {
     tasks: JoinSet<()>,

@@ -1,4 +1,4 @@
-//! A connection that fails when the client is too slow in reading. The HTTP library bounds how slow it may be in writing.
+//! A connection that fails when the client reads too slowly. The HTTP library bounds how slowly it may write.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::connections::Activity;
 
-/// A client that reads this much of an answer in time has as much time for the next.
+/// A client that reads this much of an answer in time gets the same time again.
 const PROGRESS_BYTES: usize = 16 << 10;
 
 pub(super) struct Patient {
@@ -19,7 +19,7 @@ pub(super) struct Patient {
     timeout: Duration,
     /// Runs while the client has not read what was sent to it.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Bytes that were taken since `stalled` runs.
+    /// Bytes written since `stalled` started.
     written: usize,
     activity: Activity,
 }

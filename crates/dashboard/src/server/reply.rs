@@ -1,4 +1,4 @@
-//! From a request to a reply: who is answered, and what every reply says beside its content.
+//! From a request to a reply: which requests are answered, and the headers of every reply.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const DATA: &str = "application/json";
 
-/// What every reply says about how a browser may use it. The page may run its own program, have its own style, ask this server, and
-/// nothing else. All texts of the page have addresses of their own, so that none has to be allowed by its hash.
+/// Tells browsers how every reply may be used. The page may run its own scripts and styles and connect to this server,
+/// and nothing else. All its texts have addresses of their own, so that none has to be allowed by its hash.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -50,7 +50,7 @@ const EXPLANATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const MARKUP: &str = include_str!("../../assets/dashboard.html");
 
-/// The parts of the program. Those of the report that are used here too are not copied: both pages are to look and read alike.
+/// The parts of the script. Those shared with the report are not copied, so that both pages look and read alike.
 const PROGRAM: &[&str] = &[
     "(() => {\n\"use strict\";\n",
     include_str!("../../../experiments/assets/elements.js"),
@@ -99,14 +99,14 @@ impl Desk {
             "/dashboard.js" => whole(StatusCode::OK, SCRIPT, PROGRAM.concat()),
             "/dashboard.css" => whole(StatusCode::OK, STYLE, STYLES.concat()),
             "/snapshot.json" => data(StatusCode::OK, &self.hub.picture().everything(now_ms())),
-            // A client that asks for the head alone would be sent a stream otherwise.
+            // Otherwise a client that asks only for the head would be sent a stream.
             "/events" if request.method() == Method::HEAD => whole(StatusCode::OK, "text/event-stream", ""),
             "/events" => self.events(request),
             _ => self.details(path).await,
         }
     }
 
-    /// What is known of one node or instance.
+    /// The details of one node or instance.
     async fn details(&self, path: &str) -> Reply {
         let missing = || plain(StatusCode::NOT_FOUND, "There is nothing here.\n");
         let Some((kind, id)) = path.strip_prefix('/').and_then(|rest| rest.split_once('/')) else { return missing() };
@@ -120,7 +120,7 @@ impl Desk {
         found.map_or_else(missing, |found| data(StatusCode::OK, &found))
     }
 
-    /// Why an instance decided as it did last: its node is asked.
+    /// Why an instance decided as it did last, as explained by its node.
     async fn explanation(&self, instance: &str) -> Reply {
         let source = self.hub.picture().source_of(instance);
         let Some(source) = source.and_then(|index| self.hub.sources.get(index)) else {
@@ -154,7 +154,7 @@ impl Desk {
     }
 }
 
-/// Why a request is not answered, if it is not.
+/// The reason for rejecting a request, if it is rejected.
 fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     if !is_for_this_machine(request) {
         return Some(plain(StatusCode::FORBIDDEN, "This server answers on 127.0.0.1 and localhost only.\n"));
@@ -170,8 +170,8 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request names this machine. A page from elsewhere that was given this address by its own name server does not, and
-/// may not read what nodes tell an operator.
+/// Whether the request is addressed to this machine. A foreign page whose name server maps its own name to this address
+/// (DNS rebinding) is not, and must not read what nodes tell an operator.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -188,7 +188,7 @@ fn is_this_machine(host: &str) -> bool {
     name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
 }
 
-/// A part of a path without its escapes; what is no escape stays.
+/// A part of a path with its escapes decoded; invalid escapes stay as they are.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

@@ -1,4 +1,4 @@
-//! The stream of events of one browser.
+//! The event stream of one browser.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,13 +14,13 @@ use tokio::time::timeout;
 
 use crate::hub::Hub;
 
-/// Frames that wait for a browser; when there are more, it is behind.
+/// How many frames may wait for a browser; beyond that, it lags.
 const WAITING_MAX: usize = 8;
 
-/// How often a browser is told that the connection lives, when nothing happens. The page takes twice as long for a lost connection.
+/// The heartbeat interval when nothing happens. The page considers the connection lost after twice this time.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// What a browser is sent, as it happens.
+/// The stream of events to one browser.
 pub(super) struct EventBody {
     frames: mpsc::Receiver<Bytes>,
     _place: OwnedSemaphorePermit,
@@ -40,7 +40,7 @@ impl EventBody {
                 let frame = match timeout(HEARTBEAT, news.recv()).await {
                     Err(_) => Bytes::from_static(b"event: alive\ndata: 1\n\n"),
                     Ok(Ok(frame)) => frame,
-                    // A browser that is too far behind connects again, and resumes after the last happening that it has seen.
+                    // A browser that lags too far reconnects, and resumes after the last event that it has seen.
                     Ok(Err(RecvError::Lagged(_) | RecvError::Closed)) => return,
                 };
                 if sender.send(frame).await.is_err() {

@@ -1,4 +1,4 @@
-//! A picture of a tree of 21 nodes, as daemons would tell it.
+//! A picture of a tree of 21 nodes, as daemons would report it.
 
 use mario_dashboard::Picture;
 use mario_dashboard::picture::{Answer, Topic};
@@ -18,7 +18,7 @@ pub fn tree() -> Vec<(String, Option<String>, usize)> {
     nodes
 }
 
-/// What a testbed would know.
+/// The extra data of a testbed.
 pub fn extra() -> Value {
     let tiers = ["cloud", "edge", "access points"];
     let nodes = tree().into_iter().enumerate().map(|(place, (id, _, tier))| {

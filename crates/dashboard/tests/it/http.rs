@@ -1,4 +1,4 @@
-//! Clients that mean harm: each is refused or cut off, and a good client is answered after it.
+//! Hostile clients: each is rejected or cut off, and a well-behaved client is answered after it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use mario_dashboard::{Dashboard, Limits};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// A server that says nothing for so long has failed.
+/// A server that is silent for this long has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 struct Running {
@@ -33,10 +33,10 @@ impl Running {
         stream
     }
 
-    /// Sends bytes; returns the connection, which stays open, and the head of the answer.
+    /// Sends bytes. Returns the connection, which stays open, and the head of the answer.
     fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
         let mut stream = self.connect();
-        // A server that has heard enough may close before all is sent.
+        // A server that has read enough may close before everything is sent.
         let _ = stream.write_all(bytes);
         let head = read_head(&mut stream);
         (stream, head)
@@ -94,7 +94,7 @@ const HOSTILE: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn refuses_what_is_no_plain_question_and_answers_others_meanwhile() {
+fn rejects_hostile_requests_and_answers_others_meanwhile() {
     let server = Running::new(Limits::default());
     let mut open = Vec::new();
     for (request, expected) in HOSTILE {
@@ -107,7 +107,7 @@ fn refuses_what_is_no_plain_question_and_answers_others_meanwhile() {
 }
 
 #[test]
-fn every_reply_says_what_a_browser_may_do_with_it() {
+fn every_reply_has_the_security_headers() {
     let server = Running::new(Limits::default());
     for path in ["/", "/dashboard.js", "/dashboard.css", "/snapshot.json", "/events", "/nothing"] {
         let (_, head) = server.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
@@ -140,7 +140,7 @@ fn a_head_that_never_ends_is_not_read() {
 }
 
 #[test]
-fn a_client_that_is_slow_to_ask_is_cut_off() {
+fn a_slow_request_is_cut_off() {
     let server = Running::new(Limits { head_timeout: Duration::from_millis(200), ..Limits::default() });
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let (_, head) = server.send(begun.as_bytes());

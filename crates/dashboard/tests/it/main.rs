@@ -1,4 +1,4 @@
-//! The dashboard as browsers and nodes meet it.
+//! The dashboard as seen by browsers and nodes.
 
 #[path = "../../../experiments/tests/it/report/browser.rs"]
 #[allow(dead_code, reason = "the tests of the report use more of it")]

@@ -1,4 +1,4 @@
-//! Nodes that answer, that do not, and that do not believe who asks.
+//! Nodes that answer, that do not, and that reject the operator.
 
 use std::net::{SocketAddr, TcpListener as Listener};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn free_address() -> SocketAddr {
     Listener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
-/// Runs a node without instances in this process; returns where it listens for operators, and what ends it.
+/// Runs a node without instances in this process. Returns its address for operators, and a sender that stops it.
 async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, watch::Sender<bool>) {
     let certified = authority.node(node_id(name).expect("a name"), Vec::new());
     let certificate = place.certificate(authority, name, &certified);
@@ -88,7 +88,7 @@ async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, 
     (operators, stop)
 }
 
-/// A dashboard of some sources; returns where it is.
+/// Starts a dashboard of some sources. Returns its address.
 async fn dashboard(sources: Vec<NodeSource>, extra: Option<watch::Receiver<Value>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -144,7 +144,7 @@ async fn a_node_that_does_not_answer_keeps_nothing_else_from_being_shown() {
     let authority = Authority::new("harbour", 10).expect("an authority");
     let ada = place.operator(&authority, "ada", vec![Role::Look]);
     let (address, stop) = node(&place, &authority, "a").await;
-    // Nobody listens at one address, and at another one listens who says nothing.
+    // At one address no server listens, and at another one a server that stays silent.
     let mute = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let (moving, addresses) = watch::channel(free_address().to_string());
     let (tell, extra) = watch::channel(serde_json::json!({ "title": "a testbed" }));
@@ -173,7 +173,7 @@ async fn a_node_that_does_not_answer_keeps_nothing_else_from_being_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn strangers_and_operators_without_the_role_are_told_why_they_see_nothing() {
+async fn strangers_and_operators_without_the_role_get_a_reason() {
     let (place, foreign_place) = (Place::new("strangers"), Place::new("foreign"));
     let authority = Authority::new("harbour", 10).expect("an authority");
     let foreign = Authority::new("harbour", 10).expect("an authority");

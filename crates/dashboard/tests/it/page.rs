@@ -1,4 +1,4 @@
-//! The page in a real browser, with a picture that is put together by the test.
+//! The page in a real browser, with a picture composed by the test.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -52,13 +52,13 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64
 }
 
-/// What is wrong on the console. Requests to the server are what a page does that it serves.
+/// Errors on the console, except for requests to the server.
 fn complaints(browser: &Browser) -> Vec<String> {
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with("asked for http://127.0.0.1:")).collect()
 }
 
 #[test]
-fn the_page_shows_nodes_links_instances_and_what_is_wrong() {
+fn the_page_shows_nodes_links_instances_and_problems() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let served = Served::new(canned::picture(now_ms()), 0);
     browser.visit(&served.page());
@@ -78,13 +78,13 @@ fn the_page_shows_nodes_links_instances_and_what_is_wrong() {
     assert!(browser.text("h1").contains("The paper's tree"));
     assert!(browser.text(".applications").contains("video"));
     browser.wait_for("document.querySelectorAll('.log-list li').length === 3");
-    // What happened just now is marked, for a while.
+    // Recent events are highlighted for a while.
     assert!(browser.text("#log").contains("vi-1 migrates to ap2"));
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
 #[test]
-fn a_choice_by_mouse_or_list_shows_what_is_behind_it() {
+fn selecting_by_mouse_or_list_shows_details() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let served = Served::new(canned::picture(now_ms()), 0);
     browser.visit(&served.page());
@@ -119,7 +119,7 @@ fn a_choice_by_mouse_or_list_shows_what_is_behind_it() {
 }
 
 #[test]
-fn full_nodes_take_one_line_to_be_opened() {
+fn full_nodes_are_grouped_in_one_expandable_line() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let mut picture = canned::picture(now_ms());
     let mut number = 100;
@@ -145,7 +145,7 @@ fn full_nodes_take_one_line_to_be_opened() {
 }
 
 #[test]
-fn texts_of_nodes_stay_texts() {
+fn texts_of_nodes_are_never_markup() {
     let Some(browser) = Browser::start(800, 700) else { return };
     let mut picture = canned::picture(now_ms());
     let markup = "<img src=x onerror=\"document.title='harmed'\"><b>bold</b>";
@@ -161,7 +161,7 @@ fn texts_of_nodes_stay_texts() {
 }
 
 #[test]
-fn the_page_says_that_the_connection_is_lost_and_goes_on_when_it_is_back() {
+fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let served = Served::new(canned::picture(now_ms()), 0);
     let page = served.page();
@@ -170,7 +170,7 @@ fn the_page_says_that_the_connection_is_lost_and_goes_on_when_it_is_back() {
     let port = served.end().port();
     browser.wait_for("!document.querySelector('.lost-note').hidden");
     assert_eq!(browser.number("document.querySelectorAll('.stage .node').length"), 21, "what was known stays");
-    // Another program on the same port: it is followed without loading the page again.
+    // Another dashboard on the same port: the page follows it without a reload.
     let mut picture = canned::picture(now_ms());
     picture.happened(5, now_ms(), &canned::judged(7, now_ms(), "undeploy", "edge2", "self", true));
     let _served = Served::new(picture, port);

@@ -1,4 +1,4 @@
-//! Recorded runs from the files that the prototype left.
+//! Extracts recorded runs from the files that the prototype left.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::{Activation, Evaluation, Facts, Judged, Message, Messages, Node, Operation, Proposal, RecordedRun};
 
-/// Why files are no recorded run.
+/// Why files are not a recorded run.
 #[derive(Debug)]
 pub enum ConvertError {
     /// A file cannot be read.
     Read(PathBuf, io::Error),
-    /// A line of a file is not what it should be.
+    /// A line of a file is malformed.
     Line(PathBuf, usize),
 }
 
@@ -99,7 +99,7 @@ fn proposal(operation: &Value, target: &Value) -> Option<Proposal> {
     let name = operation.as_str()?;
     let operation = Operation::ALL.into_iter().find(|operation| operation.as_str() == name)?;
     let target = match operation {
-        // Some records name the node of the instance, some write `self`: it is the same.
+        // Some records name the node of the instance, some write `self`; both mean the same.
         Operation::Undeploy => None,
         _ => neighbour(target)?,
     };

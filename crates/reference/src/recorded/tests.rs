@@ -38,7 +38,7 @@ fn the_committed_facts_are_complete_and_small() {
 }
 
 #[test]
-fn a_text_that_is_no_run_is_refused_with_its_line() {
+fn a_malformed_run_is_rejected_with_its_line() {
     for (text, line) in [
         ("", Some(1)),
         ("evaluations\nactivations", Some(3)),
@@ -55,7 +55,7 @@ fn a_text_that_is_no_run_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_message_more_or_less_or_changed_has_another_checksum() {
+fn any_change_of_messages_changes_the_checksum() {
     let message = |emitted: f64| Message { user: 3, instance: 65, times: [46.0, 46.01, emitted, 46.0] };
     let of = |messages: &[Message]| {
         let mut known = Messages::default();

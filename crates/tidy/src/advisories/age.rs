@@ -6,7 +6,7 @@ use toml::value::Date;
 
 use super::{DATABASE, Database};
 
-/// A look-up may be this old before [`warning`] asks for another.
+/// The maximum age of a look-up before [`warning`] asks for another.
 pub const AGE_DAYS_MAX: i64 = 120;
 
 /// Days since 1970-01-01, in UTC.
@@ -35,8 +35,8 @@ impl From<Date> for Day {
     }
 }
 
-/// What to tell a developer on this day about the age of the look-up, if it is old. A warning and not a finding, because
-/// a commit that passed must not begin to fail by the calendar alone.
+/// The warning for a developer on this day about an old look-up. Not a finding, because a commit that passed must not
+/// start to fail by the calendar alone.
 pub fn warning(database: &Database, today: Day) -> Option<String> {
     let age_days = today.0 - Day::from(database.looked_up).0;
     (age_days > AGE_DAYS_MAX).then(|| {

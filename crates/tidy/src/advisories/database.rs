@@ -1,4 +1,4 @@
-//! The form of the file that holds the advisories.
+//! The format of the file that holds the advisories.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use semver::{Version, VersionReq};
 use serde::Deserialize;
 use toml::value::Date;
 
-/// What was looked up, and when.
+/// The advisories that were looked up, and when.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
     /// When all packages were last looked up.
     pub looked_up: Date,
-    /// The date of the newest advisory that was seen then, of any package.
+    /// The date of the newest advisory of any package at that time.
     pub newest_advisory: Date,
     /// Packages that were looked up, with or without advisories.
     pub packages: BTreeSet<String>,
@@ -34,18 +34,18 @@ pub struct Advisory {
     pub package: String,
     /// When it was published.
     pub date: Date,
-    /// What is wrong.
+    /// The kind of defect.
     pub kind: Kind,
-    /// Versions in which it is fixed: those that fit any of these.
+    /// Versions in which it is fixed: those that match any of these.
     pub patched: Vec<VersionReq>,
-    /// Versions that never had the defect: those that fit any of these.
+    /// Versions that never had the defect: those that match any of these.
     #[serde(default)]
     pub unaffected: Vec<VersionReq>,
     /// When it was withdrawn.
     pub withdrawn: Option<Date>,
 }
 
-/// What an advisory says of a package.
+/// The kind of an advisory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -53,9 +53,9 @@ pub enum Kind {
     Vulnerability,
     /// Safe code can cause undefined behaviour with it.
     Unsound,
-    /// Nobody will mend it.
+    /// It is no longer maintained.
     Unmaintained,
-    /// Worth knowing, but no defect.
+    /// Worth knowing, but not a defect.
     Notice,
 }
 
@@ -70,8 +70,8 @@ pub struct Accepted {
 }
 
 impl Advisory {
-    /// Whether this version has the defect. A pre-release fits only requirements that name one of its own version, so it
-    /// counts as affected where it cannot be told.
+    /// Whether this version has the defect. A pre-release matches only requirements that name one of its own version,
+    /// so it counts as affected in case of doubt.
     pub fn affects(&self, version: &Version) -> bool {
         let mut free = self.patched.iter().chain(&self.unaffected);
         self.withdrawn.is_none() && !free.any(|requirement| requirement.matches(version))

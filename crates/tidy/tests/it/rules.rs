@@ -1,4 +1,4 @@
-//! Each rule fails on a workspace that breaks it, and on nothing else: every fixture differs from the clean one in one
+//! Each rule fails on a workspace that breaks it, and only there: every fixture differs from the clean one in one
 //! place.
 
 use mario_tidy::{Package, duplicates, length, licences};
@@ -56,7 +56,7 @@ fn allows_a_dependency_of_tests_that_has_its_line() {
 }
 
 #[test]
-fn finds_a_ghost_in_the_description() {
+fn finds_a_missing_crate_in_the_description() {
     let findings = Fixture::clean("ghost-in-prose")
         .replacing("ARCHITECTURE.md", "All crates", "- `crates/ghost`: gone.\n\nAll crates")
         .findings();
@@ -64,7 +64,7 @@ fn finds_a_ghost_in_the_description() {
 }
 
 #[test]
-fn finds_a_ghost_in_the_block_of_dependencies() {
+fn finds_a_missing_crate_in_the_block_of_dependencies() {
     for (name, line) in [("ghost-from", "ghost"), ("ghost-to", "tidy -> ghost")] {
         let findings =
             Fixture::clean(name).replacing("ARCHITECTURE.md", "* (tests)", &format!("{line}\n* (tests)")).findings();
@@ -93,14 +93,14 @@ fn finds_that_the_block_of_dependencies_is_gone() {
 }
 
 #[test]
-fn finds_a_crate_outside_the_lints() {
+fn finds_a_crate_without_the_workspace_lints() {
     let findings =
         Fixture::clean("no-lints").replacing("crates/tidy/Cargo.toml", "[lints]\nworkspace = true\n", "").findings();
     assert_eq!(findings, ["crates/tidy/Cargo.toml: does not say `[lints]` `workspace = true`"]);
 }
 
 #[test]
-fn finds_a_crate_without_opening_words() {
+fn finds_a_crate_without_documentation() {
     for (name, path) in [("no-words-lib", "crates/core/src/lib.rs"), ("no-words-main", "crates/shell/src/main.rs")] {
         let findings = Fixture::clean(name).with(path, "// Quiet.\n").findings();
         assert_eq!(findings, [format!("{path}: does not open with documentation (`//! `)")]);
@@ -130,7 +130,7 @@ fn finds_a_long_function() {
 }
 
 #[test]
-fn lets_what_is_listed_stay_but_not_grow() {
+fn listed_lengths_may_stay_but_not_grow() {
     let path = "crates/core/src/long.rs";
     let with = |name: &str, lines: usize| {
         Fixture::clean(name)
@@ -173,7 +173,7 @@ fn finds_a_name_that_says_nothing() {
 
 #[test]
 fn finds_the_path_of_a_machine() {
-    // In two parts each, as this file is under the rule too.
+    // In two parts each, because the rule applies to this file too.
     let paths = [
         concat!("/ho", "me/"),
         concat!("/ro", "ot/"),

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use mario_tidy::advisories::{self, age};
 use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages};
 
-/// Packages that may be linked in several versions, each with the reason why nothing here can mend it.
+/// Packages that may be linked in several versions, each with the reason why nothing here can fix it.
 ///
 /// `num-bigint` and `syn`: `cargo metadata` lists the parser of certificates that rcgen could use, with all that it needs; no
 /// feature that is on here links it, as `cargo tree` shows. `windows-sys`: ring asks for an older one than everything else, on
@@ -45,7 +45,7 @@ fn warn_of_an_old_look_up(workspace: &Workspace) {
 }
 
 #[test]
-fn links_nothing_that_it_may_not_link() {
+fn links_only_accepted_licences() {
     let packages = packages(&root()).expect("cargo knows the packages");
     expect_none(&licences::check(&packages));
 }

@@ -1,4 +1,4 @@
-//! How single values become the content of a field.
+//! Codecs of single values.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::{Codec, Page, Schema, Unknown};
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_bytes, put_fixed64, put_nested, put_number};
 
-/// A whole number that is not negative.
+/// An unsigned integer.
 pub(crate) struct Unsigned;
 
-/// A whole number; small ones of either sign are short.
+/// A signed integer in zigzag encoding.
 pub(crate) struct Signed;
 
 /// 128 bits.
@@ -24,10 +24,10 @@ pub(crate) struct Flag;
 /// A text of bounded length.
 pub(crate) struct Text(pub(crate) usize);
 
-/// Bytes that mean something to others, of bounded length.
+/// Opaque bytes of bounded length.
 pub(crate) struct Octets(pub(crate) usize);
 
-/// A text for people, which is cut where it is too long.
+/// A text for people, truncated where it is too long.
 pub(crate) struct Excerpt(pub(crate) usize);
 
 /// A message with a table of its own.
@@ -155,7 +155,7 @@ pub(crate) fn write_text(number: u32, text: &str, bytes_max: usize, out: &mut Ve
     Ok(())
 }
 
-/// A text that is not longer than `bytes_max`. Nothing is copied before that is known.
+/// Reads a text of at most `bytes_max` bytes. The length is checked before anything is copied.
 pub(crate) fn read_text(content: Content<'_>, bytes_max: usize) -> Result<&str, DecodeError> {
     let Content::Bytes(bytes) = content else { return Err(Problem::WrongContent.into()) };
     if bytes.len() > bytes_max {

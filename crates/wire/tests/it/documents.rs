@@ -1,11 +1,11 @@
-//! `docs/wire.md` has the tables of the code.
+//! `docs/wire.md` has the tables derived from the code.
 
 use std::fs;
 use std::path::Path;
 
 use mario_wire::{bounds_table, schema_tables};
 
-/// Replaces what is between two marks.
+/// Replaces the text between two marks.
 fn replaced(text: &str, mark: &str, content: &str) -> String {
     let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->"));
     let (before, rest) = text.split_once(&begin).expect("the page has the mark");

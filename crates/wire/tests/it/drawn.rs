@@ -1,4 +1,4 @@
-//! Messages and records that follow from a seed.
+//! Messages and records generated from a seed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use mario_domain::{
 };
 use mario_wire::{Body, Envelope, Ping, Pong};
 
-/// Draws values from a seed (`SplitMix64`).
+/// Generates values from a seed (`SplitMix64`).
 pub struct Draw {
     state: u64,
 }
@@ -35,7 +35,7 @@ impl Draw {
         self.number() % bound
     }
 
-    /// Numbers of all lengths, with the smallest and the largest among them.
+    /// Numbers of all lengths, including the smallest and the largest.
     fn unsigned(&mut self) -> u64 {
         match self.below(8) {
             0 => 0,
@@ -102,7 +102,7 @@ impl Draw {
     }
 
     fn operation(&mut self) -> AgentOperation {
-        // Those that have no flavour for a target.
+        // The operations without a flavour as a target.
         AgentOperation::ALL[self.below(3) as usize]
     }
 
@@ -143,7 +143,7 @@ impl Draw {
         Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
     }
 
-    /// What an agent whose policy looks back takes along.
+    /// What an agent whose policy reads its past takes along.
     pub fn past(&mut self) -> Arc<Luggage> {
         let fact = |draw: &mut Draw| {
             let (neighbour, rate) = (draw.target(), f64::from(draw.short()));

@@ -1,4 +1,5 @@
-//! The bytes of version 1. A node of the next version must read them; so they may not change once version 1 is released.
+//! The bytes of version 1. A node of the next version must read them, so they must not change once version 1 is
+//! released.
 
 use std::fmt::Write;
 

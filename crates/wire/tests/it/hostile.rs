@@ -1,4 +1,4 @@
-//! Bytes from anywhere: no panic, no wrong value, precise errors, bounds on everything.
+//! Arbitrary bytes: no panic, no wrong value, precise errors, bounds on everything.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn mutations() -> u64 {
     wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or(40_000)
 }
 
-/// Changes a few bytes, cuts some out, repeats some, or cuts the end off.
+/// Flips a few bytes, removes or repeats some, or truncates the end.
 fn mutate(draw: &mut Draw, bytes: &mut Vec<u8>) {
     for _ in 0..=draw.below(3) {
         if bytes.is_empty() {
@@ -42,7 +42,7 @@ fn mutate(draw: &mut Draw, bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn mutated_messages_are_values_or_errors_and_values_are_written_as_they_were_read() {
+fn mutated_messages_fail_to_decode_or_round_trip() {
     let mut read = 0u64;
     for seed in 0..mutations() {
         let mut draw = Draw::new(seed);
@@ -63,7 +63,7 @@ fn mutated_messages_are_values_or_errors_and_values_are_written_as_they_were_rea
 }
 
 #[test]
-fn mutated_records_are_values_or_errors_and_values_are_written_as_they_were_read() {
+fn mutated_records_fail_to_decode_or_round_trip() {
     for seed in 0..mutations() / 2 {
         let mut draw = Draw::new(seed);
         let mut bytes = Vec::new();
@@ -78,17 +78,17 @@ fn mutated_records_are_values_or_errors_and_values_are_written_as_they_were_read
 }
 
 #[test]
-fn random_bytes_are_no_envelope() {
+fn random_bytes_never_decode() {
     for seed in 0..mutations() {
         let mut draw = Draw::new(seed);
         let bytes: Vec<u8> = (0..draw.below(64)).map(|_| draw.number() as u8).collect();
-        // Without sixteen bytes for the sender's journal, nothing is.
+        // Nothing decodes without the sixteen bytes of the sender's journal.
         assert!(decode(&bytes).is_err(), "seed {seed}");
     }
 }
 
 #[test]
-fn a_message_that_is_cut_anywhere_is_never_another_message_of_the_same_kind_with_less_in_it() {
+fn a_truncated_message_never_decodes_as_the_same_kind() {
     for kind in 0..Draw::BODIES {
         let mut draw = Draw::new(kind);
         let envelope = Envelope::new(JournalId(1), None, draw.body(kind));
@@ -116,7 +116,7 @@ fn hello(open: usize) -> Message {
 }
 
 #[test]
-fn what_exceeds_a_bound_is_not_written_and_the_error_says_where() {
+fn what_exceeds_a_bound_is_not_written_and_the_error_names_the_field() {
     assert_eq!(
         refused(hello(bounds::OPEN_TRANSFERS_MAX + 1)),
         "cannot write `body.colony.hello.open`: it has more than 16384 entries"
@@ -188,7 +188,7 @@ fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
 }
 
 #[test]
-fn a_reason_for_people_is_cut_at_a_character() {
+fn a_long_reason_is_truncated_between_characters() {
     let reason = "é".repeat(bounds::REASON_BYTES_MAX);
     let inhibition = Inhibition { node: NodeId::number(1), rule: Rule::Acceptance { reason } };
     let message = Message::Inhibit { transfer: TRANSFER, inhibition };

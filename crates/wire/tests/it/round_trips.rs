@@ -1,4 +1,4 @@
-//! What is written is read as the same value; what is newer is skipped or refused.
+//! What is written is read back as the same value; what is newer is skipped or rejected.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn encoded(envelope: &Envelope) -> Vec<u8> {
 }
 
 #[test]
-fn every_drawn_envelope_comes_back() {
+fn every_generated_envelope_round_trips() {
     for seed in 0..3_000 {
         let envelope = Draw::new(seed).envelope();
         let bytes = encoded(&envelope);
@@ -32,7 +32,7 @@ fn every_drawn_envelope_comes_back() {
 }
 
 #[test]
-fn the_past_of_an_agent_comes_back() {
+fn the_past_of_an_agent_round_trips() {
     for seed in 0..500 {
         let luggage = Draw::new(seed).past();
         let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
@@ -43,7 +43,7 @@ fn the_past_of_an_agent_comes_back() {
 }
 
 #[test]
-fn hardware_of_several_kinds_comes_back() {
+fn hardware_of_several_kinds_round_trips() {
     let hardware = Hardware::units(3).with(HardwareKind::MemoryMb, 2_048).expect("counted");
     let free = Capacity::Bounded(Hardware::NONE.with(HardwareKind::Gpu, 1).expect("counted"));
     let rule = Rule::Capacity { needed: hardware, free };
@@ -55,7 +55,7 @@ fn hardware_of_several_kinds_comes_back() {
 }
 
 #[test]
-fn flavours_come_back() {
+fn flavours_round_trip() {
     let flavour = |name: &str, units: u64| Flavour {
         id: FlavourId::name(name).expect("a name"),
         hardware: Hardware::units(units).with(HardwareKind::Gpu, units % 2).expect("counted"),
@@ -186,7 +186,7 @@ fn fields_of_newer_versions_are_skipped_in_messages() {
 }
 
 #[test]
-fn messages_of_newer_kinds_are_told_from_garbage() {
+fn messages_of_newer_kinds_are_distinguished_from_garbage() {
     let envelope = Envelope::new(JournalId(1), None, Body::Ping(Ping { sent: 5 }));
     let mut bytes = encoded(&envelope);
     // The body is the last field: an alternative with number 3 becomes one with number 9.
@@ -200,7 +200,7 @@ fn messages_of_newer_kinds_are_told_from_garbage() {
 }
 
 #[test]
-fn a_journal_from_the_future_is_refused() {
+fn a_journal_of_a_newer_format_is_rejected() {
     for kind in 0..Draw::RECORDS {
         let mut bytes = Vec::new();
         encode_record(&Draw::new(kind).record(kind), &mut bytes).expect("drawn values keep their bounds");
@@ -220,7 +220,7 @@ fn a_journal_from_the_future_is_refused() {
 }
 
 #[test]
-fn only_a_hello_tells_versions_and_every_hello_does() {
+fn only_a_hello_carries_versions_and_every_hello_does() {
     let hello = Envelope::new(JournalId(1), None, Body::Colony(Message::Hello(Draw::new(1).hello())));
     assert!(hello.versions.is_some());
     let silent = Envelope { versions: None, ..hello };
@@ -232,7 +232,7 @@ fn only_a_hello_tells_versions_and_every_hello_does() {
 }
 
 #[test]
-fn a_round_trip_leaves_out_the_time_that_the_neighbour_held_the_ping() {
+fn a_round_trip_excludes_the_time_that_the_neighbour_held_the_ping() {
     let pong = Pong { ping_sent: 1_000, received: 77_000, sent: 77_400 };
     assert_eq!(pong.round_trip(2_000), Some(600));
     assert_eq!(pong.round_trip(1_399), None, "the neighbour held it longer than it took");
@@ -241,7 +241,7 @@ fn a_round_trip_leaves_out_the_time_that_the_neighbour_held_the_ping() {
 }
 
 #[test]
-fn a_ledger_comes_back_and_a_mutated_one_is_a_ledger_or_an_error() {
+fn a_ledger_round_trips_and_a_mutated_one_fails_or_round_trips() {
     for seed in 0..200 {
         let mut draw = Draw::new(seed);
         let mut ledger = Ledger::default();

@@ -143,7 +143,7 @@ const HOSTILE: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn refuses_what_is_no_plain_question_and_answers_others_meanwhile() {
+fn rejects_hostile_requests_and_answers_others_meanwhile() {
     let server = Running::new(Limits::default(), titled());
     let mut open = Vec::new();
     for (request, expected) in HOSTILE {
@@ -188,7 +188,7 @@ fn answers_what_comes_before_garbage() {
 }
 
 #[test]
-fn a_client_that_is_slow_to_ask_is_cut_off() {
+fn a_slow_request_is_cut_off() {
     let server = Running::new(Limits { head_timeout: SHORT, ..Limits::default() }, titled());
     // One that says nothing, and one that stops in the middle: both see the end of the connection.
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
