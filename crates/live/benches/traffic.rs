@@ -2,15 +2,16 @@
 //!
 //! `cargo bench -p mario-live --bench traffic` prints
 //!
-//! 1. **processor time per request and hop**, beside nginx in the same run. Both are two proxies in a row: a client speaks HTTP/1.1 to the
-//!    first, the first speaks to the second over mutual TLS (HTTP/2 here, HTTP/1.1 with nginx, which has no other), the second to
-//!    the sample service. Runs alternate, and the median counts. Needs `nginx` on the search path; without it, only our figures are printed;
+//! 1. **processor time per request and hop**, compared with nginx in the same run. Both are two proxies in a row: a
+//!    client speaks HTTP/1.1 to the first, the first speaks to the second over mutual TLS (HTTP/2 here, HTTP/1.1 with
+//!    nginx, which has no other), the second to the sample service. Runs alternate, and the median counts. Needs
+//!    `nginx` on the search path; without it, only our figures are printed;
 //! 2. the **resident memory** of a node's data plane after that;
 //! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the copy moves from node
 //!    to node and routes follow late. The goal is 0.
 //!
-//! `-- --requests N` and `-- --rate N` change the third, `-- --seconds N` the runs of the first; `-- moves` or `-- processor` asks for one of them alone.
-//! Everything happens on loopback, and what was started is stopped.
+//! `-- --requests N` and `-- --rate N` change the third, `-- --seconds N` the runs of the first; `-- moves` or
+//! `-- processor` selects one of them. Everything happens on loopback, and what was started is stopped.
 
 #[path = "../tests/it/nodes.rs"]
 mod nodes;
@@ -24,11 +25,11 @@ mod roles;
 
 use std::ffi::OsString;
 
-/// The binary `mario` has the same.
+/// The same allocator as in the binary `mario`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What the arguments ask for.
+/// The options of the bench.
 struct Options {
     requests: u64,
     rate: u64,
@@ -59,7 +60,7 @@ fn main() {
         seconds: value("--seconds", 5),
         only: arguments.iter().find(|argument| ["moves", "processor"].contains(&argument.as_str())).cloned(),
     };
-    // Cargo's test runner asks benches for their list, too.
+    // Cargo's test runner lists benches, too.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }

@@ -1,8 +1,8 @@
 //! Applications as their owners describe and sign them.
 //!
-//! An [`ApplicationFile`] is what an owner writes. [`sign`] makes a document of it: one text with everything, the owner's certificate,
-//! and a signature. [`open`] reads a document, believes nothing of it before certificate and signature were checked, and returns
-//! what a node needs.
+//! An [`ApplicationFile`] is what an owner writes. [`sign`] turns it into a document: one text with everything, the
+//! owner's certificate, and a signature. [`open`] reads a document, trusts nothing in it before certificate and
+//! signature are verified, and returns what a node needs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::fault::Fault;
 use crate::identity::{Certified, Identity, Subject, application_id, check_host, check_prefix};
 use crate::seams::Run;
 
-/// The bytes of a document, all in all. It travels in one frame between nodes.
+/// The maximum size of a document. It travels in one frame between nodes.
 pub const DOCUMENT_BYTES_MAX: usize = 384 << 10;
 
-/// What a document begins with; the number is its format.
+/// The first bytes of a document; the number is its format.
 pub const MAGIC: &[u8] = b"mario-application/1\n";
 
 /// An application as its owner writes it, in TOML.
@@ -35,7 +35,7 @@ pub const MAGIC: &[u8] = b"mario-application/1\n";
 pub struct ApplicationFile {
     /// Its id: that of its certificate.
     pub id: String,
-    /// Its version, from 1: an update has a higher one than what it replaces.
+    /// Its version, from 1: an update must have a higher one than the description that it replaces.
     #[serde(default = "first_version")]
     pub version: u64,
     /// Who runs it.
@@ -49,10 +49,10 @@ pub struct ApplicationFile {
     pub max_latency: f64,
     /// The file with the policy of its agents.
     pub policy: String,
-    /// For how many evaluations an agent remembers what was inhibited.
+    /// For how many evaluations an agent remembers an inhibition.
     #[serde(default)]
     pub memory: u32,
-    /// How often an instance, its replicas and theirs may replicate in all; without it, without end.
+    /// How often an instance, its replicas and theirs may replicate in all; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,
     /// Whether two copies of an instance must never run at once. It accepts a gap when it moves.
@@ -64,7 +64,7 @@ pub struct ApplicationFile {
     /// Path prefixes under which it is reached; its certificate must list them.
     #[serde(default)]
     pub prefixes: Vec<String>,
-    /// The versions of itself that it can run in, the first by default: each with its own needs.
+    /// The versions of itself that it can run in, each with its own needs; the first is the default.
     #[serde(default, rename = "flavour", skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<FlavourFile>,
     /// How its instances sleep; without it, they do not.
@@ -89,7 +89,7 @@ pub struct FlavourFile {
     pub max_rate: f64,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: f64,
-    /// How good the answers are, in whatever unit its owner likes.
+    /// How good the answers are, in a unit of the owner's choice.
     pub quality: f64,
 }
 
@@ -129,7 +129,7 @@ pub struct RunFile {
     /// How long a copy may take until it is healthy, in milliseconds.
     #[serde(default = "default_start_ms")]
     pub start_timeout_ms: u64,
-    /// How long a copy may take to finish what it has begun, in milliseconds.
+    /// How long a copy may take to finish its open requests, in milliseconds.
     #[serde(default = "default_drain_ms")]
     pub drain_timeout_ms: u64,
     /// The memory that it may use.
@@ -161,7 +161,7 @@ fn default_drain_ms() -> u64 {
     30_000
 }
 
-/// What is signed: the file, and the texts that it names.
+/// The signed content: the file, and the texts that it names.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Signed {
@@ -169,14 +169,14 @@ struct Signed {
     policy: PolicyText,
 }
 
-/// A document whose signature was checked.
+/// A document whose signature was verified.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Opened {
-    /// What a node decides with. It has the document in it.
+    /// What a node decides with. It includes the document.
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
     pub run: Arc<Run>,
-    /// A number of how copies are run, and of what they are told: where it differs, a copy is another one.
+    /// A checksum of how copies are run and configured: a copy with another one must be restarted.
     pub shape: u32,
     /// The names under which it is reached, with the certificate that proves them.
     pub names: Arc<Names>,
@@ -186,7 +186,7 @@ pub struct Opened {
     pub from_store: Vec<String>,
 }
 
-/// Signs an application with the key of its certificate. `policy` has the files that the policy is made of.
+/// Signs an application with the key of its certificate. `policy` holds the files of its policy.
 pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) -> Result<Vec<u8>, Fault> {
     let signed = Signed { file: file.clone(), policy: policy.clone() };
     let text = serde_json::to_vec(&signed)
@@ -197,17 +197,17 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
         document.extend_from_slice(&(part.len() as u32).to_be_bytes());
         document.extend_from_slice(part);
     }
-    // What no node would take is not signed.
+    // Refuses to sign what no node would accept.
     open(&document, identity.authority(), UnixTime::now())?;
     Ok(document)
 }
 
-/// Checks a document of the own colony, as it is now.
+/// Verifies a document of this colony at the current time.
 pub fn open_now(document: &[u8], identity: &Identity) -> Result<Opened, Fault> {
     open(document, identity.authority(), UnixTime::now())
 }
 
-/// Checks the signature of a document and what it claims, and returns what it says.
+/// Verifies the signature of a document and its claims, and returns its content.
 pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, Fault> {
     let wrong = |cause: &str| Fault::new("cannot use the description of the application").caused_by(cause.to_owned());
     if document.len() > DOCUMENT_BYTES_MAX {
@@ -237,14 +237,14 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
     opened(signed, document, certificate.as_ref())
 }
 
-/// Reads a document that was checked before, and is kept in this node's own journal.
+/// Reads a document that was verified before, and is stored in this node's own journal.
 pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     let wrong = || Fault::new("cannot use the description of the application in the journal");
     let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
     opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
 }
 
-/// Three parts with their lengths before them, and nothing behind.
+/// Three parts, each preceded by its length, and nothing after them.
 fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     let mut parts = [&[][..]; 3];
     for part in &mut parts {
@@ -254,7 +254,7 @@ fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(parts)
 }
 
-/// Checks names of an application that a neighbour tells: its certificate now, and that it lists them.
+/// Verifies names of an application that a neighbour announces: its certificate is valid now, and lists them.
 pub(crate) fn check_names(
     application: &ApplicationId,
     names: &Names,
@@ -369,15 +369,15 @@ fn opened(signed: Signed, document: &[u8], certificate: &[u8]) -> Result<Opened,
     Ok(Opened { descriptor: Arc::new(descriptor), run, shape, names: Arc::new(names), environment, from_store })
 }
 
-/// A number of the part of a document that copies are run by. It is that of the text as it was signed, so that no version of this program
-/// sees it differently.
+/// A checksum of the part of a document that determines how copies are run. It is computed from the signed text, so
+/// that all versions of this program agree on it.
 fn shape(document: &[u8]) -> u32 {
     let text = document.strip_prefix(MAGIC).and_then(parts).map(|[text, ..]| text).unwrap_or_default();
     let signed: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
     crc32fast::hash(signed["file"]["run"].to_string().as_bytes())
 }
 
-/// Facts about something, as files write them.
+/// Facts about a subject, as files write them.
 pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, Fault> {
     let fact = |(key, value): (&String, &PlainValue)| {
         let wrong = |error| Fault::new(format!("the fact `{key}` cannot be used")).caused_by(error);

@@ -1,7 +1,7 @@
-//! What a node is set up with: `node.toml`.
+//! The configuration of a node: `node.toml`.
 //!
-//! [`NodeConfig::read`] reads the text and tells everything that is wrong with it, each with its place. [`check`](check::check) sees, before a node
-//! starts, whether the machine has what the text names.
+//! [`NodeConfig::read`] parses the text and reports everything that is wrong with it, each with its place.
+//! [`check`](check::check) verifies, before a node starts, that the machine has what the text names.
 
 mod check;
 mod places;
@@ -35,10 +35,10 @@ pub const CERTIFICATES_MAX: usize = 256;
 /// The neighbours that a node may have.
 pub const NEIGHBOURS_MAX: usize = 256;
 
-/// The fewest bytes that the trace of a node may have, if it has any.
+/// The minimum size of the trace of a node, unless it is disabled.
 const TRACE_BYTES_LEAST: u64 = 64 << 10;
 
-/// The file that sets a node up.
+/// The configuration file of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFile {
@@ -46,7 +46,7 @@ pub struct NodeFile {
     pub id: String,
     /// The units of hardware that it has.
     pub capacity: u64,
-    /// Where it keeps its journal, and what its workloads leave; from the directory of this file.
+    /// Where it keeps its journal and the data of its workloads; relative to the directory of this file.
     #[serde(default = "default_data")]
     pub data: PathBuf,
     /// The file with its acceptance policy; without one it accepts whatever fits.
@@ -59,13 +59,14 @@ pub struct NodeFile {
     pub listen: ListenFile,
     /// Its certificate, its key, and the certificate of the colony's authority.
     pub identity: IdentityFile,
-    /// Certificates for clients. With one or more, the ingress speaks TLS alone; who asks for a host that none is for gets the first.
+    /// Certificates for clients. With one or more, the ingress speaks TLS only; a client that asks for a host without a
+    /// certificate gets the first.
     #[serde(default)]
     pub tls: Vec<TlsFile>,
     /// The nodes that it talks to.
     #[serde(default)]
     pub neighbours: Vec<NeighbourFile>,
-    /// When things happen by themselves.
+    /// Periods and timeouts.
     #[serde(default)]
     pub timing: TimingFile,
     /// How workloads are run.
@@ -74,7 +75,7 @@ pub struct NodeFile {
     /// The node's part of the trace of its colony.
     #[serde(default)]
     pub trace: TraceFile,
-    /// What the node must not forget.
+    /// The node's journal.
     #[serde(default)]
     pub journal: JournalFile,
 }
@@ -83,7 +84,7 @@ pub struct NodeFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JournalFile {
-    /// After how many records they are replaced by what they add up to.
+    /// After how many records the journal is compacted into a ledger.
     #[schemars(range(min = 16, max = 1_000_000_000))]
     pub shorten_after: u64,
 }
@@ -98,7 +99,7 @@ impl Default for JournalFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceFile {
-    /// The bytes that it may have; the oldest are removed first. With 0, nothing is written.
+    /// The maximum size in bytes; the oldest parts are removed first. With 0, nothing is written.
     #[schemars(range(max = 1_099_511_627_776_u64))]
     pub bytes_max: u64,
 }
@@ -133,13 +134,13 @@ pub struct IdentityFile {
     pub key: PathBuf,
 }
 
-/// A certificate for clients, from an authority that they trust; from the directory of `node.toml`.
+/// A certificate for clients, from an authority that they trust; relative to the directory of `node.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TlsFile {
-    /// The certificate in PEM, with those that lead to its authority behind it.
+    /// The certificate in PEM, followed by the chain to its authority.
     pub certificate: PathBuf,
-    /// Its private key in PEM, which nobody else may read.
+    /// Its private key in PEM, which no other user may read.
     pub key: PathBuf,
 }
 
@@ -153,14 +154,15 @@ pub struct NeighbourFile {
     pub address: String,
 }
 
-/// When things happen by themselves, in milliseconds.
+/// Periods and timeouts, in milliseconds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimingFile {
     /// How often each agent evaluates its policy.
     #[schemars(range(min = 50, max = 86_400_000))]
     pub evaluation_ms: u64,
-    /// How often the policy of the node is asked what is to leave or to shrink; as often as agents evaluate, unless given.
+    /// How often the policy of the node is asked which instances to evict or to shrink; by default, as often as agents
+    /// evaluate.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 50, max = 86_400_000))]
     pub owner_ms: Option<u64>,
@@ -170,19 +172,19 @@ pub struct TimingFile {
     /// How long a source waits for a target to be ready.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub prepare_ms: u64,
-    /// How long a target keeps a place.
+    /// How long a target keeps a reservation.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub reservation_ms: u64,
-    /// After how long an unanswered message is sent again, at first.
+    /// After how long an unanswered message is first resent.
     #[schemars(range(min = 10, max = 60_000))]
     pub resend_ms: u64,
-    /// The longest time between two messages that are sent again, and after which a copy that ended is started again.
+    /// The maximum backoff between resends of a message, and between restarts of a copy that ended.
     #[schemars(range(min = 10, max = 3_600_000))]
     pub resend_ms_max: u64,
     /// After how much silence a link is down.
     #[schemars(range(min = 300, max = 60_000))]
     pub silence_ms: u64,
-    /// The unit in which latencies are told apart.
+    /// The unit to which latencies are rounded.
     #[schemars(range(min = 0.001, max = 1_000.0))]
     pub latency_quantum_ms: f64,
 }
@@ -207,7 +209,7 @@ impl Default for TimingFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadsFile {
-    /// The drivers that this node has; what asks for another is not accepted.
+    /// The drivers of this node; an application that asks for another is not accepted.
     pub drivers: Vec<String>,
     /// The bytes of log that one copy may keep.
     #[schemars(range(min = 4_096, max = 1_073_741_824))]
@@ -215,7 +217,7 @@ pub struct WorkloadsFile {
     /// The ports that copies may listen on, from the first to the last.
     #[schemars(range(min = 1_024))]
     pub ports_min: u16,
-    /// The last of them.
+    /// The last of these ports.
     #[schemars(range(min = 1_024))]
     pub ports_max: u16,
     /// A directory with one file for each value that workloads may ask for by name, such as secrets.
@@ -239,12 +241,12 @@ fn default_data() -> PathBuf {
     PathBuf::from("data")
 }
 
-/// What a node is set up with, checked.
+/// The configuration of a node, checked.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
-    /// The text that it is from, for places in messages.
+    /// The text that it was read from, for places in messages.
     pub text: Arc<str>,
-    /// What that is called.
+    /// The name of the text.
     pub name: String,
     /// Its id.
     pub node: NodeId,
@@ -268,13 +270,13 @@ pub struct NodeConfig {
     pub tls: Vec<TlsFile>,
     /// Its neighbours, in the order in which its agents see them.
     pub neighbours: Vec<Neighbour>,
-    /// When things happen by themselves.
+    /// Periods and timeouts.
     pub timing: TimingFile,
     /// How workloads are run.
     pub workloads: WorkloadsFile,
     /// The node's part of the trace of its colony.
     pub trace: TraceFile,
-    /// What the node must not forget.
+    /// The node's journal.
     pub journal: JournalFile,
 }
 
@@ -288,7 +290,7 @@ pub struct Neighbour {
 }
 
 impl NodeConfig {
-    /// Reads the text of `node.toml`. Paths in it start from `directory`.
+    /// Reads the text of `node.toml`. Paths in it are relative to `directory`.
     pub fn read(name: &str, text: &str, directory: &Path) -> Result<NodeConfig, ConfigError> {
         let places = Places::new(text);
         let file: NodeFile = toml::from_str(text).map_err(|error| places.unreadable(name, &error))?;
@@ -364,7 +366,7 @@ impl NodeConfig {
         Duration::from_millis(self.timing.evaluation_ms)
     }
 
-    /// How often the owner is asked what is to leave or to shrink.
+    /// How often the owner is asked which instances to evict or to shrink.
     pub fn owner_period(&self) -> Duration {
         Duration::from_millis(self.timing.owner_ms.unwrap_or(self.timing.evaluation_ms))
     }
@@ -374,7 +376,8 @@ impl NodeConfig {
         Duration::from_millis(self.timing.silence_ms)
     }
 
-    /// The timing of the rules. The daemon itself says when agents evaluate: it knows when a window of client requests ends.
+    /// The timing of the rules. The daemon itself triggers the evaluations: it knows when a window of client requests
+    /// ends.
     pub(crate) fn colony_timing(&self) -> Timing {
         let of = |ms: u64| mario_domain::Duration::of(ms as f64);
         Timing {
@@ -387,7 +390,7 @@ impl NodeConfig {
         }
     }
 
-    /// How much the rules keep at one time.
+    /// The limits of the rules' state.
     pub(crate) fn colony_limits() -> Limits {
         Limits::default()
     }

@@ -3,7 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `core` | the thread that owns the node and its journal |
-//! | `evaluations` | agents evaluate, and the owner of the node acts |
+//! | `evaluations` | evaluations of agents, and the initiative of the node's owner |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | instances that sleep, and that client requests wake |
 //! | `documents` | checks descriptions of applications |
@@ -64,33 +64,33 @@ use dormant::Sleepers;
 use names::NameBook;
 use shadows::Shadows;
 
-/// Events that wait for the core. When they are full, who has more waits.
+/// The capacity of the core's queue. When it is full, senders wait.
 const INBOX: usize = 1_024;
 
-/// How long requests in flight may take when the daemon ends.
+/// How long requests in flight may take at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
-/// What happens to the core.
+/// An event for the core.
 pub(crate) enum Event {
-    /// Something about links.
+    /// An event of links.
     Link(LinkEvent),
-    /// Something that the rules are to be told: about copies, mostly.
+    /// An input for the rules: about copies, mostly.
     Happened(Input),
-    /// An operator asks.
+    /// An operator's request.
     Ask(Ask),
-    /// An operator wants the last decision of an instance explained: what its agent knew then.
+    /// An operator wants the last decision of an instance explained: returns what its agent knew then.
     Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
-    /// The daemon ends.
+    /// The daemon shuts down.
     Stop,
 }
 
-/// A question, and where the answer goes.
+/// A request of an operator, and where its answer goes.
 pub(crate) struct Ask {
     pub(crate) question: Question,
     pub(crate) reply: oneshot::Sender<Answer>,
 }
 
-/// What the daemon is given beside its configuration.
+/// What the daemon needs beside its configuration.
 #[derive(Clone, Debug)]
 pub struct Equipment {
     /// How the own binary runs the processes of workloads.
@@ -108,7 +108,7 @@ pub struct Addresses {
     pub operators: SocketAddr,
 }
 
-/// Runs a node until `stop` is done. `ready` is told where it listens.
+/// Runs a node until `stop` completes. `ready` is called with its addresses.
 pub async fn run(
     config: NodeConfig,
     checked: Checked,
@@ -188,7 +188,7 @@ pub async fn run(
     stop.await;
     events.tell(Told::Stopping);
     let _ = stop_sender.send(true);
-    // Clients get their answers; what neighbours forward goes on until the links end.
+    // Clients get their answers first; requests forwarded by neighbours are served until the links end.
     let _ = ingress.await;
     tasks.shutdown().await;
     let _ = core_sender.send(Event::Stop).await;
@@ -196,7 +196,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Opens the journal and starts a node with what it adds up to; returns the first effects, too.
+/// Opens the journal and starts a node with its ledger. Also returns the first effects.
 fn start_node(
     config: &NodeConfig,
     checked: &Checked,
@@ -225,7 +225,7 @@ fn start_node(
     Ok((node, journal, effects))
 }
 
-/// What writes the node's part of the trace. What the journal has and the trace has not is told at once.
+/// The recorder of the node's part of the trace. Records of the journal that the trace lacks are added at once.
 fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, Fault> {
     let header = PartHeader {
         mario_trace_part: PART_VERSION,
@@ -254,7 +254,7 @@ fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJ
     Ok(recorder)
 }
 
-/// Is done when somebody wants the daemon to end: SIGTERM, or Ctrl-C.
+/// Completes when the daemon should end: at SIGTERM, or Ctrl-C.
 pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
     #[cfg(unix)]
     {
@@ -273,7 +273,7 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
     })
 }
 
-/// Where drivers keep what they need. Processes of workloads run elsewhere, so that the path must mean the same everywhere.
+/// The directory of the drivers. It is absolute, because processes of workloads run in other directories.
 fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
     let directory = config.data.join("workloads");
     let made = std::path::absolute(&directory).and_then(|path| std::fs::create_dir_all(&path).map(|()| path));
@@ -284,7 +284,7 @@ fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
 fn drivers(config: &NodeConfig, context: DriverContext, equipment: Equipment) -> BTreeMap<String, Arc<dyn Driver>> {
     let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
     let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());
-    // The sample service is a program like others: the own one.
+    // The sample service is a program like others: this one.
     let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, equipment.launcher, cgroups, ports));
     config.workloads.drivers.iter().map(|name| (name.clone(), Arc::clone(&driver))).collect()
 }

@@ -1,9 +1,9 @@
-//! What could not be done, why, and what may help.
+//! Errors: what failed, why, and a hint.
 
 use std::error::Error;
 use std::fmt;
 
-/// Something that could not be done.
+/// An operation that failed.
 #[derive(Debug)]
 pub struct Fault {
     attempted: String,
@@ -17,21 +17,21 @@ impl Fault {
         Fault { attempted: attempted.into(), cause: None, hint: None }
     }
 
-    /// With its cause.
+    /// Adds the cause.
     #[must_use]
     pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Fault {
         self.cause = Some(cause.into());
         self
     }
 
-    /// With what may help.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Fault {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What may help; if nothing was said here, what its cause says.
+    /// The hint; if there is none, that of the cause.
     pub fn help(&self) -> Option<&str> {
         let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
         self.hint.as_deref().or_else(of_cause)

@@ -1,8 +1,8 @@
-//! Who is who: the authority of a colony, and the certificates of nodes, operators and applications.
+//! Identities: the authority of a colony, and the certificates of nodes, operators and applications.
 //!
-//! Names are shaped as SPIFFE ids: `spiffe://COLONY/node/ID`, `spiffe://COLONY/operator/NAME`,
-//! `spiffe://COLONY/application/ID`. What else a certificate allows is in further names of it: `urn:mario:role:ROLE` for an operator,
-//! `urn:mario:prefix:/PATH` and DNS names for an application.
+//! Names have the form of SPIFFE ids: `spiffe://COLONY/node/ID`, `spiffe://COLONY/operator/NAME`,
+//! `spiffe://COLONY/application/ID`. Further permissions are in additional names of the certificate:
+//! `urn:mario:role:ROLE` for an operator, `urn:mario:prefix:/PATH` and DNS names for an application.
 
 mod authority;
 mod tls;
@@ -22,16 +22,16 @@ pub(crate) use tls::{check_private, verify};
 /// The longest name of a colony, a node, an operator or an application.
 pub const NAME_LENGTH_MAX: usize = 64;
 
-/// Whose certificate it is.
+/// The subject of a certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// The authority of the colony.
     Authority,
     /// A node.
     Node(NodeId),
-    /// Somebody who operates nodes.
+    /// An operator of nodes.
     Operator(String),
-    /// An application: who has this key owns it.
+    /// An application: the holder of this key owns it.
     Application(ApplicationId),
 }
 
@@ -69,14 +69,14 @@ impl fmt::Display for Role {
 const ROLE_PREFIX: &str = "urn:mario:role:";
 const PATH_PREFIX: &str = "urn:mario:prefix:";
 
-/// What a certificate says. Only [`Certified::read`] of a certificate whose chain was verified means anything.
+/// The content of a certificate. Trust it only if the chain of the certificate was verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certified {
     /// The colony.
     pub colony: String,
-    /// Who.
+    /// The subject.
     pub subject: Subject,
-    /// What an operator may do.
+    /// The roles of an operator.
     pub roles: Vec<Role>,
     /// Host names that an application may use, and under which a node's own interface is reached.
     pub hosts: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Certified {
 }
 
 impl Certified {
-    /// Reads what a certificate says.
+    /// Reads the content of a certificate.
     pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, Fault> {
         let attempted = "cannot read a certificate";
         let parsed = EndEntityCert::try_from(certificate).map_err(|error| Fault::new(attempted).caused_by(error))?;
@@ -146,7 +146,7 @@ fn parse_subject(rest: &str) -> Option<(String, Subject)> {
     Some((colony.to_owned(), subject))
 }
 
-/// A name that can stand in a certificate, an address and a file name.
+/// Checks a name that must fit into a certificate, an address and a file name.
 pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
     let is_known = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
     let is_name = !name.is_empty()
@@ -162,7 +162,7 @@ pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
 
 fn id(what: &str, text: &str) -> Result<Id, Fault> {
     check_name(what, text)?;
-    // One text is one id: what is written with digits alone is a number.
+    // Ids are unambiguous as text: digits alone are a number.
     match text.parse::<i64>() {
         Ok(number) if number.to_string() == text => Ok(Id::number(number)),
         _ => Id::name(text).map_err(|error| Fault::new(format!("{what} cannot be called {text:?}")).caused_by(error)),

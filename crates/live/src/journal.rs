@@ -1,8 +1,8 @@
-//! The journal of a node on disk: what [`mario_colony::Ledger`] adds up to survives every crash.
+//! The journal of a node on disk: the [`mario_colony::Ledger`] of its records survives every crash.
 //!
-//! Records are kept by number, each with a checksum, in a file of [redb]. [`Journal::append`] returns when they are on disk. Now and then
-//! the ledger itself is written down, and records that it adds up are removed: [`Journal::shorten`]. Both are one transaction each, so that
-//! a crash leaves what was before or what was to be.
+//! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
+//! disk. Now and then the ledger itself is stored, and the records that it covers are removed: [`Journal::shorten`].
+//! Both are one transaction each, so that a crash leaves either the old or the new state.
 
 use std::error::Error;
 use std::fs;
@@ -17,47 +17,47 @@ use crate::fault::Fault;
 
 /// Where the records of a node go.
 pub trait Journal: Send {
-    /// Writes records down, in order; when it returns, they are on disk. After an error, none or all of them are, and the same
-    /// records are to be given again.
+    /// Appends records in order; when it returns, they are on disk. After an error, none or all of them are, and the
+    /// same records must be passed again.
     fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
 
-    /// How many records were ever written down.
+    /// How many records were ever appended.
     fn count(&self) -> u64;
 
-    /// How many records there are beyond what was last kept as a ledger.
+    /// How many records there are beyond the last stored ledger.
     fn grown(&self) -> u64;
 
-    /// Keeps what all records add up to, and removes all but the newest. After an error everything is as before.
+    /// Stores the ledger of all records, and removes all but the newest of them. After an error nothing has changed.
     fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault>;
 }
 
 const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
 const SETTINGS: TableDefinition<'static, &str, u64> = TableDefinition::new("settings");
-/// The newest ledger, by the number of records that it adds up.
+/// The newest ledger, by the number of records that it covers.
 const LEDGERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("ledgers");
 
-/// Records that are kept although a ledger adds them up: for a trace that has not told them yet.
+/// Records kept although a ledger covers them, for a trace that may still lack them.
 const KEPT_RECORDS: u64 = 1_024;
 
-/// How the tables are laid out. A file with a higher number is from a newer version.
+/// The version of the table layout. A file with a higher number is from a newer version.
 const LAYOUT: u64 = 2;
 
-/// Pages that are kept in memory. The journal is read once.
+/// The page cache. The journal is read only once.
 const CACHE_BYTES: usize = 1 << 20;
 
-/// A journal in a file of redb, which also keeps a second daemon out.
+/// A journal in a redb file, which also locks out a second daemon.
 pub struct DiskJournal {
     path: PathBuf,
     /// `None` between a failed write and the next.
     database: Option<Database>,
     count: u64,
-    /// How many records the ledger on disk adds up.
+    /// How many records the stored ledger covers.
     shortened: u64,
     crash: crash::Plan,
 }
 
 impl DiskJournal {
-    /// Opens the journal in a data directory, which is made if it is not there; returns what its records add up to.
+    /// Opens the journal in a data directory, which is created if needed. Returns its ledger.
     pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), Fault> {
         let attempted = || format!("cannot use the data directory {}", directory.display());
         fs::create_dir_all(directory).map_err(|error| Fault::new(attempted()).caused_by(error))?;
@@ -69,8 +69,8 @@ impl DiskJournal {
         Ok((DiskJournal { path, database: Some(database), count, shortened, crash }, ledger))
     }
 
-    /// The records after the one of a number, counted from 1, with their numbers; `None` if it has fewer than that, or not all of
-    /// them any more.
+    /// The records after a number, counted from 1, with their numbers; `None` if the journal is shorter, or some of
+    /// them were removed.
     pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
         let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
@@ -110,7 +110,7 @@ impl Journal for DiskJournal {
     }
 
     fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault> {
-        // What is not on disk is not added up.
+        // A ledger of records that are not on disk is rejected.
         if ledger.sequence() != self.count {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl DiskJournal {
         }
         let database = match self.database.take() {
             Some(database) => database,
-            // redb wants a file whose writing failed to be opened again.
+            // redb requires a file to be reopened after a failed write.
             None => open_database(&self.path)?,
         };
         change(&database).map_err(failed)?;
@@ -180,7 +180,7 @@ fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyE
     Ok(())
 }
 
-/// Writes a ledger down in place of the records that it adds up, except for the newest of them.
+/// Stores a ledger in place of the records that it covers, except for the newest of them.
 fn shorten(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<(), AnyError> {
     let count = ledger.sequence();
     let transaction = database.begin_write()?;
@@ -200,15 +200,15 @@ fn shorten(database: &Database, ledger: &Ledger, kept_records: u64) -> Result<()
     Ok(())
 }
 
-/// What is on disk.
+/// The content of the file.
 struct Content {
-    /// What it adds up to.
+    /// The ledger of all records.
     ledger: Ledger,
-    /// How many records the ledger on disk adds up.
+    /// How many records the stored ledger covers.
     shortened: u64,
 }
 
-/// Reads what is on disk: the newest ledger, and the records behind it.
+/// Reads the content of the file: the newest ledger, and the records after it.
 fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
     let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
@@ -225,7 +225,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     let mut ledger = read_ledger(&transaction)?.unwrap_or_default();
     let shortened = ledger.sequence();
     check_owner(&ledger, node)?;
-    // Records before the ledger are kept for others.
+    // Some records before the ledger are kept for the trace.
     let first = table.first().map_err(|error| failed(error.into()))?.map_or(shortened, |(first, _)| first.value());
     let mut count = first.min(shortened);
     for entry in table.iter().map_err(|error| failed(error.into()))? {
@@ -249,7 +249,7 @@ fn read(database: &Database, node: &NodeId) -> Result<Content, Fault> {
     Ok(Content { ledger, shortened })
 }
 
-/// Whether a journal is that of the node.
+/// Checks that a journal belongs to the node.
 fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
     match ledger.node() {
         Some(whose) if whose != node => {
@@ -260,7 +260,7 @@ fn check_owner(ledger: &Ledger, node: &NodeId) -> Result<(), Fault> {
     }
 }
 
-/// The ledger that was last kept.
+/// The last stored ledger.
 fn read_ledger(transaction: &redb::ReadTransaction) -> Result<Option<Ledger>, Fault> {
     let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
     let table = match transaction.open_table(LEDGERS) {
@@ -308,8 +308,8 @@ fn damaged(number: u64, cause: &str) -> Fault {
 const DAMAGED_HINT: &str = "bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the \
                             node then starts as a new one";
 
-/// Crashes on purpose, in builds for tests alone: `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon around its Nth write, and
-/// while the file that `MARIO_TEST_DISK_FULL` names is there, the disk is full.
+/// Injected crashes, in test builds only: `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon around its Nth
+/// write, and while the file named by `MARIO_TEST_DISK_FULL` exists, the disk is full.
 mod crash {
     #[cfg(debug_assertions)]
     pub(super) struct Plan {
@@ -343,7 +343,7 @@ mod crash {
 
         fn crash_if(&self, is_before: bool) {
             if self.at == Some((is_before, self.writes)) {
-                // As `kill -9`: nothing is flushed, closed or told.
+                // As `kill -9`: nothing is flushed, closed or reported.
                 #[cfg(unix)]
                 let _ = nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL);
                 std::process::abort();

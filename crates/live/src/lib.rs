@@ -1,22 +1,22 @@
 //! The live node: [`mario_colony::Node`] with real time, real links, real workloads and real clients.
 //!
-//! Start at [`daemon::run`]; [`seams`] has what the parts of the daemon hand each other.
+//! Start at [`daemon::run`]; [`seams`] has the interfaces between the parts of the daemon.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`config`] | `node.toml`, and what is wrong with a machine before a node starts on it |
+//! | [`config`] | `node.toml`, and the checks of a machine before a node starts on it |
 //! | [`identity`] | the authority of a colony, certificates, and TLS with them |
 //! | [`application`] | applications as their owners describe and sign them |
 //! | [`journal`] | the records of a node on disk |
 //! | `recorder` | the node's part of the trace of its colony |
 //! | `links` | two connections with mutual TLS for each neighbour |
 //! | [`daemon`] | the node's loop, its copies, its routes |
-//! | [`operators`] | the interface of operators, and a client for it |
+//! | [`operators`] | the operators' interface, and a client for it |
 //! | [`traffic`] | the data plane: client requests, hop by hop |
 //! | [`workloads`] | the drivers: copies of applications as processes |
-//! | [`seams`] | the types between the daemon, the data plane and the drivers of workloads |
+//! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
-//! **Invariant:** this crate decides nothing: it supplies [`mario_colony::Node`] with what happens, and does what it says.
+//! **Invariant:** this crate decides nothing: it feeds inputs to [`mario_colony::Node`], and performs its effects.
 //! **Invariant:** no effect of a node is performed before every journal record ahead of it is on disk.
 
 use mario_prolog::Budget;
@@ -47,7 +47,7 @@ mod testing;
 pub use fault::Fault;
 pub use random::identifier;
 
-/// What one decision of a policy may cost on a node: strangers' policies run here, and a daemon has other things to do.
+/// The budget of one decision on a node: policies of strangers run here, and a daemon has other things to do.
 pub const BUDGET: Budget = Budget {
     inferences: 2_000_000,
     heap_bytes: 32 << 20,

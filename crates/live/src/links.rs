@@ -5,11 +5,12 @@
 //! | control | the neighbour with the smaller id | frames of `mario-wire`, both ways |
 //! | data | both, one each | HTTP/2 requests of the one that connected |
 //!
-//! Only configured neighbours are talked to, and only if their certificates say that they are they. A link is up while its control
-//! connection is; it is down when nothing was heard for the silence that `node.toml` sets, three seconds unless said.
+//! A node connects only to configured neighbours, and only if their certificates prove their identity. A link is up
+//! while its control connection is; it is down when nothing was received for the silence that `node.toml` sets, three
+//! seconds by default.
 //!
-//! **Invariant:** what a neighbour sends is bounded: frames in size and rate, connections that are not known yet in number and
-//! time. A neighbour that sends what is not a message is cut off, and may come again.
+//! **Invariant:** what a neighbour sends is bounded: frames in size and rate, unidentified connections in number and
+//! time. A neighbour that violates the protocol is disconnected, and may reconnect.
 
 mod control;
 mod data;
@@ -33,29 +34,29 @@ use crate::fault::Fault;
 use crate::identity::Identity;
 use crate::seams::{DataLink, Forward};
 
-/// Frames that wait for a link. What comes when they are full is dropped, as if it had been lost on the way.
+/// The capacity of a link's send queue. When it is full, frames are dropped, as if lost on the way.
 const OUTBOX_FRAMES: usize = 512;
 
-/// Connections that have not said yet who they are.
+/// The maximum number of connections without an identity yet.
 const STRANGERS_MAX: usize = 64;
 
-/// How long a connection may take to say who it is.
+/// The handshake timeout.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What happens on links.
+/// An event of links.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
-    /// A control connection stands.
+    /// A control connection was established.
     Up { neighbour: NodeId, session: u64 },
-    /// It does not stand any more.
+    /// A control connection ended.
     Down { neighbour: NodeId, session: u64 },
-    /// Something was said over it.
+    /// A message arrived over it.
     Received { neighbour: NodeId, session: u64, envelope: Box<Envelope> },
-    /// A data connection stands, or does not stand any more, or the delay of a link has changed.
+    /// A data connection was established or ended, or the delay of a link has changed.
     Changed,
 }
 
-/// The links of a node. A clone is a handle to the same.
+/// The links of a node. A clone is a handle to the same set.
 #[derive(Clone)]
 pub(crate) struct Links {
     shared: Arc<Shared>,
@@ -74,16 +75,16 @@ struct Shared {
     strangers: Arc<Semaphore>,
 }
 
-/// What is known of the link to one neighbour.
+/// The state of the link to one neighbour.
 #[derive(Default)]
 struct Link {
     session: Option<Session>,
     data: Option<DataLink>,
     round_trip_us: Option<f64>,
-    /// What of the round trip the others were told.
+    /// The round trip that was last reported, in quanta.
     quanta: u32,
     counts: LinkCounts,
-    /// Wakes the tasks that are about to connect to the neighbour: one for messages, one for client requests.
+    /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
     dials: [Arc<Notify>; 2],
 }
 
@@ -99,16 +100,16 @@ struct Session {
     outbox: mpsc::Sender<Vec<u8>>,
 }
 
-/// What went over a link.
+/// Counters of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct LinkCounts {
     /// Frames sent.
     pub sent: u64,
-    /// Frames that came.
+    /// Frames received.
     pub received: u64,
     /// Frames that were not sent because the link was down or its queue was full.
     pub dropped: u64,
-    /// Times that the link came up.
+    /// How often the link came up.
     pub sessions: u64,
 }
 
@@ -117,7 +118,7 @@ pub struct LinkCounts {
 pub struct LinkStatus {
     /// The neighbour.
     pub neighbour: NodeId,
-    /// Where it is.
+    /// Its address.
     pub address: String,
     /// Whether messages pass.
     pub is_up: bool,
@@ -125,7 +126,7 @@ pub struct LinkStatus {
     pub has_data: bool,
     /// The smoothed round trip, in milliseconds.
     pub round_trip_ms: Option<f64>,
-    /// What went over it.
+    /// Its counters.
     #[serde(flatten)]
     pub counts: LinkCounts,
 }
@@ -170,7 +171,7 @@ impl Links {
         Ok(())
     }
 
-    /// Sends something to a neighbour, or drops it.
+    /// Sends an envelope to a neighbour, or drops it.
     pub(crate) fn send(&self, to: &NodeId, envelope: &Envelope) {
         let mut frame = Vec::new();
         let encoded = encode_frame(envelope, &mut frame);
@@ -189,7 +190,7 @@ impl Links {
         }
     }
 
-    /// Ends a session: its neighbour does not keep to the rules, or another took its place.
+    /// Ends a session: its neighbour violates the protocol, or another session replaced it.
     pub(crate) fn close(&self, neighbour: &NodeId, session: u64) {
         let mut table = self.table();
         if let Some(link) = table.get_mut(neighbour)
@@ -199,13 +200,13 @@ impl Links {
         }
     }
 
-    /// Whether this is the session that stands.
+    /// Whether this is the current session.
     pub(crate) fn is_current(&self, neighbour: &NodeId, session: u64) -> bool {
         let table = self.table();
         table.get(neighbour).and_then(|link| link.session.as_ref()).is_some_and(|known| known.number == session)
     }
 
-    /// The data link to a neighbour, if it stands, and what the link adds to latencies.
+    /// The data link to a neighbour, if it is up, and what the link adds to latencies.
     pub(crate) fn data(&self, neighbour: &NodeId) -> Option<(DataLink, u32)> {
         let table = self.table();
         let link = table.get(neighbour)?;
@@ -239,19 +240,20 @@ impl Links {
         self.shared.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pauses between attempts to connect to a neighbour.
+    /// The backoff of reconnections to a neighbour.
     fn backoff(&self, neighbour: &NodeId, connection: Connection) -> Backoff {
         Backoff::new(Arc::clone(&self.table().entry(neighbour.clone()).or_default().dials[connection as usize]))
     }
 
-    /// A neighbour has connected: what waits to connect to it need not wait any longer.
+    /// A neighbour has connected: the tasks that wait to reconnect need not wait any longer.
     fn heard_from(&self, neighbour: &NodeId) {
         if let Some(link) = self.table().get(neighbour) {
             link.dials.iter().for_each(|dial| dial.notify_waiters());
         }
     }
 
-    /// A new control connection takes the place of the one before; returns its session, the end of its queue, and the session that it replaces.
+    /// A new control connection replaces the previous one. Returns its session, the receiver of its queue, and the
+    /// session that it replaces.
     fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
         let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
         let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);
@@ -262,7 +264,7 @@ impl Links {
         (number, frames, before)
     }
 
-    /// A round trip was measured: it is smoothed, and told if it is another number of quanta now.
+    /// Takes in a measured round trip: it is smoothed. Returns whether its number of quanta changed.
     fn measured(&self, neighbour: &NodeId, round_trip_us: u64) -> bool {
         let mut table = self.table();
         let Some(link) = table.get_mut(neighbour) else { return false };
@@ -270,7 +272,7 @@ impl Links {
         let smoothed = link.round_trip_us.map_or(new, |old| old + (new - old) / 8.0);
         link.round_trip_us = Some(smoothed);
         let quanta = smoothed / 2.0 / self.shared.quantum_us;
-        // Half a quantum and a little more: a delay between two quanta does not go to and fro.
+        // A hysteresis of a little more than half a quantum: a delay between two quanta does not oscillate.
         let has_changed = (quanta - f64::from(link.quanta)).abs() > 0.6;
         if has_changed {
             link.quanta = quanta.round().clamp(0.0, f64::from(u32::MAX)) as u32;
@@ -279,9 +281,9 @@ impl Links {
     }
 }
 
-/// A pause that doubles, with chance in it, so that neighbours that lost each other do not all come back at once.
+/// Exponential backoff with jitter, so that neighbours that lost each other do not all reconnect at once.
 ///
-/// It ends early when the neighbour connects by itself: then it is there again.
+/// It ends early when the neighbour connects by itself, and so is reachable again.
 struct Backoff {
     next: Duration,
     heard_from: Arc<Notify>,
@@ -291,7 +293,7 @@ impl Backoff {
     const FIRST: Duration = Duration::from_millis(50);
     const LONGEST: Duration = Duration::from_secs(1);
 
-    /// `heard_from` is told when the neighbour connects.
+    /// `heard_from` is notified when the neighbour connects.
     fn new(heard_from: Arc<Notify>) -> Backoff {
         Backoff { next: Backoff::FIRST, heard_from }
     }

@@ -1,6 +1,6 @@
-//! The interface of operators: HTTPS with client certificates, JSON, and roles.
+//! The operators' interface: HTTPS with client certificates, JSON, and roles.
 //!
-//! `openapi.json` beside this crate describes it; a test holds that against [`ROUTES`].
+//! `openapi.json` beside this crate describes it; a test compares it with [`ROUTES`].
 
 mod client;
 mod connection;
@@ -40,18 +40,18 @@ pub use http::Method;
 
 use explanation::Explanations;
 
-/// Connections of operators at once.
+/// The maximum number of operators' connections.
 const CONNECTIONS_MAX: usize = 64;
-/// How long a connection may take to say who it is, and a request to arrive.
+/// The timeout of the handshake, and of the arrival of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The bytes of a log that are shown.
+/// How many bytes of a log are shown.
 const LOG_BYTES_MAX: usize = 64 << 10;
-/// The header that makes a repeated deploy the same deploy.
+/// The header that makes repeated deploys idempotent.
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
-/// What can be asked: method, path with names in braces, and the role that it takes.
+/// The routes: method, path with names in braces, and the required role.
 pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
@@ -78,7 +78,7 @@ pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
     (Method::POST, "/v1/lost/{journal}", Some(Role::Drain)),
 ];
 
-/// What answers operators. A clone is a handle to the same.
+/// Answers operators. A clone is a handle to the same state.
 #[derive(Clone)]
 pub(crate) struct Desk {
     core: mpsc::Sender<Event>,
@@ -141,7 +141,7 @@ async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStre
     let operator = match peer(stream.get_ref().1.peer_certificates()) {
         Ok(certified) if certified.colony == colony => {
             let uri = certified.uri();
-            // What is not an operator, such as a node, may look at its health and no more.
+            // A peer that is not an operator, such as a node, may only query the health.
             let roles = if matches!(certified.subject, Subject::Operator(_)) { certified.roles } else { Vec::new() };
             Operator { roles, uri }
         }
@@ -159,7 +159,7 @@ async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStre
     let _ = connection.await;
 }
 
-/// What a request asks for: the place in [`ROUTES`], and what stands for the names in braces.
+/// The route of a request: its index in [`ROUTES`], and the values of the names in braces.
 fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), StatusCode> {
     let mut is_known = false;
     for (index, (known, pattern, _)) in ROUTES.iter().enumerate() {
@@ -310,7 +310,8 @@ impl Desk {
         }
     }
 
-    /// Server-sent events: those that are kept, or with `?since=N` those after number N, and then each as it happens.
+    /// Server-sent events: those that are kept, or with `?since=N` those after number N, and then new ones as they
+    /// happen.
     fn stream(&self, query: Option<&str>) -> Response<Body> {
         let since = query.and_then(|query| query.strip_prefix("since=")).and_then(|number| number.parse().ok());
         let (kept, mut news) = self.events.since(since.unwrap_or(0));
@@ -335,7 +336,7 @@ impl Desk {
     }
 }
 
-/// What can be written as JSON.
+/// Values that serialise to JSON.
 mod erased {
     pub(super) trait Json: Send + Sync {
         fn json(&self) -> String;
@@ -348,7 +349,7 @@ mod erased {
     }
 }
 
-/// What happened to client requests, in the text format of Prometheus.
+/// Counters of client requests, in the text format of Prometheus.
 fn traffic_metrics(forwarder: &Forwarder) -> String {
     let totals = forwarder.totals();
     let counters = [

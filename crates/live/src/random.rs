@@ -5,12 +5,12 @@ use rustls::crypto::ring;
 /// 64 random bits.
 pub(crate) fn number() -> u64 {
     let mut bytes = [0; 8];
-    // Without randomness from the system nothing here can be secure, TLS first.
+    // Without system randomness nothing here can be secure, TLS least of all.
     ring::default_provider().secure_random.fill(&mut bytes).expect("the system has randomness");
     u64::from_be_bytes(bytes)
 }
 
-/// 128 random bits, never drawn before.
+/// 128 random bits: a unique identifier.
 pub fn identifier() -> u128 {
     u128::from(number()) << 64 | u128::from(number())
 }

@@ -1,14 +1,16 @@
-//! The node's part of the trace of a colony: what its journal has, what it promises, what its agents saw and decided.
+//! The node's part of the trace of a colony: the records of its journal, its reservations, and what its agents saw and
+//! decided.
 //!
 //! ```text
 //! records and reports ──► lines with the time of a hybrid logical clock ──► write(2) ──► only then messages leave
 //! ```
 //!
-//! So what a neighbour knows of is in the trace before the neighbour tells of it, also if the daemon dies between the two. What the journal
-//! has and the trace has not, after a crash, is told at the next start. Secrets are never told: of an application, what policies
-//! and managers judge by.
+//! So what a neighbour may know is in the trace before the neighbour records it, even if the daemon dies between the
+//! two. Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never
+//! recorded: of an application, only what policies and managers judge by.
 //!
-//! A trace that cannot be written stops nothing: lines wait in memory, up to a bound, then they are dropped, and the trace says that there is a gap.
+//! A trace that cannot be written stops nothing: lines are buffered in memory, up to a bound, then dropped, and the
+//! trace records that there is a gap.
 //!
 //! | file | what is in it |
 //! |---|---|
@@ -35,10 +37,10 @@ use mario_trace::live::{PartHeader, PartLine, PartRecord, ReservedState};
 use clock::Clock;
 use parts::Parts;
 
-/// Bytes of lines that wait while the trace cannot be written.
+/// The maximum size of the buffer while the trace cannot be written.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 
-/// How soon a failed write is tried again.
+/// The retry interval of a failed write.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Writes the node's part of a trace.
@@ -51,15 +53,15 @@ pub(crate) struct Recorder {
     /// The applications that the part describes.
     applications: Vec<Arc<Descriptor>>,
     promised: Promised,
-    /// Whether a line with everything that the node has is to follow the records at hand.
+    /// Whether a line with the whole state of the node must follow the pending records.
     wants_state: bool,
-    /// Whether something was not told.
+    /// Whether something was dropped.
     has_gap: bool,
-    /// Why lines cannot be written, and when that is tried again.
+    /// Why lines cannot be written, and when the write is retried.
     failing: Option<(String, Instant)>,
 }
 
-/// What the node has promised and has not in its journal.
+/// Reservations that are not in the journal.
 #[derive(Default)]
 struct Promised {
     reserved: BTreeMap<TransferId, (ReservedState, Arc<Descriptor>)>,
@@ -67,19 +69,19 @@ struct Promised {
     preparing: BTreeMap<TransferId, InstanceId>,
 }
 
-/// Whether the trace is written.
+/// A change of whether the trace can be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// It cannot be any more, and this is why.
+    /// It no longer can, for this reason.
     Fails(String),
-    /// It can be again.
+    /// It can again.
     Works,
 }
 
 impl Recorder {
-    /// A recorder that goes on in a data directory, with files of at most `bytes_max` bytes in all; 0 for no trace at all. Returns the
-    /// number of the last record that the trace tells, too, unless it tells of none. Until [`Recorder::catch_up`] is called, the trace is
-    /// taken to have a gap.
+    /// Opens a recorder that continues the trace in a data directory, with files of at most `bytes_max` bytes in all; 0
+    /// disables it. Also returns the number of the last journal record in the trace, if any. Until
+    /// [`Recorder::catch_up`] is called, the trace counts as having a gap.
     pub(crate) fn open(data: &Path, header: PartHeader, bytes_max: u64) -> (Recorder, Option<u64>) {
         let mut recorder = Recorder {
             parts: None,
@@ -100,37 +102,38 @@ impl Recorder {
         if let Some(last) = &last {
             recorder.clock.not_before(last.stamp);
         }
-        // A journal that was moved away left its parts behind.
+        // A journal that was moved away may have left its parts behind.
         let is_same = |last: &parts::LastLine| last.journal == recorder.header.journal;
         let number = last.filter(is_same).and_then(|last| last.number);
         (recorder, number)
     }
 
-    /// Tells records that are in the journal and not in the trace: a crash came between the two. They happened before it.
+    /// Adds records that are in the journal and not in the trace, because a crash came between the two. Their time is
+    /// before the crash.
     pub(crate) fn catch_up(&mut self, records: &[(u64, Record)]) {
         self.has_gap = false;
         self.clock.stop();
         for (number, record) in records {
             self.record(*number, record);
         }
-        // They do not begin a life of the daemon, even if one of them did.
+        // They do not mark a start of the daemon, even if one of them was one.
         self.wants_state = false;
         self.clock.go_on();
     }
 
-    /// The time for a message.
+    /// The timestamp for a message.
     pub(crate) fn now(&mut self) -> u64 {
         Clock::pack(self.clock.tick())
     }
 
-    /// A message came with this time.
+    /// Takes in the timestamp of a received message.
     pub(crate) fn heard(&mut self, clock: Option<u64>) {
         if let Some(clock) = clock {
             self.clock.heard(clock);
         }
     }
 
-    /// Tells a record of the journal, which is on disk.
+    /// Adds a record of the journal, which is on disk.
     pub(crate) fn record(&mut self, number: u64, record: &Record) {
         if self.parts.is_none() {
             return;
@@ -141,7 +144,7 @@ impl Recorder {
         self.line(Some(number), &PartLine::Happened(happened));
     }
 
-    /// Tells what the rules report.
+    /// Adds a report of the rules.
     pub(crate) fn report(&mut self, report: &Report) {
         if self.parts.is_none() {
             return;
@@ -163,7 +166,8 @@ impl Recorder {
         self.pending.push(b'\n');
     }
 
-    /// Writes what was told; `ledger` is what the records so far add up to. Returns whether it works, where that has changed.
+    /// Writes the pending lines; `ledger` covers all records so far. Returns a change of whether the trace can be
+    /// written.
     pub(crate) fn flush(&mut self, ledger: &Ledger) -> Option<Change> {
         if self.parts.is_none() || (self.pending.is_empty() && !self.wants_state) {
             return None;
@@ -192,7 +196,7 @@ impl Recorder {
         self.failing.as_ref().map(|(cause, _)| cause.as_str())
     }
 
-    /// Drops what waits when there is too much of it. The next part begins with everything that the node has.
+    /// Drops the buffered lines when there are too many. The next part starts with the whole state of the node.
     fn bound(&mut self) {
         if self.pending.len() > PENDING_BYTES_MAX {
             self.has_gap = true;
@@ -201,7 +205,7 @@ impl Recorder {
         }
     }
 
-    /// Lines are for another part from now on, which describes its applications itself.
+    /// Further lines go into another part, which describes its applications itself.
     fn next_part(&mut self) {
         self.pending.clear();
         self.applications.clear();
@@ -215,7 +219,7 @@ impl Recorder {
         if parts.is_open() {
             if let Err(error) = parts.write(&self.pending) {
                 if !parts.is_open() {
-                    // The part is torn, and what waits was told for it.
+                    // The part is torn, and the pending lines were made for it.
                     self.has_gap = true;
                     self.next_part();
                     self.wants_state = true;

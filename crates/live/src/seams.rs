@@ -1,4 +1,4 @@
-//! What the parts of the daemon hand each other: the daemon's loop, the data plane and the drivers of workloads.
+//! The interfaces between the parts of the daemon: its loop, the data plane and the drivers of workloads.
 //!
 //! ```text
 //! daemon ── Driver: start, adopt, drain, stop ──► drivers
@@ -25,13 +25,13 @@ use mario_domain::{ApplicationId, InstanceId, NodeId};
 pub use crate::traffic::{Backend, RequestCounts};
 pub use crate::workloads::Protocol;
 
-/// A result that is not there yet, of a trait that is used as an object.
+/// A boxed future, for traits that are used as objects.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a body may fail with on its way.
+/// The error of a body.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The body of a request or a response, wherever it comes from. It is never collected on the way but for a retry.
+/// The body of a request or a response. It is never buffered on the way, except for a retry.
 pub type Body = BoxBody<Bytes, BodyError>;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -40,55 +40,55 @@ pub type Body = BoxBody<Bytes, BodyError>;
 
 /// Runs copies of applications, in one way: as processes, in containers, or inside the daemon.
 ///
-/// A driver is asked by one task for each copy, so that calls for different copies come at once and those for one copy one
-/// after another. It never restarts anything by itself.
+/// Each copy is handled by one task, so that calls for different copies are concurrent and those for one copy
+/// sequential. A driver never restarts anything by itself.
 pub trait Driver: Send + Sync {
-    /// Starts a copy; returns where it listens. A mark by which [`Driver::running`] finds it again is on disk before anything of
-    /// it runs. Whether it is healthy is asked later.
+    /// Starts a copy. Returns its address. A mark by which [`Driver::running`] finds it again is on disk before
+    /// anything of it runs. Its health is queried later.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
-    /// Takes a copy over that an earlier life of the daemon started; `None` if it does not run any more. One that was started with
-    /// another [shape](Task::shape) is let finish what it has begun and ended: it is to be started again.
+    /// Adopts a copy that a previous daemon started. Returns `None` if it no longer runs. A copy that was started with
+    /// another [shape](Task::shape) is drained and ended instead: it has to be restarted.
     fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>>;
 
-    /// Asks a copy once how it is.
+    /// Probes the health of a copy once.
     fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health>;
 
-    /// Waits until a copy ends by itself; returns how. Never returns while it runs.
+    /// Waits until a copy ends by itself. Returns how it ended.
     fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
 
-    /// Asks a copy to finish what it has begun and to end, and waits until it is dead; kills it after `patience`. The data plane
-    /// sends it no more requests. Returns also if it never ran.
+    /// Asks a copy to finish its open requests and to end, and waits until it is dead; kills it after `patience`. The
+    /// data plane sends it no more requests. Also returns if it never ran.
     fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Kills a copy and waits until it is dead. Returns also if it never ran.
+    /// Kills a copy and waits until it is dead. Also returns if it never ran.
     fn stop(&self, workload: WorkloadId) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Every copy of this node that may run, started by this life of the daemon or an earlier one: what has a mark. Nothing else
+    /// Every copy of this node that may run, started by this daemon or a previous one: those with a mark. Nothing else
     /// is ever killed.
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
 
-    /// What a copy uses now, if the system tells.
+    /// The current resource usage of a copy, if the system reports it.
     fn measure(&self, workload: WorkloadId) -> Option<Usage>;
 
-    /// The last bytes that a copy wrote to its log, at most `bytes_max`, from the beginning of a line.
+    /// The last bytes of a copy's log, at most `bytes_max`, from the start of a line.
     fn log(&self, workload: WorkloadId, bytes_max: usize) -> std::io::Result<Vec<u8>>;
 }
 
-/// What a driver is made with.
+/// What a driver needs.
 #[derive(Clone, Debug)]
 pub struct DriverContext {
     /// The node.
     pub node: NodeId,
-    /// Its journal: copies of another journal are another node's, also in the same directory.
+    /// Its journal: copies of another journal belong to another node, even in the same directory.
     pub journal: JournalId,
-    /// Where a driver keeps marks and logs; it exists, and belongs to this daemon alone.
+    /// The directory for marks and logs; it exists, and belongs to this daemon only.
     pub directory: PathBuf,
     /// How many bytes of log a copy may keep.
     pub log_bytes_max: u64,
 }
 
-/// A copy that is to run.
+/// A copy to run.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The copy.
@@ -99,10 +99,10 @@ pub struct Task {
     pub application: ApplicationId,
     /// How the application is run, as its owner signed it.
     pub run: Arc<Run>,
-    /// A number of how it is run, and in which flavour: a copy that was started with another one is not this copy.
+    /// A checksum of how it is run, and in which flavour: a copy that was started with another one must be restarted.
     pub shape: u32,
-    /// Environment variables that tell it who and where it is, and what the node's own store has for the names that the
-    /// descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
+    /// Environment variables: its identity and its location, and the values of the node's own store for the names that
+    /// the descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
     pub environment: Arc<Vec<(String, String)>>,
 }
 
@@ -111,13 +111,13 @@ pub struct Task {
 pub struct Run {
     /// The driver.
     pub driver: String,
-    /// What it is given: the program and its arguments, for processes.
+    /// Its input: the program and its arguments, for processes.
     pub command: Vec<String>,
     /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
     pub health_path: Option<String>,
     /// How long a copy may take until it is healthy.
     pub start_timeout: Duration,
-    /// How long a copy may take to finish what it has begun.
+    /// How long a copy may take to finish its open requests.
     pub drain_timeout: Duration,
     /// The memory that it may use, where the system can bound it.
     pub memory_bytes_max: Option<u64>,
@@ -127,7 +127,7 @@ pub struct Run {
     pub settings: BTreeMap<String, String>,
 }
 
-/// How a copy is.
+/// The health of a copy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Health {
     /// It serves.
@@ -138,7 +138,7 @@ pub enum Health {
     Ended(String),
 }
 
-/// What a copy uses.
+/// The resource usage of a copy.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Usage {
     /// Processor time since it started.
@@ -147,12 +147,12 @@ pub struct Usage {
     pub memory_bytes: u64,
 }
 
-/// What a driver could not do.
+/// The failure of a driver.
 #[derive(Debug)]
 pub struct DriverError {
     /// What was attempted.
     pub attempted: String,
-    /// What the system said.
+    /// The cause, as reported by the system.
     pub cause: Option<std::io::Error>,
 }
 
@@ -172,15 +172,15 @@ impl std::error::Error for DriverError {
 // Routes.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Where client requests go, now. The daemon makes a new one whenever something changes, and puts it into an
-/// [`arc_swap::ArcSwap`]; a request looks at one snapshot from beginning to end.
+/// The routes of client requests. The daemon makes a new snapshot whenever something changes, and puts it into an
+/// [`arc_swap::ArcSwap`]; a request uses one snapshot from start to end.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
-    /// This node, as it is written into the list of visited nodes.
+    /// This node's name in the list of visited nodes.
     pub node: String,
-    /// The copies on this node that take requests: healthy, and not draining.
+    /// The copies on this node that accept requests: healthy, and not draining.
     pub copies: BTreeMap<ApplicationId, Vec<LocalCopy>>,
-    /// Where else an application is, the nearest first: neighbours by which an instance is reached.
+    /// The next hops to an application, nearest first.
     pub next_hops: BTreeMap<ApplicationId, Vec<NextHop>>,
     /// Host names, in lower case, and their applications.
     pub hosts: BTreeMap<String, ApplicationId>,
@@ -193,7 +193,7 @@ pub struct Routes {
     pub are_complete: bool,
 }
 
-/// A copy on this node that takes requests.
+/// A copy on this node that accepts requests.
 #[derive(Clone, Debug)]
 pub struct LocalCopy {
     /// The copy.
@@ -202,10 +202,11 @@ pub struct LocalCopy {
     pub instance: InstanceId,
     /// Where it listens.
     pub address: SocketAddr,
-    /// What it speaks there.
+    /// The protocol that it speaks there.
     pub protocol: Protocol,
-    /// Its client requests in the present window, those that are open, and the connections to it: one from the start of the copy
-    /// to its end. A copy is drained when this was [closed](Backend::close) and [emptied](Backend::emptied).
+    /// Its client requests in the current window, the open ones, and the connections to it: one object from the start
+    /// of the copy to its end. A copy is drained when this was [closed](Backend::close) and
+    /// [emptied](Backend::emptied).
     pub backend: Arc<Backend>,
 }
 
@@ -260,7 +261,7 @@ impl fmt::Debug for Bell {
 pub struct NextHop {
     /// The neighbour.
     pub neighbour: NodeId,
-    /// The way to it.
+    /// The link to it.
     pub link: DataLink,
     /// What the link to it adds to the latency of a request, in quanta.
     pub latency_quanta: u32,
@@ -270,11 +271,11 @@ pub struct NextHop {
 // Links.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The data link to a neighbour: an HTTP/2 connection that stands, over mutual TLS. A clone is cheap.
+/// The data link to a neighbour: an open HTTP/2 connection over mutual TLS. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DataLink(hyper::client::conn::http2::SendRequest<Body>);
 
-/// Why a request did not go over a link.
+/// Why a request failed on a link.
 #[derive(Debug)]
 pub enum LinkError {
     /// Nothing of it was sent: the link is down.
@@ -294,8 +295,8 @@ impl DataLink {
         !self.0.is_closed()
     }
 
-    /// Sends one request and waits for the head of its response. Waits while the neighbour takes no more requests: that is the
-    /// back-pressure of HTTP/2.
+    /// Sends one request and waits for the head of its response. Waits while the neighbour accepts no more requests:
+    /// that is the back-pressure of HTTP/2.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, LinkError> {
         let mut sender = self.0.clone();
         sender.ready().await.map_err(LinkError::NotSent)?;
@@ -323,7 +324,7 @@ impl std::error::Error for LinkError {
     }
 }
 
-/// What the data plane does with a request that a neighbour forwards. `links` serves the connections and calls it.
+/// Handles requests that neighbours forward. `links` serves the connections and calls it.
 pub trait Forward: Send + Sync {
     /// Answers a request. `link_quanta` is what the link from the neighbour adds to its latency.
     fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;

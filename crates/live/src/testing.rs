@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory of one test, gone with it.
+/// A directory of one test, removed at its end.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -16,7 +16,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }

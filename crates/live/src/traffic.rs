@@ -1,6 +1,6 @@
 //! The data plane: client requests, hop by hop to the nearest copy.
 //!
-//! Start at [`Forwarder`]: what a request meets on one node.
+//! Start at [`Forwarder`]: it handles a request on one node.
 //!
 //! ```text
 //! client ──HTTP/1.1, HTTP/2──► Ingress ─┐                                   ┌─► a copy here, over HTTP/1.1 or HTTP/2
@@ -8,13 +8,13 @@
 //! neighbour ──HTTP/2, mutual TLS──► link ─┘                                   └─► the next hop, over a standing link
 //! ```
 //!
-//! Each request is routed by itself, so that all of them follow a migration at once. Between nodes it carries the application and
-//! its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no further is a *dead end*: it goes
-//! back one hop, where the next neighbour is tried. What reaches a copy is counted by last hop and latency: the facts that
-//! agents decide by.
+//! Each request is routed by itself, so that all requests follow a migration at once. Between nodes it carries the
+//! application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no
+//! further is at a *dead end*: it goes back one hop, where the next neighbour is tried. A request that reaches a copy
+//! is counted by last hop and latency: the facts that agents decide by.
 //!
-//! **Invariant:** a request is sent again only if no byte of a response came, and either no copy saw any of it or its method is
-//! idempotent; in both cases only if its body is still kept whole ([`Settings::kept_bytes_max`]).
+//! **Invariant:** a request is retried only if no byte of a response came, and either no copy saw any of it or its
+//! method is idempotent; in both cases only if its body is still buffered completely ([`Settings::kept_bytes_max`]).
 //! **Invariant:** a request that entered a copy holds it open until its response has ended; a closed copy is entered by none.
 //! **Invariant:** headers by which nodes talk to each other never come from clients or copies, and never reach them.
 
@@ -42,28 +42,28 @@ pub use tls::{Site, clients};
 /// The bounds of the data plane of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// How long a copy may take until the head of its response came.
+    /// The timeout for the head of a copy's response.
     pub response_timeout: Duration,
-    /// How long nothing may come of a body.
+    /// The idle timeout of a body.
     pub idle_timeout: Duration,
-    /// How long a client may take for the head of a request, or be idle between two.
+    /// The timeout for the head of a client's request, and for idle connections.
     pub head_timeout: Duration,
-    /// How long a client's request waits for routes when no instance is in reach. Longer than a broken link takes to be noticed and
-    /// avoided.
+    /// How long a client's request waits for routes when no instance is reachable. Longer than it takes to detect a
+    /// broken link and reroute.
     pub hold: Duration,
     /// How long a request waits until a sleeping instance that it woke serves.
     pub wake: Duration,
     /// Bytes of the body of a request.
     pub body_bytes_max: u64,
-    /// Bytes of the body of a request that are kept for another try.
+    /// How many bytes of the body of a request are buffered for a retry.
     pub kept_bytes_max: usize,
     /// Bytes of all headers of a request.
     pub header_bytes_max: u32,
-    /// Connections of clients at once; more wait until one ends.
+    /// The maximum number of clients' connections; more wait until one ends.
     pub connections_max: usize,
-    /// Requests of one client's HTTP/2 connection at once.
+    /// The maximum number of concurrent requests of one HTTP/2 connection.
     pub streams_max: u32,
-    /// Requests in one copy at once; more go elsewhere, or are told to come later.
+    /// The maximum number of concurrent requests in one copy; more go elsewhere, or are told to retry later.
     pub requests_per_copy_max: u64,
 }
 

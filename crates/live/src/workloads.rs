@@ -9,12 +9,12 @@
 //!                 └ start record, durable before the shim is told what to run
 //! ```
 //!
-//! The shim gets what to run through a pipe, after its start record is on disk. If the daemon dies in between, the pipe ends early
-//! and the shim exits: no program ever runs without a record of it. Programs outlive the daemon, for the shim holds their
-//! pipes, and the next daemon adopts them by their records.
+//! The shim receives its plan through a pipe, after its start record is on disk. If the daemon dies in between, the
+//! pipe ends early and the shim exits: no program ever runs without a record of it. Programs outlive the daemon,
+//! because the shim holds their pipes, and the next daemon adopts them by their records.
 //!
-//! **Invariant:** a process is signalled only through a pidfd whose process was compared with the record after the pidfd was
-//! opened. A process that has the number of one of ours is never touched.
+//! **Invariant:** a process is signalled only through a pidfd whose process was compared with the record after the
+//! pidfd was opened. A process with a recycled id is never touched.
 //! **Invariant:** values of secrets are in the environment or the private files of their workload, and in nothing else.
 
 mod process;

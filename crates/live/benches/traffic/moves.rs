@@ -18,7 +18,7 @@ use tokio::time::{sleep, sleep_until};
 use crate::Options;
 use crate::nodes::{Authority, TestNode, copy, fixed, link};
 
-/// Connections to an ingress that are free.
+/// Idle connections to an ingress.
 type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 
 #[derive(Default)]
@@ -80,7 +80,7 @@ async fn run(options: &Options) {
     );
 }
 
-/// The nearest way to the copy, and the other one behind it.
+/// The shortest way to the copy, and the other one after it.
 fn hops(links: &[Vec<Option<NextHop>>], from: usize, home: usize) -> Vec<NextHop> {
     let mut order: Vec<usize> = (0..links.len()).filter(|&to| to != from).collect();
     order.sort_by_key(|&to| to != home);
@@ -90,8 +90,8 @@ fn hops(links: &[Vec<Option<NextHop>>], from: usize, home: usize) -> Vec<NextHop
     order.into_iter().filter_map(|to| links[from][to].clone()).collect()
 }
 
-/// As a transfer does it: the copy on the target is ready first, then the source forwards to it and drains. The third node hears of it
-/// late, and until then sends requests to the old place.
+/// As in a transfer: the copy on the target is ready first, then the source forwards to it and drains. The third node
+/// learns of it late, and until then sends requests to the old node.
 async fn migrate(
     nodes: &[TestNode; 3],
     links: &[Vec<Option<NextHop>>],
@@ -113,7 +113,8 @@ async fn migrate(
     new
 }
 
-/// Requests at fixed times, whatever becomes of those before: half of them `POST`, all with a body, on kept connections.
+/// An open loop: requests at fixed times, whatever happens to earlier ones. Half of them are `POST`, all have a body,
+/// and connections are reused.
 async fn open_loop(nodes: Arc<[TestNode; 3]>, tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 3]> = Arc::default();
     let begin = tokio::time::Instant::now() + Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! Processor time per request and hop, beside nginx.
+//! Processor time per request and hop, compared with nginx.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 32;
 const RUNS: usize = 3;
 const HOPS: f64 = 2.0;
 
-/// Processes that end with the bench.
+/// Processes that are ended with the bench.
 struct Processes(Vec<Child>);
 
 impl Drop for Processes {
@@ -108,7 +108,7 @@ impl Figure {
 }
 
 async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure {
-    // Connections and caches are warm before anything counts.
+    // Warms connections and caches before measuring.
     load(address, Duration::from_millis(500)).await;
     let before: f64 = pids.iter().map(|&pid| processor_seconds(pid)).sum();
     let begin = Instant::now();
@@ -122,7 +122,7 @@ async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure 
     }
 }
 
-/// A closed loop on a few connections; returns how many requests there were and how many failed.
+/// A closed loop on a few connections. Returns the number of requests and of failed ones.
 async fn load(address: SocketAddr, length: Duration) -> (u64, u64) {
     let end = Instant::now() + length;
     let clients: Vec<_> = (0..CONNECTIONS)
@@ -172,7 +172,8 @@ fn role(role: &str, arguments: &[&str]) -> Child {
     Command::new(std::env::current_exe().expect("a path")).arg(role).args(arguments).spawn().expect("a process")
 }
 
-/// Two nginx processes in a row, one worker each, set up for what the nodes do: keep connections, buffer little, log nothing.
+/// Two nginx processes in a row, one worker each, configured like the nodes: keep connections, buffer little, log
+/// nothing.
 fn nginx(directory: &Path, first: SocketAddr, second: SocketAddr, sample: SocketAddr) -> Option<Processes> {
     let found = Command::new("nginx").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {

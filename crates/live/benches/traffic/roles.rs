@@ -1,4 +1,4 @@
-//! What processes of the bench are.
+//! The roles of the bench's processes.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

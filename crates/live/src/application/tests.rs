@@ -56,7 +56,7 @@ fn policy() -> PolicyText {
 }
 
 #[test]
-fn a_signed_application_is_opened_by_whoever_trusts_the_authority() {
+fn a_signed_application_opens_under_its_authority() {
     let World { shop, .. } = world();
     let document = sign(&file(), &policy(), shop).expect("signed");
     let opened = open(&document, shop.authority(), UnixTime::now()).expect("checked");
@@ -107,7 +107,7 @@ fn what_a_certificate_does_not_list_cannot_be_claimed() {
     let long = PolicyText { files: vec![("a.pl".to_owned(), "% ".repeat(DOCUMENT_BYTES_MAX))], ..policy() };
     assert!(sign(&file(), &long, shop).expect_err("too long").line().contains("at most"));
 
-    // A document of another colony's authority, and one whose owner's certificate has expired.
+    // A document signed under another colony's authority, and one whose owner's certificate has expired.
     let stranger = Authority::new("harbour", 10).expect("an authority");
     let scratch = Scratch::new("stranger");
     stranger.save(scratch.path()).expect("saved");

@@ -1,4 +1,4 @@
-//! A daemon and the processes of a workload without the rest of `mario`: what this crate's tests launch.
+//! A daemon and the processes of a workload without the rest of `mario`, for the tests of this crate.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a node as a file says, until SIGTERM.
+/// Runs a node as configured by a file, until SIGTERM.
 fn node(path: &Path) -> ExitCode {
     let engine = mario_prolog::Engine::new();
     let text = std::fs::read_to_string(path).expect("the configuration can be read");

@@ -1,4 +1,4 @@
-//! What is wrong with a machine, before a node starts on it.
+//! Checks the machine before a node starts on it.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -15,19 +15,19 @@ use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
 use crate::traffic::{Site, clients};
 
-/// What a node needs and the machine has.
+/// What the node needs, loaded from the machine.
 #[derive(Debug)]
 pub struct Checked {
     /// Its identity.
     pub identity: Arc<Identity>,
     /// Its acceptance policy.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// TLS for clients, if the operator gave certificates.
+    /// TLS for clients, if certificates are configured.
     pub tls: Option<Arc<ServerConfig>>,
 }
 
-/// Sees whether the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that no other
-/// daemon uses. Tells everything that is wrong.
+/// Checks that the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that
+/// no other daemon uses. Reports everything that is wrong.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
     let text = Arc::clone(&config.text);
     let places = Places::new(&text);
@@ -43,7 +43,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     for (key, address) in listens {
         places.keep(&mut mistakes, &["listen", key], free(address));
     }
-    // The journal is opened and closed again: that tells whether it is damaged, or another node's, or in use.
+    // Opening the journal reveals whether it is damaged, another node's, or in use.
     places.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {

@@ -1,4 +1,4 @@
-//! Where in a TOML text something is.
+//! The places of values in a TOML text.
 
 use std::error::Error;
 use std::fmt;
@@ -10,35 +10,35 @@ use toml::de::{DeTable, DeValue};
 
 use crate::fault::Fault;
 
-/// One thing that is wrong with a configuration.
+/// One error in a configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
     /// What is wrong, in one line.
     pub message: String,
-    /// The bytes of the text, if it is anywhere in it.
+    /// Its span in the text, if it has one.
     pub span: Option<Range<usize>>,
     /// What the user can do about it.
     pub hint: Option<String>,
 }
 
-/// Everything that is wrong with a configuration, at least one thing.
+/// All errors in a configuration, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// What the text is called.
+    /// The name of the text.
     pub name: String,
     /// All of it.
     pub text: Arc<str>,
-    /// What is wrong.
+    /// The errors.
     pub mistakes: Vec<Mistake>,
 }
 
 impl Mistake {
-    /// A mistake without a place.
+    /// An error without a place.
     pub fn new(message: impl Into<String>) -> Mistake {
         Mistake { message: message.into(), span: None, hint: None }
     }
 
-    /// With what may help.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Mistake {
         self.hint = Some(hint.into());
@@ -70,7 +70,7 @@ impl Error for ConfigError {
     }
 }
 
-/// A text, and where its values are.
+/// A text, and the places of its values.
 pub(crate) struct Places<'a> {
     text: &'a str,
     table: Option<Spanned<DeTable<'a>>>,
@@ -81,7 +81,8 @@ impl<'a> Places<'a> {
         Places { text, table: DeTable::parse(text).ok() }
     }
 
-    /// The bytes of a value: keys of tables and positions in lists lead to it. Of what is not written, those of the nearest that is.
+    /// The span of a value, by a path of keys and list positions. For a missing value, the span of its nearest
+    /// ancestor.
     pub(crate) fn span(&self, path: &[&str]) -> Option<Range<usize>> {
         let table = self.table.as_ref()?;
         let mut span = None;
@@ -105,7 +106,7 @@ impl<'a> Places<'a> {
         Mistake { message, span: self.span(path), hint: None }
     }
 
-    /// The value, or `None` and a mistake.
+    /// Returns the value, or records the error and returns `None`.
     pub(crate) fn keep<T>(&self, mistakes: &mut Vec<Mistake>, path: &[&str], result: Result<T, Fault>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -116,7 +117,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A fault as a mistake at a place.
+    /// A fault as an error at a place.
     pub(crate) fn fault(&self, path: &[&str], fault: &Fault) -> Mistake {
         let mut message = fault.to_string();
         let mut cause = fault.source();
@@ -131,7 +132,7 @@ impl<'a> Places<'a> {
         ConfigError { name: name.to_owned(), text: self.text.into(), mistakes }
     }
 
-    /// A text that is not TOML, or has other keys.
+    /// The error for a text that is not TOML, or has unknown keys.
     pub(crate) fn unreadable(&self, name: &str, error: &toml::de::Error) -> ConfigError {
         let hint = "see docs/live.md for the keys of this file".to_owned();
         let mistake = Mistake { message: error.message().to_owned(), span: error.span(), hint: Some(hint) };

@@ -29,7 +29,7 @@ fn read(text: &str) -> Result<NodeConfig, ConfigError> {
 }
 
 #[test]
-fn a_short_file_is_enough_and_paths_start_from_its_directory() {
+fn a_minimal_file_is_enough_and_paths_are_relative_to_it() {
     let config = read(TEXT).expect("valid");
     assert_eq!(config.node, NodeId::name("edge-1").expect("a name"));
     assert_eq!(config.data, Path::new("/etc/mario/data"));
@@ -39,8 +39,8 @@ fn a_short_file_is_enough_and_paths_start_from_its_directory() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
-    // What is replaced, by what, what the message says, and what the place is.
+fn every_error_is_reported_with_its_place() {
+    // The text to replace, its replacement, the expected message, and the expected place.
     let cases = [
         ("id = \"edge-1\"\nc", "id = \"edge 1\"\nc", "cannot be called", "\"edge 1\""),
         ("capacity = 8", "capacity = \"many\"", "invalid type", "\"many\""),
@@ -77,7 +77,7 @@ fn every_mistake_is_told_with_its_place() {
 }
 
 #[test]
-fn a_machine_without_what_a_file_names_is_told_everything_at_once() {
+fn everything_that_a_machine_lacks_is_reported_at_once() {
     let scratch = Scratch::new("check");
     let engine = Engine::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -136,7 +136,7 @@ fn mutations() -> u64 {
 }
 
 #[test]
-fn mutated_files_are_configurations_or_mistakes_with_places() {
+fn mutated_files_parse_or_fail_with_places() {
     let pieces =
         ["[", "]", "\"", "=", "\n", "é", "999999999999999999999", "-1", "nan", "[[tls]]\n", "{", "\0", "id", "# "];
     let (mut read_well, mut refused) = (0, 0);

@@ -1,4 +1,4 @@
-//! What operators ask, and what they are told.
+//! Answers to operators.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use super::shadows::ShadowCommand;
 use crate::application::Opened;
 use crate::fault::Fault;
 
-/// Decisions that are kept for each instance.
+/// How many decisions of each instance are kept.
 const DECISIONS_KEPT: usize = 20;
 
-/// How often a node that drains puts its instances to neighbours.
+/// How often a draining node offers its instances to neighbours.
 const DRAIN_EVERY: Duration = Duration::from_millis(500);
 
-/// Something that an operator wants.
+/// A request of an operator.
 #[derive(Debug)]
 pub(crate) enum Question {
     Status,
@@ -44,22 +44,22 @@ pub(crate) enum Question {
         document: Arc<[u8]>,
     },
     Undeploy(InstanceId),
-    /// Another description of what an instance runs.
+    /// Another description of an instance.
     Update {
         instance: InstanceId,
         document: Arc<[u8]>,
     },
-    /// The description before that.
+    /// The previous description of an instance.
     Rollback(InstanceId),
-    /// A policy that is tried out beside the one that runs.
+    /// A shadow policy.
     Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
-    /// Take nothing new and hand everything over, or take new things again.
+    /// Accept no new instances and hand all over, or accept again.
     Drain(bool),
     Lost(JournalId),
 }
 
-/// Why an operator does not get what it wants.
+/// Why an operator's request is rejected.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     /// The status of HTTP.
@@ -70,7 +70,7 @@ pub(crate) struct Refusal {
 
 pub(crate) type Answer = Result<Value, Refusal>;
 
-/// An answer that waits until what it tells is on disk.
+/// An answer that waits until its records are on disk.
 pub(crate) struct Waiting {
     reply: oneshot::Sender<Answer>,
     answer: Answer,
@@ -100,7 +100,7 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
     Refusal { status, message: message.into(), hint: None }
 }
 
-/// What was last seen, decided and judged of each instance here.
+/// The last facts, decisions and verdicts of each instance here.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -123,7 +123,7 @@ impl Memory {
         self.instances.entry(instance.clone()).or_default().knowledge = knowledge.map(Arc::new);
     }
 
-    /// What the agent of an instance knew when it last decided; `None` when it has not decided here.
+    /// What the agent of an instance knew at its last decision; `None` when it has not decided here.
     pub(crate) fn knowledge(&self, instance: &InstanceId) -> Option<Arc<Knowledge>> {
         self.instances.get(instance)?.knowledge.clone()
     }
@@ -148,7 +148,7 @@ impl Memory {
     }
 }
 
-/// Answers a question, at once or when its records are on disk.
+/// Answers a request, at once or when its records are on disk.
 pub(crate) fn answer(core: &mut Core, ask: Ask) {
     let Ask { question, reply } = ask;
     if let Some((fault, _)) = &core.stalled
@@ -227,7 +227,7 @@ impl Core {
         }
     }
 
-    /// What a document says, if this node can run it and its names are free.
+    /// The content of a document, if this node can run it and its names are free.
     pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
             |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
@@ -259,7 +259,7 @@ impl Core {
         }
     }
 
-    /// A key that deployed another application is not the key of this deploy.
+    /// Rejects a key that was used to deploy another application.
     fn check_key(&self, key: DeployKey, opened: &Opened) -> Result<(), Refusal> {
         let ledger = self.node.ledger();
         let Some(instance) = ledger.deployed_by(key) else { return Ok(()) };
@@ -279,7 +279,7 @@ impl Core {
         let opened = self.usable(document)?;
         self.check_key(key, &opened)?;
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
-        // The rules judge at once: the verdict is the last thing they reported.
+        // The rules judge at once: the verdict is their last report.
         let judged = self.push_effects().filter_map(|effect| match effect {
             Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
             _ => None,
@@ -299,7 +299,7 @@ impl Core {
         }
     }
 
-    /// Hands the next instances over: each is put to the neighbours in turn.
+    /// Hands the next instances over: each is offered to the neighbours in turn.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {

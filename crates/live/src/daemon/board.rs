@@ -1,4 +1,4 @@
-//! Where client requests go: put together from the copies here, the links, and what neighbours told.
+//! The routes of client requests, computed from the copies here, the links, and the neighbours' routes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use super::copies::Copies;
 use crate::links::Links;
 use crate::seams::{Dormant, NextHop, Routes};
 
-/// The routes of a node, and what they are made of. A clone is a handle to the same.
+/// The routes of a node, and their sources. A clone is a handle to the same board.
 #[derive(Clone)]
 pub(crate) struct Board {
     node: String,
@@ -21,16 +21,16 @@ pub(crate) struct Board {
     links: Links,
 }
 
-/// What is not known from copies and links.
+/// Routes that are not known from copies and links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToldRoutes {
-    /// For each application, the neighbours by which it is reached, the nearest first.
+    /// For each application, the neighbours that reach it, nearest first.
     pub(crate) next_hops: BTreeMap<ApplicationId, Vec<NodeId>>,
     /// Host names, and the applications that have them.
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
     /// Path prefixes and their applications, the longest first.
     pub(crate) prefixes: Vec<(String, ApplicationId)>,
-    /// Whether every neighbour has told what it knows.
+    /// Whether every neighbour has sent its routes.
     pub(crate) are_complete: bool,
 }
 
@@ -46,7 +46,7 @@ impl Board {
         &self.routes
     }
 
-    /// Sets what neighbours told, and publishes.
+    /// Sets the neighbours' routes, and publishes.
     pub(crate) fn set_told(&self, told: ToldRoutes) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
         self.publish();
@@ -60,7 +60,7 @@ impl Board {
 
     /// Puts the routes together again.
     pub(crate) fn publish(&self) {
-        // Held until the end, so that of two who publish at once the later one wins with the newer facts.
+        // Held until the end, so that of two concurrent calls the later one publishes the newer facts.
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let copies = self.copies.serving();
         let hop = |neighbour: &NodeId| {

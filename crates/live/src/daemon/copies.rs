@@ -1,4 +1,4 @@
-//! Copies of applications: each has a task that starts it, watches it and stops it, one order after another.
+//! Copies of applications: each has a task that starts, watches and stops it, one command at a time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,13 +17,13 @@ use super::{Event, Events};
 use crate::seams::{Backend, Driver, Health, LocalCopy, Protocol, Task};
 use crate::workloads::protocol;
 
-/// How often a copy that is to become healthy is asked.
+/// How often a starting copy is probed.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How often a healthy copy is asked, and how often it may fail in a row.
+/// How often a healthy copy is probed, and how often it may fail in a row.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
 const FAILURES_MAX: u32 = 3;
 
-/// All copies of a node. A clone is a handle to the same.
+/// All copies of a node. A clone is a handle to the same set.
 #[derive(Clone)]
 pub(crate) struct Copies {
     drivers: Arc<BTreeMap<String, Arc<dyn Driver>>>,
@@ -31,7 +31,7 @@ pub(crate) struct Copies {
     core: mpsc::Sender<Event>,
     events: Events,
     runtime: Handle,
-    /// Called whenever other copies take requests than before.
+    /// Called whenever the set of copies that accept requests changes.
     on_change: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
 }
 
@@ -43,13 +43,13 @@ struct Copy {
     state: CopyState,
     address: Option<SocketAddr>,
     protocol: Protocol,
-    /// What it was last told to run as: see [`Task::shape`].
+    /// The shape that it was last told to run with: see [`Task::shape`].
     shape: Option<u32>,
-    /// What the data plane keeps for it: a new one for each time that it becomes healthy.
+    /// Its state in the data plane: a new one each time it becomes healthy.
     backend: Arc<Backend>,
 }
 
-/// How far a copy is.
+/// The state of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CopyState {
@@ -60,16 +60,16 @@ pub(crate) enum CopyState {
 }
 
 enum Order {
-    /// Start it, or adopt it first if it may run already.
+    /// Start it; if it may be running already, try to adopt it first.
     Run {
         task: Box<Task>,
         may_run: bool,
     },
-    /// Let it finish what it has begun, and start it anew.
+    /// Let it finish its open requests, and restart it.
     Adapt {
         task: Box<Task>,
     },
-    /// Let it finish what it has begun.
+    /// Let it finish its open requests, and stop it.
     Drain,
     Stop,
 }
@@ -96,12 +96,12 @@ impl Copies {
         Copies { drivers: Arc::new(drivers), table: Arc::default(), core, events, runtime, on_change: Arc::default() }
     }
 
-    /// Sets what is called whenever other copies take requests than before.
+    /// Sets the callback for changes of the copies that accept requests.
     pub(crate) fn set_on_change(&self, on_change: Box<dyn Fn() + Send + Sync>) {
         let _ = self.on_change.set(on_change);
     }
 
-    /// Whether there is a driver for a copy; if not, the copy is told as one that did not start.
+    /// Whether there is a driver for a copy; if not, the copy is reported as failed to start.
     fn can_run(&self, task: &Task) -> bool {
         let can_run = self.has_driver(&task.run.driver);
         if !can_run {
@@ -110,7 +110,7 @@ impl Copies {
         can_run
     }
 
-    /// Runs a copy; what cannot be run is told as a copy that did not start.
+    /// Runs a copy; one that cannot be run is reported as failed to start.
     pub(crate) fn run(&self, task: Task, may_run: bool) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -123,7 +123,7 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Has a copy run by another description, or in another flavour. One that does already goes on.
+    /// Runs a copy by another description, or in another flavour. A copy that already does is left running.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -151,7 +151,7 @@ impl Copies {
         });
     }
 
-    /// Lets a copy finish what it has begun, and stops it.
+    /// Lets a copy finish its open requests, and stops it.
     pub(crate) fn drain(&self, workload: WorkloadId) {
         self.order(workload, Order::Drain);
     }
@@ -168,7 +168,7 @@ impl Copies {
         let _ = copy.orders.send(order);
     }
 
-    /// Kills every copy of an earlier life that is not to stay.
+    /// Kills every copy that a previous daemon left, except for those to keep.
     pub(crate) fn sweep(&self, keep: Vec<WorkloadId>) {
         let copies = self.clone();
         self.runtime.spawn(async move {
@@ -176,7 +176,7 @@ impl Copies {
                 loop {
                     match sweep_driver(driver.as_ref(), &keep).await {
                         Ok(()) => break,
-                        // Nothing is promised before it is known that nothing else runs.
+                        // Nothing is reserved before it is certain that nothing else runs.
                         Err(message) => {
                             copies.events.tell(Told::Fault { message: format!("driver `{name}`: {message}") });
                             sleep(Duration::from_secs(1)).await;
@@ -188,7 +188,7 @@ impl Copies {
         });
     }
 
-    /// The copies that take requests.
+    /// The copies that accept requests.
     pub(crate) fn serving(&self) -> BTreeMap<ApplicationId, Vec<LocalCopy>> {
         let mut serving: BTreeMap<ApplicationId, Vec<LocalCopy>> = BTreeMap::new();
         for (workload, copy) in &*self.table() {
@@ -205,7 +205,7 @@ impl Copies {
         serving
     }
 
-    /// Takes out the client requests of an instance, if its copy is healthy.
+    /// Takes the request counts of an instance, if its copy is healthy.
     pub(crate) fn drain_counts(
         &self,
         instance: &InstanceId,
@@ -216,7 +216,7 @@ impl Copies {
         Some(copy.backend.counts.drain())
     }
 
-    /// How far a copy is.
+    /// The state of a copy.
     pub(crate) fn state(&self, workload: WorkloadId) -> Option<CopyState> {
         self.table().get(&workload).map(|copy| copy.state)
     }
@@ -243,7 +243,7 @@ impl Copies {
         Some(self.drivers.get(&driver)?.log(workload, bytes_max))
     }
 
-    /// The drivers that the node has.
+    /// Whether the node has a driver.
     pub(crate) fn has_driver(&self, name: &str) -> bool {
         self.drivers.contains_key(name)
     }
@@ -279,7 +279,7 @@ async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), St
 }
 
 impl Copy {
-    /// Notes what it is to run.
+    /// Records what it should run.
     fn is_to_be(&mut self, task: &Task) {
         self.instance = Some(task.instance.clone());
         self.application = Some(task.application.clone());
@@ -306,7 +306,7 @@ impl Keeper {
                     self.driver = self.copies.drivers.get(&task.run.driver).cloned();
                     self.patience = task.run.drain_timeout;
                     let Some(driver) = self.driver.clone() else { break };
-                    // An order that comes meanwhile wins: what was begun is stopped by it.
+                    // A newer command takes precedence: it stops what was started.
                     next = tokio::select! {
                         biased;
                         order = orders.recv() => order,
@@ -339,7 +339,7 @@ impl Keeper {
         }
     }
 
-    /// Starts a copy and watches it; returns when it has ended, after telling so.
+    /// Starts a copy and watches it. Returns when it has ended, after reporting so.
     async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
         match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
             Ok(Ok(address)) => {
@@ -371,7 +371,7 @@ impl Keeper {
         }
     }
 
-    /// Waits until a copy ends or does not serve any more; returns why.
+    /// Waits until a copy ends or is no longer healthy. Returns why.
     async fn watch(&self, driver: &dyn Driver, task: &Task, address: SocketAddr) -> String {
         let watched = async {
             let mut failures = 0;
@@ -405,8 +405,8 @@ impl Keeper {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy; returns when it is dead. A driver that cannot say so is asked again: hardware that may be used is not
-    /// promised to others.
+    /// Stops the copy, and returns when it is dead. A driver that cannot confirm it is asked again: hardware that may
+    /// still be in use is not reserved for others.
     async fn end(&self, waits: bool) {
         if waits {
             let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
@@ -416,7 +416,7 @@ impl Keeper {
         }
         let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
             Some(driver) => vec![Arc::clone(driver)],
-            // It ran in an earlier life: any driver may know it, and those that do not have nothing to do.
+            // It was started by a previous daemon: any driver may know it, and the others have nothing to do.
             None => self.copies.drivers.values().cloned().collect(),
         };
         for driver in drivers {
@@ -454,7 +454,7 @@ impl Keeper {
             let state = format!("{state:?}").to_lowercase();
             self.copies.events.tell(Told::Copy { workload: workload_text(self.workload), instance, state });
         }
-        // Before anything else happens to the copy: one that drains must get no more requests.
+        // Before anything else happens to the copy: a draining copy must get no more requests.
         if let Some(on_change) = self.copies.on_change.get() {
             on_change();
         }
@@ -464,7 +464,7 @@ impl Keeper {
         let is_over = matches!(input, Input::Stopped(_));
         let _ = self.copies.core.send(Event::Happened(input)).await;
         if is_over {
-            // Nothing more is known of it, unless it was told to run again meanwhile.
+            // Forgets the copy, unless it was told to run again in the meantime.
             let mut table = self.copies.table();
             if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
                 table.remove(&self.workload);

@@ -4,8 +4,8 @@
 //! events ──► Node::handle ──► stream of effects ──► records to disk, all at once ──► the other effects, in order
 //! ```
 //!
-//! When the disk fails, the stream stops: nothing that depends on a record that is not on disk leaves the node. What runs keeps
-//! running, operators are told, and the write is tried again.
+//! When the disk fails, the stream of effects stops: nothing that depends on an unwritten record leaves the node. What
+//! runs keeps running, operators are told, and the write is retried.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -33,10 +33,10 @@ use crate::journal::Journal;
 use crate::links::{LinkEvent, Links};
 use crate::recorder::{Change, Recorder};
 
-/// How soon a failed write is tried again.
+/// The retry interval of a failed write.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Events that are taken in before their records are written together.
+/// How many events are handled before their records are written together.
 const BATCH_MAX: usize = 256;
 
 pub(crate) struct Core {
@@ -58,27 +58,28 @@ pub(crate) struct Core {
     pub(crate) up: BTreeMap<NodeId, u64>,
     /// Effects that were not performed yet.
     stream: VecDeque<Effect>,
-    /// Why the journal cannot be written, and when that is tried again.
+    /// Why the journal cannot be written, and when the write is retried.
     pub(crate) stalled: Option<(Fault, Instant)>,
-    /// What happened to copies while the journal could not be written.
+    /// Events of copies while the journal could not be written.
     deferred: Vec<Input>,
     /// When the window of each instance ends.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,
-    /// When the owner is next asked what is to leave or to shrink; `None` if the node's policy says nothing of that.
+    /// When the owner is next asked which instances to evict or to shrink; `None` if the node's policy has no such
+    /// rules.
     pub(crate) owner_at: Option<Instant>,
-    /// Answers that wait until what they tell is on disk.
+    /// Answers that wait until their records are on disk.
     answers: Vec<super::answers::Waiting>,
     pub(crate) router: Router,
     pub(crate) hosted: Hosted,
     pub(crate) is_draining: bool,
-    /// When instances are next put to neighbours, while the node drains.
+    /// When a draining node next offers its instances to neighbours.
     pub(crate) drain_at: Instant,
     pub(crate) counts: CoreCounts,
-    /// How many records the journal may have beyond its ledger before it is shortened.
+    /// How many records beyond the ledger trigger compaction of the journal.
     pub(crate) shorten_at: u64,
 }
 
-/// What the core did, for metrics.
+/// Counters of the core, for metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CoreCounts {
     pub(crate) inputs: u64,
@@ -91,7 +92,7 @@ pub(crate) struct CoreCounts {
     pub(crate) arrived: u64,
 }
 
-/// What a core is made of.
+/// The parts of a core.
 pub(crate) struct Parts {
     pub(crate) config: Arc<NodeConfig>,
     pub(crate) node: Node,
@@ -104,7 +105,7 @@ pub(crate) struct Parts {
     pub(crate) events: Events,
     pub(crate) recorder: Recorder,
     pub(crate) start: Instant,
-    /// Whether the node's policy says what is to leave or to shrink.
+    /// Whether the node's policy has rules for evicting or shrinking.
     pub(crate) has_initiative: bool,
     pub(crate) shadows: Shadows,
     pub(crate) sleepers: Sleepers,
@@ -148,7 +149,7 @@ impl Core {
         }
     }
 
-    /// Runs until the daemon ends or nobody is left who could tell it anything.
+    /// Runs until the daemon shuts down or all senders are gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle, mut inbox: mpsc::Receiver<Event>) {
         self.flush();
         loop {
@@ -235,7 +236,7 @@ impl Core {
                 }
             }
             LinkEvent::Received { neighbour, session, envelope } => {
-                // What came over an older connection is as good as lost.
+                // A message from an older connection counts as lost.
                 if self.up.get(&neighbour) == Some(&session) {
                     self.received(neighbour, *envelope);
                 }
@@ -247,7 +248,7 @@ impl Core {
         }
     }
 
-    /// Tells the rules which links work.
+    /// Tells the rules which links are up.
     fn neighbours(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -268,11 +269,11 @@ impl Core {
         if matches!(message, Message::Hello(_)) {
             self.greeted(&from);
         }
-        // While nothing can be written down, messages of transfers are as good as lost, too.
+        // While nothing can be written, messages of transfers count as lost, too.
         if self.stalled.is_some() {
             return;
         }
-        // A node hears of a descriptor only after its signature was checked.
+        // A node receives a descriptor only after its signature was verified.
         if let Message::Prepare(prepare) = &message
             && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
         {
@@ -298,7 +299,7 @@ impl Core {
         self.evaluate();
     }
 
-    /// Writes the records of the stream down, and performs the rest.
+    /// Writes the records of the stream, and performs the other effects.
     fn flush(&mut self) {
         loop {
             if self.stream.is_empty() && self.answers.is_empty() {
@@ -338,7 +339,8 @@ impl Core {
         }
     }
 
-    /// Tells the trace what is about to be performed, whose records are on disk; `number` is that of the first of them.
+    /// Adds the effects about to be performed, whose records are on disk, to the trace; `number` is that of the first
+    /// record.
     fn trace(&mut self, mut number: u64) {
         for effect in &self.stream {
             match effect {
@@ -365,7 +367,7 @@ impl Core {
         self.stalled = Some((fault, Instant::now() + RETRY_AFTER));
     }
 
-    /// The journal can be written again: what happened meanwhile is taken in.
+    /// The journal can be written again: handles the deferred events.
     fn recover(&mut self) {
         self.events.tell(Told::JournalWorks);
         for input in std::mem::take(&mut self.deferred) {
@@ -424,12 +426,12 @@ impl Core {
             _ => {}
         }
         let json = report_json(report);
-        // Only the trace tells of promises.
+        // Reservations are recorded only in the trace.
         if json.is_null() {
             return;
         }
         self.memory.reported(report, &json);
-        // Agents that propose nothing, which is what they mostly do, would fill the log.
+        // Agents that propose nothing, which is the usual case, would fill the log.
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
             self.events.tell(Told::Report { report: json });
         }

@@ -1,4 +1,4 @@
-//! Descriptions of applications: checked before a node hears of them, and read again when copies are to run.
+//! Descriptions of applications: verified before a node receives them, and read again when copies are started.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,13 +16,13 @@ use crate::fault::Fault;
 use crate::identity::Identity;
 use crate::seams::Task;
 
-/// Descriptions that are kept after they were checked.
+/// How many verified descriptions are cached.
 const KEPT_MAX: usize = 256;
 
-/// The longest value that a node's store may have.
+/// The maximum size of a value in a node's store.
 const VALUE_BYTES_MAX: u64 = 64 << 10;
 
-/// The descriptions that were checked.
+/// The cache of verified descriptions.
 pub(crate) struct Documents {
     identity: Arc<Identity>,
     opened: BTreeMap<Arc<[u8]>, Arc<Opened>>,
@@ -33,7 +33,7 @@ impl Documents {
         Documents { identity, opened: BTreeMap::new() }
     }
 
-    /// Checks a document: its owner's certificate now, also if it was checked before.
+    /// Verifies a document. The owner's certificate must be valid now, even if the document is cached.
     pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
         let opened = Arc::new(open(document, self.identity.authority(), UnixTime::now())?);
         if self.opened.len() >= KEPT_MAX {
@@ -43,7 +43,8 @@ impl Documents {
         Ok(opened)
     }
 
-    /// Whether this node may host what a neighbour describes: it is signed, says what was signed, and can be run here.
+    /// Whether this node may host an application that a neighbour describes: it is signed, matches the signed text, and
+    /// can be run here.
     pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, Fault> {
         let opened = self.open(&descriptor.document)?;
         if *opened.descriptor != *descriptor {
@@ -60,12 +61,12 @@ impl Documents {
         Some(Arc::clone(&self.opened(document).ok()?.names))
     }
 
-    /// Whether names that a neighbour tells are those of the application.
+    /// Whether names that a neighbour announces belong to the application.
     pub(crate) fn check_names(&self, application: &ApplicationId, names: &Names) -> Result<(), Fault> {
         check_names(application, names, self.identity.authority(), UnixTime::now())
     }
 
-    /// A document that was checked when it came, now or in an earlier life.
+    /// A document that was verified when it arrived, by this or a previous daemon.
     fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
@@ -78,8 +79,8 @@ impl Documents {
         Ok(opened)
     }
 
-    /// What runs a copy. The descriptor is the journal's or was checked when it came: a certificate that has expired meanwhile stops
-    /// nothing that runs.
+    /// How to run a copy. The descriptor comes from the journal or was verified when it arrived: a certificate that has
+    /// expired since stops nothing that runs.
     pub(crate) fn task(
         &mut self,
         config: &NodeConfig,
@@ -113,7 +114,7 @@ impl Documents {
     }
 }
 
-/// A value of the node's store. It never stands in a message.
+/// A value of the node's store. It never appears in a message.
 fn stored(config: &NodeConfig, name: &str) -> Result<String, Fault> {
     let missing = || Fault::new(format!("this node's store has no value `{name}`"));
     let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };

@@ -10,7 +10,7 @@ use super::core::Core;
 use super::events::Told;
 
 impl Core {
-    /// Lets the agents whose windows have ended evaluate, and then judges what they propose.
+    /// Evaluates the agents whose windows have ended, and then judges their proposals.
     pub(crate) fn evaluate(&mut self) {
         let now = Instant::now();
         let period = self.config.evaluation_period();
@@ -20,12 +20,13 @@ impl Core {
         for instance in instances {
             match self.windows.get_mut(&instance) {
                 Some(end) if *end <= now => {
-                    // After a pause of the machine, missed windows are not made up for.
+                    // After a pause of the machine, missed windows are skipped.
                     *end = now + period;
                     due.push(instance);
                 }
                 Some(_) => {}
-                // A newcomer has seen no client requests yet: it first evaluates after a full window in which it was reached.
+                // A new agent has seen no client requests yet: it first evaluates after a full window in which it could
+                // be reached.
                 None => {
                     if self.drain_counts(&instance).is_some() {
                         self.windows.insert(instance, now + period);
@@ -33,7 +34,7 @@ impl Core {
                 }
             }
         }
-        // What waited for a transfer when its last evaluation was over goes before it has another.
+        // An instance that was in transfer at its last evaluation is evicted before it gets another.
         self.evict(!due.is_empty());
         for instance in &due {
             let Some(counts) = self.drain_counts(instance) else {
@@ -50,7 +51,7 @@ impl Core {
             self.memory.observed(instance, &requests);
             let random = Some(crate::random::number() as u32);
             self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
-            // An agent that waits for a transfer does not evaluate.
+            // An agent in transfer does not evaluate.
             if !self.node.is_frozen(instance) {
                 self.memory.knows(instance, self.node.knowledge(instance));
             }
@@ -83,7 +84,7 @@ impl Core {
         }
     }
 
-    /// A policy that is tried out is asked, too, and what it would have proposed otherwise is told.
+    /// Evaluates the shadow policy too, and reports where its proposal differs.
     pub(crate) fn compare_with_shadow(&mut self, instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) {
         let Some(knowledge) = self.memory.knowledge(instance) else { return };
         if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {

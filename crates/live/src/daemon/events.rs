@@ -1,4 +1,4 @@
-//! What happens on a node, for its log and for operators.
+//! Events on a node, for its log and for operators.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -11,51 +11,51 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-/// Events that are kept for who asks later.
+/// How many events are kept for later readers.
 const KEPT: usize = 1_000;
 
-/// Something worth telling.
+/// An event.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Told {
-    /// The daemon runs.
+    /// The daemon has started.
     Started { node: NodeId, journal: String, records: u64 },
-    /// The daemon ends; workloads go on.
+    /// The daemon shuts down; workloads keep running.
     Stopping,
-    /// Something went wrong.
+    /// An error.
     Fault { message: String },
-    /// The link to a neighbour works.
+    /// The link to a neighbour is up.
     LinkUp { neighbour: NodeId },
-    /// It does not any more.
+    /// The link to a neighbour is down.
     LinkDown { neighbour: NodeId },
-    /// A connection to or from a neighbour ended, or could not be made.
+    /// A connection to or from a neighbour ended, or failed.
     LinkFailed { neighbour: NodeId, cause: String },
-    /// A connection was refused.
+    /// A connection was rejected.
     Refused { address: String, cause: String },
     /// A copy of an application changed its state.
     Copy { workload: String, instance: InstanceId, state: String },
     /// Two applications claim the same name: the first keeps it.
     NameClaimedTwice { name: String, holder: ApplicationId, claimed_by: ApplicationId },
-    /// A neighbour told names of an application that are not proved.
+    /// A neighbour announced names of an application without proof.
     NamesRefused { neighbour: NodeId, cause: String },
-    /// The journal cannot be written: nothing new is promised.
+    /// The journal cannot be written: nothing new is reserved.
     JournalFails { cause: String },
     /// The journal can be written again.
     JournalWorks,
-    /// The node's part of the trace cannot be written. Nothing else is the worse for it.
+    /// The node's part of the trace cannot be written. Nothing else is affected.
     TraceFails { cause: String },
-    /// It can be written again.
+    /// The trace can be written again.
     TraceWorks,
-    /// A policy that shadows the one that runs would have proposed something else.
+    /// A shadow policy would have proposed something else.
     ShadowDiffers { instance: InstanceId, policy: String, shadow: String },
-    /// What the node's rules report.
+    /// A report of the node's rules.
     Report { report: Value },
 }
 
 /// An event with its number and its time.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Stamped {
-    /// Counts events from 1.
+    /// The sequence number, from 1.
     pub(crate) number: u64,
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Stamped {
     pub(crate) told: Told,
 }
 
-/// Where events go. A clone is a handle to the same.
+/// The sink of events. A clone is a handle to the same sink.
 #[derive(Clone)]
 pub(crate) struct Events {
     kept: Arc<Mutex<Kept>>,
@@ -81,7 +81,7 @@ impl Events {
         Events { kept: Arc::new(Mutex::new(kept)), news: broadcast::channel(256).0 }
     }
 
-    /// Tells everybody who listens, writes it to the log, and keeps it for a while.
+    /// Sends an event to all subscribers, logs it, and keeps it for a while.
     pub(crate) fn tell(&self, told: Told) {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,13 +93,13 @@ impl Events {
         kept.events.push_back(Arc::clone(&stamped));
         drop(kept);
         if let Ok(line) = serde_json::to_string(&*stamped) {
-            // A log that nobody reads any more does not stop a node.
+            // A closed log does not stop a node.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
         let _ = self.news.send(stamped);
     }
 
-    /// What was told after the event of a number, and what will be.
+    /// The kept events after a number, and a receiver for those to come.
     pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let news = self.news.subscribe();

@@ -1,4 +1,4 @@
-//! What is hosted here, complete: for snapshots that another program goes on from.
+//! The hosted applications in full, for snapshots that the simulator can resume from.
 
 use std::collections::BTreeMap;
 

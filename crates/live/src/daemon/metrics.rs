@@ -1,4 +1,4 @@
-//! What monitoring reads, in the text format of Prometheus.
+//! Metrics in the text format of Prometheus.
 
 use std::fmt::Write;
 
@@ -69,7 +69,7 @@ pub(super) fn text(core: &Core) -> String {
     text
 }
 
-/// What went over each link.
+/// Counters of each link.
 fn links(core: &Core, text: &mut String) {
     let links = core.links.status();
     let mut labelled = |name: &str, help: &str, kind: &str, values: Vec<(String, f64)>| {

@@ -1,4 +1,4 @@
-//! The names under which clients reach applications: what is told of them is checked, and no name has two holders.
+//! The names under which clients reach applications: announced names are verified, and no name has two holders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,8 @@ use mario_colony::routing::Names;
 use mario_domain::{ApplicationId, NodeId};
 use serde::Serialize;
 
-/// Names of a neighbour that may turn out to be wrong within [`WINDOW`]. Further ones are not looked at: each costs a signature.
+/// How many invalid names a neighbour may announce within [`WINDOW`]. Further ones are ignored: each costs a signature
+/// check.
 const FAILURES_MAX: u32 = 256;
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -28,8 +29,8 @@ pub(crate) struct Conflict {
     pub(crate) claimed_by: ApplicationId,
 }
 
-/// Who has which name on this node. The first application that claimed a name keeps it as long as it claims it; ids of applications
-/// belong to them alone.
+/// The holder of each name on this node. The first application that claimed a name keeps it as long as it claims it;
+/// ids always belong to their applications.
 #[derive(Debug, Default)]
 pub(crate) struct NameBook {
     colony: String,
@@ -52,7 +53,7 @@ impl NameBook {
         NameBook { colony: colony.to_ascii_lowercase(), ..NameBook::default() }
     }
 
-    /// Takes in all applications that are known now, with their names. Returns the conflicts that were not there before.
+    /// Takes in all known applications with their names. Returns the conflicts that are new.
     pub(crate) fn update(&mut self, known: &[(&ApplicationId, Option<&Names>)]) -> Vec<Conflict> {
         let mut before = std::mem::take(&mut self.holders);
         for (application, _) in known {
@@ -81,7 +82,7 @@ impl NameBook {
         new
     }
 
-    /// Whether an application may have names: `Err` with the first that another one has.
+    /// Whether an application may claim these names: `Err` with the first that another one holds.
     pub(crate) fn check(&self, application: &ApplicationId, names: &Names) -> Result<(), Conflict> {
         let taken = claimed(names).find_map(|name| {
             let holder = self.holders.get(&name).filter(|holder| *holder != application)?;
@@ -95,18 +96,18 @@ impl NameBook {
         &self.holders
     }
 
-    /// The names that are claimed by more than one application.
+    /// The names that several applications claim.
     pub(crate) fn conflicts(&self) -> &BTreeSet<Conflict> {
         &self.conflicts
     }
 
-    /// Whether names from a neighbour are looked at. One that told too many wrong ones waits.
+    /// Whether names from a neighbour are processed. One that announced too many invalid ones is ignored for a while.
     pub(crate) fn is_believed(&self, neighbour: &NodeId) -> bool {
         let failed = self.failures.get(neighbour);
         failed.is_none_or(|(since, failures)| *failures < FAILURES_MAX || since.elapsed() >= WINDOW)
     }
 
-    /// Names from a neighbour were wrong.
+    /// Counts invalid names from a neighbour.
     pub(crate) fn failed(&mut self, neighbour: &NodeId) {
         let (since, failures) = self.failures.entry(neighbour.clone()).or_insert_with(|| (Instant::now(), 0));
         if since.elapsed() >= WINDOW {
@@ -115,7 +116,7 @@ impl NameBook {
         *failures += 1;
     }
 
-    /// Everywhere, an application is reached by its id, which its certificate carries: `shop` and `shop.COLONY`.
+    /// An application is always reachable by its id, which its certificate carries: `shop` and `shop.COLONY`.
     fn own_hosts(&self, application: &ApplicationId) -> [String; 2] {
         let id = application.to_string().to_ascii_lowercase();
         [format!("{id}.{}", self.colony), id]
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_tells_wrong_names_is_not_believed_for_a_while() {
+    fn a_neighbour_that_announces_wrong_names_is_ignored_for_a_while() {
         let (mut book, node) = (NameBook::new("harbour"), NodeId::name("b").expect("a name"));
         for _ in 0..FAILURES_MAX {
             assert!(book.is_believed(&node));

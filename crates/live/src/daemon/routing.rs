@@ -1,4 +1,4 @@
-//! The router of the node: told of links and copies, it says where client requests go.
+//! The router of the node: takes in links and copies, and computes where client requests go.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::core::Core;
 use super::events::Told;
 use super::names::{Conflict, Name};
 
-/// What the router was told of the instances here, and where instances went.
+/// The instances here as last told to the router, and where instances went.
 #[derive(Default)]
 pub(crate) struct Hosted {
     instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
     departed: BTreeMap<InstanceId, NodeId>,
-    /// What is to be sent, behind the effects of the node: the hello of a session goes first.
+    /// Messages to send after the effects of the node: the hello of a session goes first.
     outbox: Vec<(NodeId, RoutingMessage)>,
-    /// Whether what was published last has the routes of all neighbours.
+    /// Whether the routes published last include those of all neighbours.
     are_complete: bool,
 }
 
@@ -42,15 +42,15 @@ impl Core {
         }
     }
 
-    /// Whether every neighbour has told its routes.
+    /// Whether every neighbour has sent its routes.
     fn are_routes_complete(&self) -> bool {
         self.config.neighbours.iter().all(|neighbour| self.router.is_told_by(&neighbour.id))
     }
 
-    /// Sends what the router wants sent. Nothing in it depends on the disk.
+    /// Sends the router's messages. None of them depends on the disk.
     pub(crate) fn send_routes(&mut self) {
         for (to, message) in std::mem::take(&mut self.hosted.outbox) {
-            // Routes concern the session alone: whatever journal is at the other end, it has just been told all of them.
+            // Routes concern the session only: whatever journal is at the other end, it has just received all of them.
             let envelope = Envelope::new(self.node.journal(), None, Body::Routing(message));
             self.links.send(&to, &envelope);
         }
@@ -69,7 +69,7 @@ impl Core {
         self.route(RouterInput::Received { from, message });
     }
 
-    /// Drops what a neighbour tells of names and cannot prove, or what is of no use here. The routes stay.
+    /// Drops names that a neighbour cannot prove, or that are useless here. The routes stay.
     fn check_names(&mut self, from: &NodeId, update: &mut Update) {
         for route in &mut update.routes {
             let Some(names) = &route.names else { continue };
@@ -85,7 +85,7 @@ impl Core {
         }
     }
 
-    /// The delays of links may be others than before.
+    /// The delays of links may have changed.
     pub(crate) fn link_costs(&mut self) {
         let up: Vec<NodeId> = self.up.keys().cloned().collect();
         for neighbour in up {
@@ -99,7 +99,7 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Tells the router which instances here take requests, if that is not what it was told before. What has gone is gone on disk.
+    /// Tells the router which instances here accept requests, if that has changed. Departures are already on disk.
     pub(crate) fn tell_hosted(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -138,7 +138,7 @@ impl Core {
         self.publish_told();
     }
 
-    /// An instance went to a neighbour: requests that still come here for it are sent there.
+    /// An instance went to a neighbour: late requests for it are forwarded there.
     pub(crate) fn departed(&mut self, request: &Request) {
         if let (Operation::Migrate(Target::Node(target)), Some(instance)) = (request.operation(), request.instance()) {
             self.hosted.departed.insert(instance.clone(), target.clone());
@@ -159,7 +159,7 @@ impl Core {
         }
     }
 
-    /// Puts together what is known of instances elsewhere, and the names of all.
+    /// Computes the routes to instances elsewhere, and the names of all.
     pub(crate) fn publish_told(&mut self) {
         self.hosted.are_complete = self.are_routes_complete();
         let mut told = ToldRoutes { are_complete: self.hosted.are_complete, ..ToldRoutes::default() };

@@ -1,7 +1,7 @@
-//! Shadow policies: evaluated beside the policies that run, with the same facts, and never asked for.
+//! Shadow policies: evaluated beside the policies that run, with the same facts; their proposals are never requested.
 //!
-//! A shadow belongs to an application on a node: it shadows every instance of the application there, also those that come later. It is a file
-//! in the data directory, so that it outlives the daemon. What was compared so far does not.
+//! A shadow belongs to an application on a node: it shadows every instance of the application there, including later
+//! ones. It is a file in the data directory and survives the daemon. Its counts do not.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -20,27 +20,27 @@ use super::core::Core;
 use crate::application::{DOCUMENT_BYTES_MAX, Opened, reopen};
 use crate::fault::Fault;
 
-/// What an operator wants of a shadow.
+/// A command about a shadow.
 #[derive(Debug)]
 pub(crate) enum ShadowCommand {
-    /// How it compares with what runs.
+    /// Show how it compares with the policy that runs.
     Show,
-    /// Try the policy of this signed description out.
+    /// Start to shadow with the policy of this signed description.
     Set(Arc<[u8]>),
-    /// Try it out no longer.
+    /// End the shadow.
     End,
 }
 
-/// Shadows on one node.
+/// The maximum number of shadows on one node.
 const SHADOWS_MAX: usize = 64;
 
-/// Differing decisions that are kept of each.
+/// How many differing decisions of each are kept.
 const KEPT: usize = 20;
 
-/// What a policy wants if it proposes nothing.
+/// The word for no proposal.
 const NOTHING: &str = "nothing";
 
-/// What stands for a policy without a valid answer.
+/// The word for a policy without a valid answer.
 const FAILED: &str = "no valid answer";
 
 /// The shadows of a node.
@@ -51,14 +51,14 @@ pub(crate) struct Shadows {
     by_application: BTreeMap<ApplicationId, Shadow>,
 }
 
-/// A policy that is tried out, and how it compares with what runs.
+/// A shadow policy, and how it compares with the one that runs.
 struct Shadow {
     version: u64,
     policy: Policy,
     since_ms: u64,
     evaluations: u64,
     failed: u64,
-    /// How often the policy that runs wanted the one and the shadow the other, where they differ.
+    /// How often each pair of different proposals (running policy, shadow) occurred.
     differences: BTreeMap<(String, String), u64>,
     last: VecDeque<Value>,
 }
@@ -66,14 +66,14 @@ struct Shadow {
 /// A decision in which a shadow differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// What the policy that runs wants.
+    /// The proposal of the policy that runs.
     pub(crate) policy: String,
-    /// What the shadow wants.
+    /// The proposal of the shadow.
     pub(crate) shadow: String,
 }
 
 impl Shadows {
-    /// The shadows that an earlier life of the daemon left, and what is wrong with those that cannot be used.
+    /// Loads the shadows that a previous daemon left. Also returns what is wrong with unusable ones.
     pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<Fault>) {
         let directory = data.join("shadows");
         let decider = Decider::new(engine);
@@ -94,12 +94,12 @@ impl Shadows {
             return Err(Fault::new("it is too long"));
         }
         let document: Arc<[u8]> = fs::read(path).map_err(unreadable)?.into();
-        // It was checked when it came.
+        // It was verified when it arrived.
         let opened = reopen(&document)?;
         self.insert(&opened)
     }
 
-    /// Lets a policy shadow that of its application from now on. What was compared before is forgotten.
+    /// Starts to shadow an application with a policy. Earlier counts are discarded.
     pub(crate) fn set(&mut self, opened: &Opened) -> Result<(), Fault> {
         let application = &opened.descriptor.application.id;
         if self.by_application.len() >= SHADOWS_MAX && !self.by_application.contains_key(application) {
@@ -133,7 +133,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Ends a shadow; returns what came of it, or `None` if there is none.
+    /// Ends a shadow. Returns its result, or `None` if there is none.
     pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
         let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
@@ -148,7 +148,7 @@ impl Shadows {
         Ok(Some(summary))
     }
 
-    /// How a shadow compares with what runs so far.
+    /// How a shadow compares so far with the policy that runs.
     pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
         self.by_application.get(application).map(|shadow| shadow.summary(application))
     }
@@ -158,8 +158,8 @@ impl Shadows {
         self.directory.join(format!("{application}.signed"))
     }
 
-    /// Asks the shadow of an instance's application, if it has one, what it would have proposed from what the agent knew. Returns where it differs from what was
-    /// proposed.
+    /// Evaluates the shadow of an instance's application, if it has one, with the facts of the agent. Returns the
+    /// difference from the actual proposal, if any.
     pub(crate) fn compare(
         &mut self,
         instance: &InstanceId,
@@ -204,7 +204,7 @@ impl Shadows {
 }
 
 impl Core {
-    /// What an operator asks about the shadow of an application.
+    /// Performs a command about the shadow of an application.
     pub(crate) fn shadow(&mut self, application: &ApplicationId, command: ShadowCommand) -> Answer {
         let none = || Refusal {
             status: 404,

@@ -1,11 +1,11 @@
-//! A journal that has grown long is replaced by what it adds up to.
+//! Compacts a journal that has grown long into a ledger.
 
 use super::core::Core;
 use super::events::Told;
 
 impl Core {
-    /// Shortens the journal if it has grown long, while nothing waits to be written. One that cannot be shortened is tried again when it has
-    /// grown further.
+    /// Compacts the journal if it has grown long, while nothing waits to be written. After a failure it is retried when
+    /// the journal has grown further.
     pub(crate) fn shorten(&mut self) {
         if self.journal.grown() < self.shorten_at || self.push_effects().next().is_some() {
             return;

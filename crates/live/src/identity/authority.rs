@@ -1,4 +1,4 @@
-//! The authority of a colony makes keys and certificates.
+//! The authority of a colony, which issues keys and certificates.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -31,9 +31,9 @@ pub struct Authority {
 pub struct Issued {
     /// The certificate.
     pub certificate_pem: String,
-    /// Its key. It is nobody's business but its holder's.
+    /// Its private key.
     pub key_pem: String,
-    /// Whose it is.
+    /// The SPIFFE id of its subject.
     pub uri: String,
 }
 
@@ -48,7 +48,7 @@ impl Authority {
         Ok(Authority { colony: colony.to_owned(), certificate_pem: certificate.pem(), issuer })
     }
 
-    /// The authority that is kept in a directory.
+    /// Loads the authority from a directory.
     pub fn load(directory: &Path) -> Result<Authority, Fault> {
         let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
         let hint = "make an authority with `mario ca init`";
@@ -62,12 +62,12 @@ impl Authority {
             return Err(Fault::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri())));
         }
         let key = KeyPair::from_pem(&key_pem).map_err(|error| Fault::new(attempted()).caused_by(error))?;
-        // What issued certificates take from it is the name and the key, not how long it is valid.
+        // Issued certificates take over its name and key, not its validity period.
         let issuer = Issuer::new(authority_params(&certified.colony, 1)?, key);
         Ok(Authority { colony: certified.colony, certificate_pem, issuer })
     }
 
-    /// Writes it into a directory, which must not have one. The key is for its owner alone.
+    /// Writes the authority into a directory, which must not contain one. Only the owner may read the key.
     pub fn save(&self, directory: &Path) -> Result<(), Fault> {
         fs::create_dir_all(directory).map_err(|error| {
             Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error)
@@ -81,17 +81,17 @@ impl Authority {
         &self.colony
     }
 
-    /// Its certificate, which everybody may have.
+    /// Its certificate, which is public.
     pub fn certificate_pem(&self) -> &str {
         &self.certificate_pem
     }
 
-    /// Makes a key and a certificate. `days` may be negative, for a certificate that is no longer valid.
+    /// Issues a key and a certificate. `days` may be negative, for an expired certificate.
     pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, Fault> {
         self.issue_between(certified, days.min(0), days)
     }
 
-    /// Makes a key and a certificate that is valid from some days from now until others.
+    /// Issues a key and a certificate with a validity period in days relative to now.
     pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, Fault> {
         let what = "a certificate";
         let mut params = CertificateParams::default();
@@ -111,7 +111,7 @@ impl Authority {
         }
         params.subject_alt_names = names;
         let now = OffsetDateTime::now_utc();
-        // Clocks of machines differ: it is valid a little before it was made.
+        // Clocks of machines differ: the certificate is valid from a little earlier.
         params.not_before = now + Duration::days(from_days) - Duration::hours(1);
         params.not_after = now + Duration::days(to_days);
         params.is_ca = IsCa::ExplicitNoCa;
@@ -130,18 +130,18 @@ impl Authority {
         })
     }
 
-    /// What the certificate of a node says.
+    /// The content of a node's certificate.
     pub fn node(&self, node: mario_domain::NodeId, hosts: Vec<String>) -> Certified {
         self.certified(Subject::Node(node), Vec::new(), hosts, Vec::new())
     }
 
-    /// What the certificate of an operator says.
+    /// The content of an operator's certificate.
     pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<Certified, Fault> {
         let subject = Subject::Operator(check_name("an operator", name)?.to_owned());
         Ok(self.certified(subject, roles, Vec::new(), Vec::new()))
     }
 
-    /// What the certificate of an application says.
+    /// The content of an application's certificate.
     pub fn application(
         &self,
         application: mario_domain::ApplicationId,
@@ -156,7 +156,7 @@ impl Authority {
     }
 }
 
-/// Everything speaks P-256, browsers and monitoring too, which do not all speak Ed25519.
+/// P-256 is supported everywhere; some browsers and monitoring systems lack Ed25519.
 fn new_key() -> Result<KeyPair, Fault> {
     KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(made("a key"))
 }
@@ -195,12 +195,12 @@ fn read(path: &Path) -> Result<String, Fault> {
     fs::read_to_string(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
 }
 
-/// Writes a file that only its owner can read. A file that is there is never overwritten: it may be a key that is needed.
+/// Writes a file that only its owner can read. An existing file is never overwritten: it may be a key that is needed.
 pub fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     write_new(path, text, 0o600)
 }
 
-/// Writes a file that everybody may read, and overwrites none.
+/// Writes a file that all users may read. An existing file is never overwritten.
 pub fn write_public(path: &Path, text: &str) -> Result<(), Fault> {
     write_new(path, text, 0o644)
 }

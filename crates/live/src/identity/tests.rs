@@ -13,12 +13,12 @@ fn saved(scratch: &Scratch, name: &str, issued: &Issued) -> [PathBuf; 2] {
 }
 
 #[test]
-fn a_certificate_says_what_it_was_made_with_and_a_second_authority_is_not_believed() {
+fn a_certificate_has_its_content_and_another_authority_is_rejected() {
     let scratch = Scratch::new("identity");
     let authority = Authority::new("harbour", 10).expect("an authority");
     authority.save(scratch.path()).expect("saved");
     assert!(authority.save(scratch.path()).is_err(), "keys are never overwritten");
-    // One that was read issues certificates that the same authority stands for.
+    // The loaded authority issues certificates that verify under the original one.
     let authority = Authority::load(scratch.path()).expect("the same");
     let wanted = authority.application(
         application_id("shop").expect("a name"),
@@ -41,7 +41,7 @@ fn a_certificate_says_what_it_was_made_with_and_a_second_authority_is_not_believ
 }
 
 #[test]
-fn an_expired_certificate_a_wrong_key_and_a_key_for_all_are_refused_with_a_remedy() {
+fn expired_certificates_wrong_keys_and_readable_keys_are_rejected_with_a_remedy() {
     let scratch = Scratch::new("refused");
     let authority = Authority::new("harbour", 10).expect("an authority");
     authority.save(scratch.path()).expect("saved");

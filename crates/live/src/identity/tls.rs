@@ -15,14 +15,14 @@ use webpki::{EndEntityCert, KeyUsage};
 use super::{Certified, Subject};
 use crate::fault::Fault;
 
-/// How the two ends of a connection agree what it is for: messages between nodes.
+/// The ALPN protocol of a connection for messages between nodes.
 pub const CONTROL_PROTOCOL: &[u8] = b"mario-control/1";
-/// Client requests between nodes.
+/// The ALPN protocol of client requests between nodes.
 pub const DATA_PROTOCOL: &[u8] = b"mario-data/1";
-/// Operators.
+/// The ALPN protocol of operators.
 pub const HTTP_PROTOCOL: &[u8] = b"http/1.1";
 
-/// A certificate with its key, and whom it trusts.
+/// A certificate with its key, and the authority that it trusts.
 #[derive(Debug)]
 pub struct Identity {
     certified: Certified,
@@ -31,17 +31,17 @@ pub struct Identity {
     authority: CertificateDer<'static>,
 }
 
-/// Whom a client expects at the other end.
+/// The peer that a client expects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expected {
-    /// This one.
+    /// This subject.
     Exactly(Subject),
     /// Any node of the colony.
     AnyNode,
 }
 
 impl Identity {
-    /// Reads the files of an identity, and sees that they fit each other now.
+    /// Reads the files of an identity, and checks that they are valid now and belong together.
     pub fn load(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
         let identity = Identity::read(authority, certificate, key)?;
         identity.check(UnixTime::now()).map_err(|fault| {
@@ -50,8 +50,8 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads an identity by its certificate, as `mario ca` makes it: the authority's certificate follows in the same file, and the
-    /// key is beside it, with the ending `key`.
+    /// Reads an identity by its certificate, as `mario ca` writes it: the authority's certificate follows in the same
+    /// file, and the key is beside it, with the extension `key`.
     pub fn load_bundle(certificate: &Path) -> Result<Identity, Fault> {
         let read = fs::read(certificate)
             .map_err(|error| Fault::new(format!("cannot read {}", certificate.display())).caused_by(error))?;
@@ -72,7 +72,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads the files of an identity, whether they are valid now or not.
+    /// Reads the files of an identity, without checking their validity.
     pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
@@ -98,7 +98,7 @@ impl Identity {
         Ok(Identity { certified, chain, key: key_der, authority: authority_der })
     }
 
-    /// What the certificate says.
+    /// The content of the certificate.
     pub fn certified(&self) -> &Certified {
         &self.certified
     }
@@ -108,12 +108,12 @@ impl Identity {
         &self.chain[0]
     }
 
-    /// That of the authority.
+    /// The certificate of the authority.
     pub fn authority(&self) -> &CertificateDer<'static> {
         &self.authority
     }
 
-    /// Sees that the authority made the certificate, that it is valid at a time, and that the key is its key.
+    /// Checks that the authority issued the certificate, that it is valid at a time, and that the key belongs to it.
     pub fn check(&self, at: UnixTime) -> Result<(), Fault> {
         let usage = match self.certified.subject {
             Subject::Node(_) => KeyUsage::server_auth(),
@@ -156,7 +156,7 @@ impl Identity {
         Ok(roots)
     }
 
-    /// TLS for what listens: clients must have a certificate of the colony.
+    /// TLS for servers: clients must have a certificate of the colony.
     pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Fault> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -173,7 +173,7 @@ impl Identity {
         Ok(Arc::new(config))
     }
 
-    /// TLS for what connects.
+    /// TLS for clients.
     pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, Fault> {
         let failed = |error: rustls::Error| Fault::new("cannot set up TLS").caused_by(error);
         let provider = Arc::new(provider());
@@ -195,7 +195,7 @@ impl Identity {
     }
 }
 
-/// What the certificates of a peer say, whose chain TLS has verified.
+/// The content of a peer's certificate, whose chain TLS has verified.
 pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fault> {
     match certificates.and_then(<[_]>::first) {
         Some(first) => Certified::read(first),
@@ -203,7 +203,7 @@ pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fa
     }
 }
 
-/// Sees that an authority made a certificate, and that it is valid at a time.
+/// Checks that an authority issued a certificate, and that it is valid at a time.
 pub(crate) fn verify(
     authority: &CertificateDer<'_>,
     certificate: &CertificateDer<'_>,
@@ -232,7 +232,7 @@ pub(crate) fn verify(
     }
 }
 
-/// A key that others can read is refused, as `ssh` does.
+/// Rejects a key that others can read, as `ssh` does.
 pub(crate) fn check_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     {
@@ -257,7 +257,7 @@ fn provider() -> CryptoProvider {
     ring::default_provider()
 }
 
-/// Nodes are known by their names in the colony, not by where they are.
+/// Verifies nodes by their names in the colony, not by their addresses.
 #[derive(Debug)]
 struct ColonyVerifier {
     authority: CertificateDer<'static>,

@@ -23,7 +23,7 @@ fn reopened(scratch: &Scratch) -> Result<(DiskJournal, Ledger), Fault> {
 }
 
 #[test]
-fn what_was_appended_is_there_again() {
+fn appended_records_survive_a_reopen() {
     let scratch = Scratch::new("journal");
     let mut expected = Ledger::default();
     for number in 0..3 {
@@ -56,7 +56,7 @@ fn change(scratch: &Scratch, change: impl FnOnce(&redb::WriteTransaction)) {
 }
 
 #[test]
-fn a_journal_from_the_future_and_a_damaged_one_are_refused() {
+fn newer_and_damaged_journals_are_rejected() {
     let scratch = Scratch::new("damaged");
     let (mut journal, _) = reopened(&scratch).expect("a journal");
     journal.append(&[boot(0), peer(1), peer(2)]).expect("a disk");
@@ -98,7 +98,7 @@ fn a_file_that_is_not_a_journal_is_refused() {
 }
 
 #[test]
-fn a_shortened_journal_adds_up_to_the_same_and_stays_small() {
+fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     let scratch = Scratch::new("shortened");
     let size = |scratch: &Scratch| fs::metadata(scratch.path().join("journal.redb")).expect("a file").len();
     let mut expected = Ledger::default();
@@ -126,11 +126,11 @@ fn a_shortened_journal_adds_up_to_the_same_and_stays_small() {
     drop(journal);
     let (journal, ledger) = reopened(&scratch).expect("a journal");
     assert_eq!((&ledger, journal.count(), journal.grown()), (&expected, 9_002, 1));
-    // What a trace may have missed is there, as far as it is kept.
+    // Records that a trace may lack are available, as far as they are kept.
     assert_eq!(journal.records_after(9_000).expect("readable").map(|records| records.len()), Some(2));
     assert_eq!(journal.records_after(8_000).expect("readable").map(|records| records.len()), Some(1_002));
     assert_eq!(journal.records_after(100).expect("readable"), None);
-    // What is not on disk is not added up, and a ledger that is damaged is noticed.
+    // A ledger of unwritten records is rejected, and a damaged ledger is detected.
     let mut journal = journal;
     let mut ahead = expected.clone();
     ahead.apply(&peer(1));

@@ -19,14 +19,14 @@ use crate::daemon::{Event, Told};
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
-/// Frames that a neighbour may send at once, and in a second on average. What is faster waits in its own queue.
+/// How many frames a neighbour may send in a burst, and per second on average. Faster ones wait in its own queue.
 const BURST_FRAMES: f64 = 4_000.0;
 const FRAMES_PER_SECOND: f64 = 2_000.0;
 
-/// The journal that stands in pings: they concern the link alone.
+/// The journal in pings, which concern the link only.
 const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
-/// Connects to a neighbour, again and again.
+/// Connects to a neighbour, and reconnects whenever the connection ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, CONTROL_PROTOCOL)?);
@@ -65,7 +65,7 @@ pub(super) async fn connect(
         let stream =
             TcpStream::connect(address).await.map_err(|error| format!("cannot connect to {address}: {error}"))?;
         let _ = stream.set_nodelay(true);
-        // Nodes are known by their certificates alone, so the name that is asked for means nothing.
+        // Nodes are identified by their certificates only, so the server name is arbitrary.
         let name = ServerName::try_from("node.mario").map_err(|error| error.to_string())?;
         connector.connect(name, stream).await.map_err(|error| format!("{address} is not the neighbour: {error}"))
     };
@@ -94,7 +94,7 @@ where
 
 async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<Vec<u8>>) {
     while let Some(mut bytes) = frames.recv().await {
-        // What waits together goes together.
+        // Frames that wait are sent together.
         while bytes.len() < 64 << 10
             && let Ok(more) = frames.try_recv()
         {
@@ -107,7 +107,7 @@ async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<
     let _ = writer.shutdown().await;
 }
 
-/// Reads frames until the connection ends; returns why.
+/// Reads frames until the connection ends. Returns why.
 async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: u64, mut reader: R) -> String {
     let silence = links.shared.silence;
     let start = Instant::now();
@@ -145,7 +145,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
             };
             let envelope = match decode(frame) {
                 Ok(envelope) => envelope,
-                // A newer version says something that this one does not know: as if it had been lost.
+                // A message that only a newer version knows counts as lost.
                 Err(error) if error.is_newer() => continue,
                 Err(error) => return format!("it does not keep to the protocol: {error}"),
             };
@@ -181,7 +181,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
 }
 
 impl Links {
-    /// Sends what concerns one connection alone.
+    /// Sends a message about one connection only.
     fn send_raw(&self, neighbour: &NodeId, session: u64, body: Body) {
         let mut frame = Vec::new();
         if encode_frame(&Envelope::new(NO_JOURNAL, None, body), &mut frame).is_err() {
@@ -201,7 +201,7 @@ impl Links {
     }
 }
 
-/// How many frames may come now.
+/// A token bucket for received frames.
 struct Bucket {
     left: f64,
     filled: Instant,
@@ -212,7 +212,7 @@ impl Bucket {
         Bucket { left: BURST_FRAMES, filled: Instant::now() }
     }
 
-    /// Takes one; returns how long to wait if there is none.
+    /// Takes a token. Returns how long to wait if there is none.
     fn take(&mut self) -> Option<Duration> {
         let now = Instant::now();
         let earned = now.duration_since(self.filled).as_secs_f64() * FRAMES_PER_SECOND;

@@ -18,13 +18,13 @@ use crate::fault::Fault;
 use crate::identity::{DATA_PROTOCOL, Expected, Subject};
 use crate::seams::{DataLink, Forward};
 
-/// Requests that one neighbour may have open at once.
+/// The maximum number of open requests of one neighbour.
 const STREAMS_MAX: u32 = 1_024;
 
-/// The headers of one request, all in all.
+/// The maximum size of the headers of one request.
 const HEADER_BYTES_MAX: u32 = 64 << 10;
 
-/// Connects to a neighbour, again and again.
+/// Connects to a neighbour, and reconnects whenever the connection ends.
 pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>) -> Result<(), Fault> {
     let expected = Expected::Exactly(Subject::Node(neighbour.id.clone()));
     let connector = TlsConnector::from(links.shared.identity.client(expected, DATA_PROTOCOL)?);
@@ -32,7 +32,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     tasks.spawn(async move {
         let mut backoff = links.backoff(&neighbour.id, Connection::Data);
         loop {
-            // Who it is, and why it does not answer, the control connection tells.
+            // Failures are reported by the control connection.
             if let Ok(stream) = connect(&connector, &neighbour.address).await {
                 let interval = links.shared.silence / 3;
                 let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())

@@ -1,4 +1,4 @@
-//! Connections that come in: who it is decides what becomes of them.
+//! Incoming connections: the identity of the peer decides how they are handled.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ pub(super) fn spawn(
         loop {
             while connections.try_join_next().is_some() {}
             let Ok((stream, address)) = listener.accept().await else {
-                // Out of file descriptors, mostly: those that are open may be closed meanwhile.
+                // Usually out of file descriptors: some may be closed in the meantime.
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 continue;
             };
-            // Whoever comes when too many have not said who they are is closed at once.
+            // Beyond the maximum of unidentified connections, new ones are closed at once.
             let Ok(permit) = Arc::clone(&links.shared.strangers).try_acquire_owned() else { continue };
             let (links, forward, acceptor) = (links.clone(), Arc::clone(&forward), acceptor.clone());
             connections.spawn(async move {
@@ -67,7 +67,7 @@ enum Protocol {
 
 type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 
-/// Finds out who it is, and whether that is a neighbour.
+/// Identifies the peer, and checks whether it is a neighbour.
 async fn greet(links: &Links, acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(NodeId, Protocol, Stream), String> {
     let _ = stream.set_nodelay(true);
     let stream = acceptor.accept(stream).await.map_err(|error| error.to_string())?;

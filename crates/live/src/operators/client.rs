@@ -1,4 +1,4 @@
-//! What the command line asks nodes with.
+//! The client of the operators' interface.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -30,14 +30,14 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Why a node may close a connection without an answer.
 pub(super) const REFUSED: &str = "a certificate that the node does not believe is refused without a word";
 
-/// An operator who asks one node.
+/// A client of one node.
 #[derive(Clone)]
 pub struct Client {
     connector: TlsConnector,
     address: String,
 }
 
-/// What a node answered.
+/// The answer of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
     /// The status of HTTP.
@@ -47,7 +47,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The body as JSON, or what the node says is wrong.
+    /// The body as JSON, or the error that the node reports.
     pub fn json(&self) -> Result<Value, Fault> {
         let value: Value = serde_json::from_str(&self.text)
             .map_err(|error| Fault::new("the node's answer cannot be read").caused_by(error))?;
@@ -57,7 +57,7 @@ impl Reply {
         Err(self.fault(&value))
     }
 
-    /// The body as text, or what the node says is wrong.
+    /// The body as text, or the error that the node reports.
     pub fn into_text(self) -> Result<String, Fault> {
         if (200..300).contains(&self.status) {
             return Ok(self.text);
@@ -78,13 +78,13 @@ impl Reply {
 }
 
 impl Client {
-    /// For the node that listens for operators at an address.
+    /// A client of the node that listens for operators at an address.
     pub fn new(identity: &Identity, address: &str) -> Result<Client, Fault> {
         let connector = TlsConnector::from(identity.client(Expected::AnyNode, HTTP_PROTOCOL)?);
         Ok(Client { connector, address: address.to_owned() })
     }
 
-    /// Asks, and waits for the whole answer.
+    /// Sends a request, and waits for the whole answer.
     pub async fn ask(
         &self,
         method: Method,
@@ -118,7 +118,7 @@ impl Client {
         sender.send_request(request).await.map_err(|error| self.fault().caused_by(error).hint(REFUSED))
     }
 
-    /// Connects, with TLS; the node does not say yet whether it believes the certificate.
+    /// Connects with TLS; the node has not accepted the certificate yet.
     pub(super) async fn handshake(&self) -> Result<SendRequest<Full<Bytes>>, Fault> {
         let hint = "see that the daemon runs and that `--node` is its address for operators";
         let stream =

@@ -1,4 +1,4 @@
-//! Connections to a node that stay open: for many questions, and for its events.
+//! Connections to a node that stay open: for many requests, and for its events.
 
 use bytes::Bytes;
 use http::Request;
@@ -13,13 +13,13 @@ use crate::fault::Fault;
 /// The longest event that is read.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
-/// A connection for questions, one after the other. A TLS handshake costs a node more than most answers.
+/// A connection for consecutive requests. A TLS handshake costs a node more than most answers.
 pub struct Connection {
     client: Client,
     sender: SendRequest<Full<Bytes>>,
 }
 
-/// What happens on a node, as it happens.
+/// The events of a node, as they happen.
 pub struct EventStream {
     client: Client,
     body: Incoming,
@@ -28,12 +28,12 @@ pub struct EventStream {
 }
 
 impl Client {
-    /// Connects, for several questions.
+    /// Connects, for several requests.
     pub async fn connect(&self) -> Result<Connection, Fault> {
         Ok(Connection { client: self.clone(), sender: self.handshake().await? })
     }
 
-    /// Follows what happens on the node: what it still knows after the event of number `since`, and then each event as it happens.
+    /// Follows the events of the node: those that it still keeps after number `since`, and then each as it happens.
     pub async fn follow(&self, since: u64) -> Result<EventStream, Fault> {
         let mut connection = self.connect().await?;
         let response = connection.send(&format!("/v1/events?since={since}")).await?;
@@ -46,7 +46,8 @@ impl Client {
 }
 
 impl Connection {
-    /// Asks, and waits for the whole answer, of at most `bytes_max` bytes. After a fault the connection is of no use.
+    /// Sends a request, and waits for the whole answer, of at most `bytes_max` bytes. After a fault the connection is
+    /// unusable.
     pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, Fault> {
         let response = self.send(path).await?;
         collect(&self.client, response, bytes_max).await
@@ -69,7 +70,7 @@ async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max:
 }
 
 impl EventStream {
-    /// The next event; `None` when the node ends the stream, which it does when it ends or when the reader is too slow.
+    /// The next event; `None` when the node ends the stream, because it shuts down or the reader is too slow.
     pub async fn next(&mut self) -> Result<Option<Value>, Fault> {
         loop {
             if let Some(event) = next_event(&mut self.buffer) {
@@ -88,7 +89,7 @@ impl EventStream {
     }
 }
 
-/// Takes the data of the first whole event out of what was read; comments and other fields are dropped.
+/// Takes the data of the first complete event from the buffer; comments and other fields are dropped.
 fn next_event(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     loop {
         let end = buffer.windows(2).position(|pair| pair == b"\n\n")?;
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_taken_apart_wherever_they_were_cut() {
+    fn events_are_parsed_wherever_they_are_split() {
         let mut buffer = b": hello\n\ndata: {\"number\":1}\n\ndata: {\"num".to_vec();
         assert_eq!(next_event(&mut buffer).as_deref(), Some(&b" {\"number\":1}"[..]));
         assert_eq!(next_event(&mut buffer), None);

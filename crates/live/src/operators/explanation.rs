@@ -1,4 +1,4 @@
-//! Why an agent decided as it did last: its policy is asked again, away from the thread that owns the node.
+//! Why an agent decided as it did last: its policy is evaluated again, outside of the thread that owns the node.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ use super::refusal;
 use crate::BUDGET;
 use crate::daemon::{Answer, Refusal};
 
-/// Explanations that are made at once.
+/// The maximum number of concurrent explanations.
 const AT_ONCE: usize = 2;
 
-/// What one explanation may cost, all questions to the policy together: a decision is explained by deciding again with other facts.
+/// The budget of one explanation, over all evaluations of the policy: a decision is explained by deciding again with
+/// other facts.
 const INFERENCES_MAX: u64 = 20_000_000;
 
-/// Makes explanations. A clone is a handle to the same.
+/// Makes explanations. A clone is a handle to the same state.
 #[derive(Clone)]
 pub(super) struct Explanations {
     engine: Engine,
@@ -30,7 +31,7 @@ impl Explanations {
         Explanations { engine: engine.clone(), places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
-    /// Why an agent that knew this decided as it did, and what would have to change.
+    /// Why an agent with this knowledge decided as it did, and what would have to change.
     pub(super) async fn explain(&self, knowledge: Arc<Knowledge>) -> Answer {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return Err(Refusal {
@@ -66,7 +67,7 @@ fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
     }))
 }
 
-/// A line, as pages show it.
+/// A line of an explanation as JSON.
 fn line_json(line: &Line) -> Value {
     let look = match line.look {
         Look::Proposed => "proposed",

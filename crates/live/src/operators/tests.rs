@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 
 #[test]
-fn the_description_for_others_lists_what_can_be_asked_and_nothing_else() {
+fn the_openapi_file_lists_exactly_the_routes() {
     let text = include_str!("../../openapi.json");
     let described: Value = serde_json::from_str(text).expect("JSON");
     let paths = described["paths"].as_object().expect("paths");
@@ -24,7 +24,7 @@ fn the_description_for_others_lists_what_can_be_asked_and_nothing_else() {
 }
 
 #[test]
-fn paths_are_told_apart() {
+fn paths_select_their_routes() {
     assert_eq!(
         route(&Method::GET, "/v1/instances/a-1/log").map(|(index, names)| (ROUTES[index].1, names)),
         Ok(("/v1/instances/{instance}/log", vec!["a-1"]))

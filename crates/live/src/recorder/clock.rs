@@ -1,11 +1,11 @@
-//! A hybrid logical clock: close to the wall's, and never behind anything that the node has heard of.
+//! A hybrid logical clock: close to wall-clock time, and never behind anything that the node has received.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_trace::live::Stamp;
 
-/// A clock that a neighbour sends is believed if it is no further ahead than this many milliseconds. A neighbour whose clock is wrong, or who
-/// lies, cannot push this node's into the future; the ids of transfers put the trace in order then.
+/// A neighbour's timestamp is accepted if it is at most this many milliseconds ahead. A neighbour with a wrong clock,
+/// or a lying one, cannot push this node's clock into the future; the ids of transfers then order the trace.
 const AHEAD_MS_MAX: u64 = 60_000;
 
 /// The counter has 16 bits in a message.
@@ -15,12 +15,12 @@ const COUNTER_MAX: u32 = 0xffff;
 #[derive(Default)]
 pub(super) struct Clock {
     last: Stamp,
-    /// Whether the time of the wall is not read: what is told happened before.
+    /// Whether wall-clock time is ignored, because the events to be recorded are in the past.
     is_stopped: bool,
 }
 
 impl Clock {
-    /// The time of something that happens now: later than everything before.
+    /// The timestamp of a new event: later than all before.
     pub(super) fn tick(&mut self) -> Stamp {
         let wall = if self.is_stopped { 0 } else { wall_ms() };
         self.tick_at(wall)
@@ -38,7 +38,7 @@ impl Clock {
         self.last
     }
 
-    /// A message came that was sent at this time.
+    /// Takes in the timestamp of a received message.
     pub(super) fn heard(&mut self, packed: u64) {
         self.heard_at(packed, wall_ms());
     }
@@ -50,22 +50,22 @@ impl Clock {
         }
     }
 
-    /// Something has happened at this time.
+    /// Takes in the timestamp of an earlier event.
     pub(super) fn not_before(&mut self, stamp: Stamp) {
         self.last = self.last.max(stamp);
     }
 
-    /// From now on, only the counter counts.
+    /// From now on, only the counter advances.
     pub(super) fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// The time of the wall is read again.
+    /// Uses wall-clock time again.
     pub(super) fn go_on(&mut self) {
         self.is_stopped = false;
     }
 
-    /// A time as messages have it.
+    /// A timestamp as in messages.
     pub(super) fn pack(stamp: Stamp) -> u64 {
         stamp.0 << 16 | u64::from(stamp.1)
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_never_goes_back_when_the_wall_does() {
+    fn timestamps_grow_even_when_wall_clock_time_goes_back() {
         let mut clock = Clock::default();
         let times: Vec<Stamp> = [5, 9, 9, 3, 10].map(|wall| clock.tick_at(wall)).into();
         assert_eq!(times, [Stamp(5, 0), Stamp(9, 0), Stamp(9, 1), Stamp(9, 2), Stamp(10, 0)]);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_from_the_far_future_does_not_move_the_clock() {
+    fn a_far_future_timestamp_does_not_move_the_clock() {
         let mut clock = Clock::default();
         clock.heard_at(Clock::pack(Stamp(100 + AHEAD_MS_MAX + 1, 0)), 100);
         assert_eq!(clock.tick_at(101), Stamp(101, 0));

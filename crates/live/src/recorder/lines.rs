@@ -27,13 +27,13 @@ fn target_node(target: &Target) -> Option<NodeId> {
     match target {
         Target::Own => None,
         Target::Node(node) => Some(node.clone()),
-        // What operation it belongs to tells that it is a flavour.
+        // The operation implies that it is a flavour.
         Target::Flavour(flavour) => NodeId::try_from(flavour.id().clone()).ok(),
     }
 }
 
 impl Recorder {
-    /// The place of an application, which is described first if the part has not done so.
+    /// The index of an application, which is described first if the part has not done so.
     fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
         let is_same = |known: &Arc<Descriptor>| Arc::ptr_eq(known, descriptor) || **known == **descriptor;
         if let Some(place) = self.applications.iter().position(is_same) {
@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// What a record tells.
+    /// The line of a record.
     pub(super) fn happened(&mut self, record: &Record) -> Happened<NodeId> {
         let transfer_of = |transfer: &TransferId| transfer_text(*transfer);
         match record {
@@ -107,7 +107,7 @@ impl Recorder {
         }
     }
 
-    /// What a report tells; `None` for what records tell.
+    /// The line of a report; `None` for a report whose content is in records.
     pub(super) fn reported(&mut self, report: &Report) -> Option<PartLine> {
         let happened = match report {
             Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
@@ -181,9 +181,9 @@ impl Recorder {
         }))
     }
 
-    /// What managers said to an agent, if they inhibited it.
+    /// The verdict on an agent's proposal, if it was inhibited.
     fn judged(request: &Request, verdict: &Verdict) -> Option<PartLine> {
-        // What was accepted is in the journal.
+        // Accepted proposals are in the journal.
         let Verdict::Inhibited(inhibition) = verdict else { return None };
         let (operation, target) = match request.operation() {
             Operation::Deploy(_) => return None,
@@ -198,7 +198,7 @@ impl Recorder {
         Some(PartLine::Inhibited(Box::new(PartInhibited { instance, operation, target, inhibition })))
     }
 
-    /// Tells everything that the node has.
+    /// Adds the whole state of the node.
     pub(super) fn state(&mut self, ledger: &Ledger) {
         let owned: Vec<OwnedState> = ledger.owned().map(|owned| self.owned(owned)).collect();
         let custody: Vec<CustodyState<NodeId>> = ledger.custody().map(|custody| self.custody(custody)).collect();
@@ -242,7 +242,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps in mind what a record changes of what was promised.
+    /// Updates the reservations by a record.
     pub(super) fn note_record(&mut self, record: &Record) {
         let promised = &mut self.promised;
         match record {
@@ -260,7 +260,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps in mind what a report changes of what was promised.
+    /// Updates the reservations by a report.
     pub(super) fn note_report(&mut self, report: &Report) {
         let promised = &mut self.promised;
         match report {

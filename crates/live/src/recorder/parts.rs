@@ -1,4 +1,5 @@
-//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory, the oldest removed when there are too many bytes.
+//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory, of which the oldest are
+//! removed when there are too many bytes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -24,20 +25,20 @@ struct Part {
     bytes: u64,
 }
 
-/// How a trace ends that an earlier life of the daemon wrote.
+/// The end of a trace that a previous daemon wrote.
 pub(super) struct LastLine {
     pub(super) journal: String,
     pub(super) stamp: Stamp,
-    /// The number of the last record of the journal that it tells.
+    /// The number of its last record of the journal.
     pub(super) number: Option<u64>,
 }
 
-/// What is read of a line.
+/// The parts of a line that are read.
 #[derive(Deserialize)]
 struct Told(Stamp, Option<u64>, Value);
 
 impl Parts {
-    /// The files in a directory, and how the newest of them ends.
+    /// The files in a directory, and the end of the newest of them.
     pub(super) fn open(directory: &Path, bytes_max: u64) -> (Parts, Option<LastLine>) {
         let newest = numbered(directory).pop();
         let last = newest.as_ref().and_then(|(_, path, _)| last_line(path));
@@ -45,7 +46,7 @@ impl Parts {
         (Parts { directory: directory.to_path_buf(), bytes_max, number, open: None }, last)
     }
 
-    /// The number of the part that [`Parts::begin`] begins.
+    /// The number of the part that [`Parts::begin`] starts.
     pub(super) fn next_number(&self) -> u64 {
         self.number + 1
     }
@@ -58,12 +59,12 @@ impl Parts {
         self.open.as_ref().is_some_and(|part| part.bytes >= self.bytes_max / PARTS_KEPT)
     }
 
-    /// What follows is for another part.
+    /// Further lines go into another part.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
 
-    /// Begins a part with these bytes. What goes beyond the bound is removed first, the oldest before the others.
+    /// Starts a part with these bytes. The oldest parts beyond the bound are removed first.
     pub(super) fn begin(&mut self, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let mut present = numbered(&self.directory);
@@ -77,7 +78,7 @@ impl Parts {
         let path = self.directory.join(format!("{:08}.jsonl", self.number + 1));
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
         if let Err(error) = file.write_all(bytes) {
-            // Half a part would be no part.
+            // A truncated header would not be a part.
             let _ = fs::remove_file(&path);
             return Err(error);
         }
@@ -86,7 +87,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Writes lines behind the others. After an error, the part is as before, or closed.
+    /// Appends lines. After an error, the part is unchanged, or closed.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         let Some(part) = &mut self.open else { return Err(io::Error::other("no part is open")) };
         let written = part.file.write_all(lines);
@@ -103,7 +104,7 @@ fn seek_end(file: &mut File) -> io::Result<u64> {
     io::Seek::seek(file, io::SeekFrom::End(0))
 }
 
-/// The parts in a directory, in their order, with their numbers and sizes.
+/// The parts in a directory, in order, with their numbers and sizes.
 fn numbered(directory: &Path) -> Vec<(u64, PathBuf, u64)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut parts: Vec<(u64, PathBuf, u64)> = entries
@@ -117,7 +118,7 @@ fn numbered(directory: &Path) -> Vec<(u64, PathBuf, u64)> {
     parts
 }
 
-/// How a part ends; `None` for a part that cannot be read. A line that was cut off does not count.
+/// The end of a part; `None` for a part that cannot be read. A truncated line does not count.
 fn last_line(path: &Path) -> Option<LastLine> {
     let mut input = BufReader::new(File::open(path).ok()?);
     let mut line = Vec::new();

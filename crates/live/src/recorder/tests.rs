@@ -1,4 +1,4 @@
-//! Parts go on after a crash, a disk that fails stops nothing, and what was dropped is said to be missing.
+//! Parts continue after a crash, a failing disk stops nothing, and dropped lines are marked as a gap.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn state_of(line: &PartRecord) -> Option<(u64, bool)> {
 }
 
 #[test]
-fn what_the_journal_has_and_the_trace_has_not_is_told_at_the_next_start_with_an_earlier_time() {
+fn records_missing_from_the_trace_are_added_at_the_next_start_with_an_earlier_time() {
     let directory = Scratch::new("recorder-crash");
     let (mut recorder, last) = Recorder::open(directory.path(), header(), 1 << 20);
     assert_eq!(last, None);
@@ -74,7 +74,7 @@ fn what_the_journal_has_and_the_trace_has_not_is_told_at_the_next_start_with_an_
     assert_eq!(recorder.flush(&ledger(&[boot(0)])), None);
     drop(recorder);
 
-    // A crash came after the second and third record were in the journal, and before they were told.
+    // A crash came after the second and third record were in the journal, and before they were in the trace.
     let (mut recorder, last) = Recorder::open(directory.path(), header(), 1 << 20);
     assert_eq!(last, Some(1));
     recorder.catch_up(&[(2, peer(1)), (3, peer(2))]);
@@ -90,7 +90,7 @@ fn what_the_journal_has_and_the_trace_has_not_is_told_at_the_next_start_with_an_
 }
 
 #[test]
-fn a_trace_that_tells_nothing_of_a_journal_says_that_something_is_missing() {
+fn a_trace_that_lacks_the_journal_has_a_gap() {
     let directory = Scratch::new("recorder-late");
     let (mut recorder, last) = Recorder::open(directory.path(), header(), 1 << 20);
     assert_eq!(last, None);
@@ -109,7 +109,7 @@ fn a_torn_last_line_does_not_count() {
     recorder.flush(&ledger(&[boot(0), peer(1)]));
     let part = directory.path().join("trace/00000001.jsonl");
     let text = fs::read_to_string(&part).expect("a part");
-    // The line of the second record is cut off, and the state after it is gone.
+    // The line of the second record is truncated, and the state after it is missing.
     let end = text.find("\"peer\"").expect("it is told");
     fs::write(&part, &text[..end]).expect("written");
     let (_, last) = Recorder::open(directory.path(), header(), 1 << 20);
@@ -132,7 +132,7 @@ fn lines_wait_while_the_disk_fails_and_beyond_a_bound_the_trace_has_a_gap() {
     let up = vec![NodeId::name(&"n".repeat(200)).expect("a name"); 100];
     for _ in 0..PENDING_BYTES_MAX / 20_000 + 10 {
         recorder.report(&Report::Neighbours { up: up.clone(), told: Vec::new() });
-        // It is told once.
+        // It is reported once.
         assert_eq!(recorder.flush(&ledger(&records)), None);
     }
     assert!(recorder.pending.len() <= PENDING_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! What the data plane itself answers.
+//! The data plane's own answers.
 
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
@@ -7,22 +7,23 @@ use crate::seams::Body;
 
 use super::body;
 
-/// Why a request has no answer of a copy.
+/// Why no copy answered a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Failure {
     /// The request itself is at fault.
     Bad(&'static str),
     /// No application has this host name or path.
     Unknown,
-    /// No application has this host name or path as far as this node knows, and not every neighbour has told what it knows.
+    /// No application has this host name or path as far as this node knows, and not every neighbour has sent its
+    /// routes.
     UnknownYet,
     /// No instance is in reach.
     Unreachable,
-    /// All copies in reach have as many requests as they may have.
+    /// All reachable copies have the maximum number of requests.
     Busy,
-    /// It passed as many nodes as it may pass.
+    /// It passed the maximum number of nodes.
     TooFar,
-    /// A copy or a link failed, and trying elsewhere was not allowed or failed too.
+    /// A copy or a link failed, and a retry was not allowed or failed too.
     Failed(String),
     /// No response came in time.
     Late,
@@ -63,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// The answer to a request with these headers. gRPC clients are told in their own words.
+    /// The answer to a request with these headers. gRPC clients get a gRPC status.
     pub(super) fn answer(&self, request: &HeaderMap) -> Response<Body> {
         let is_grpc = request.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"));
         let text = self.text();

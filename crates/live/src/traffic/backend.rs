@@ -1,4 +1,4 @@
-//! The way to one copy: who may still come in, and the connections to it.
+//! The gate of one copy: which requests may enter, and the connections to it.
 
 use std::fmt;
 use std::io;
@@ -20,7 +20,7 @@ use crate::workloads::Protocol;
 
 use super::counts::RequestCounts;
 
-/// What the data plane keeps for one copy, from its start to its end. It outlives snapshots of the routes.
+/// The data plane's state of one copy, from its start to its end. It outlives snapshots of the routes.
 #[derive(Debug, Default)]
 pub struct Backend {
     /// The client requests of the copy in this window.
@@ -35,7 +35,7 @@ struct Idle {
     since: Instant,
 }
 
-/// Counts the requests inside. The highest bit says that it is closed.
+/// Counts the requests inside. The highest bit means closed.
 #[derive(Debug, Default)]
 struct Gate {
     state: AtomicU64,
@@ -57,20 +57,20 @@ pub(super) enum CopyError {
 
 const CLOSED: u64 = 1 << 63;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Servers close idle connections after a while, commonly five seconds, and a request must not meet that moment.
+/// Servers close idle connections after a while, commonly five seconds; a request must not race with that.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 const IDLE_CONNECTIONS_MAX: usize = 128;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 impl Backend {
-    /// Lets no more requests in. Those that looked at older routes go elsewhere.
+    /// Admits no more requests. Those that hold older routes go elsewhere.
     pub fn close(&self) {
         self.gate.state.fetch_or(CLOSED, Ordering::SeqCst);
         self.gate.left.notify_waiters();
         self.forget_connections();
     }
 
-    /// Lets requests in again: the copy was started once more.
+    /// Admits requests again: the copy was restarted.
     pub fn reopen(&self) {
         self.gate.state.fetch_and(!CLOSED, Ordering::SeqCst);
         self.forget_connections();
@@ -94,7 +94,7 @@ impl Backend {
         }
     }
 
-    /// Lets a request in, unless the copy is closed or has as many as it may have.
+    /// Admits a request, unless the copy is closed or full.
     pub(super) fn enter(&self, requests_max: u64) -> Option<Pass> {
         let before = self.gate.state.fetch_add(1, Ordering::SeqCst);
         let pass = Pass(Arc::clone(&self.gate));
@@ -153,7 +153,7 @@ impl Backend {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(Idle { sender, since }) = idle.pop() {
             if since.elapsed() > IDLE_MAX {
-                // All below it are older.
+                // All older ones are further down.
                 idle.clear();
                 return None;
             }
@@ -203,17 +203,17 @@ impl Backend {
             .handshake(TokioIo::new(stream));
         let (mut sender, connection) = handshake.await.map_err(|error| CopyError::NotSent(error.to_string()))?;
         tokio::spawn(async move {
-            // How it ended, its requests are told.
+            // Its requests see how it ended.
             let _ = connection.await;
         });
         sender.ready().await.map_err(|error| CopyError::NotSent(error.to_string()))?;
-        // Of two that connect at once, the later one serves both from now on.
+        // Of two concurrent connects, the later one serves both from now on.
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
         Ok(sender)
     }
 }
 
-/// Puts a connection back for the next request when the response has ended.
+/// Returns a connection to the pool when the response has ended.
 pub(super) struct Connection {
     backend: Option<(Arc<Backend>, http1::SendRequest<Body>)>,
 }
@@ -258,13 +258,13 @@ async fn connect_http1(address: SocketAddr) -> Result<http1::SendRequest<Body>, 
         .await
         .map_err(|error| CopyError::NotSent(error.to_string()))?;
     tokio::spawn(async move {
-        // How it ended, its requests are told.
+        // Its requests see how it ended.
         let _ = connection.with_upgrades().await;
     });
     Ok(sender)
 }
 
-/// A connection for one request that will take it over.
+/// Opens a connection for one request that will take it over.
 pub(super) async fn connect_for_upgrade(address: SocketAddr) -> Result<http1::SendRequest<Body>, CopyError> {
     connect_http1(address).await
 }

@@ -1,4 +1,4 @@
-//! Bodies on their way: kept for one more try, bounded, and given up when nothing moves.
+//! Bodies in transit: buffered for one retry, bounded, and aborted when idle.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::seams::{Body, BodyError};
 
-/// A body without a byte.
+/// An empty body.
 pub(super) fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed()
 }
@@ -26,14 +26,14 @@ pub(super) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed()
 }
 
-/// Why a body ends before its end.
+/// Why a body was aborted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cut {
-    /// It is longer than it may be.
+    /// It exceeds the maximum length.
     TooLong,
-    /// Nothing of it came for too long.
+    /// It was idle for too long.
     Idle,
-    /// It is sent by another attempt now.
+    /// A later attempt sends it now.
     Superseded,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// The body of a request, of which the first bytes are kept while they are sent, so that the request can be sent once more.
+/// The body of a request. Its first bytes are buffered while they are sent, so that the request can be retried.
 #[derive(Clone)]
 pub(super) struct Replay {
     state: Option<Arc<Mutex<ReplayState>>>,
@@ -57,7 +57,7 @@ pub(super) struct Replay {
 
 struct ReplayState {
     incoming: Timed,
-    /// What was read so far, while that is little.
+    /// What was read so far, up to the limit of the buffer.
     kept: VecDeque<Bytes>,
     kept_bytes: usize,
     kept_max: usize,
@@ -78,7 +78,7 @@ struct Attempt {
 }
 
 impl Replay {
-    /// Keeps up to `kept_max` bytes, and cuts the body off after `bytes_max` or when nothing comes for `idle`.
+    /// Buffers up to `kept_max` bytes, and aborts the body after `bytes_max` or when it is idle for `idle`.
     pub(super) fn new(incoming: Incoming, kept_max: usize, bytes_max: u64, idle: Duration) -> Replay {
         if incoming.is_end_stream() {
             return Replay { state: None };
@@ -98,7 +98,7 @@ impl Replay {
         Replay { state: Some(Arc::new(Mutex::new(state))) }
     }
 
-    /// The body for the next attempt. Earlier ones get no more of it.
+    /// The body for the next attempt. Earlier attempts get no more of it.
     pub(super) fn attempt(&self) -> Body {
         let Some(state) = &self.state else { return empty() };
         let number = {
@@ -109,7 +109,7 @@ impl Replay {
         Attempt { state: Arc::clone(state), number, next: 0, is_done: false }.boxed()
     }
 
-    /// Whether another attempt would send the same bytes from the beginning.
+    /// Whether another attempt would send the same bytes from the start.
     pub(super) fn is_replayable(&self) -> bool {
         self.state.as_ref().is_none_or(|state| {
             let state = lock(state);
@@ -117,7 +117,7 @@ impl Replay {
         })
     }
 
-    /// Why the body was cut off, if it was.
+    /// Why the body was aborted, if it was.
     pub(super) fn cut(&self) -> Option<Cut> {
         self.state.as_ref().and_then(|state| lock(state).cut)
     }
@@ -161,8 +161,8 @@ impl ReplayState {
                     self.is_kept_whole = false;
                     self.kept.clear();
                 }
-                // The last bytes are known as such, so that they end the stream between nodes. Frames that are small and not
-                // the last one count against a budget of HTTP/2, and a link that exceeds it is ended.
+                // The last bytes are marked as such, so that they end the stream between nodes. Small frames before the
+                // last count against a budget of HTTP/2, and a link that exceeds it is closed.
                 self.is_read = self.incoming.is_end_stream();
                 Poll::Ready(Some(Ok(Frame::data(data))))
             }
@@ -233,7 +233,7 @@ impl HttpBody for Attempt {
     }
 }
 
-/// A body that is given up when nothing of it comes for a while.
+/// A body with an idle timeout.
 pub(super) struct Timed {
     incoming: Incoming,
     idle: Duration,
@@ -261,7 +261,7 @@ impl HttpBody for Timed {
             }
             Poll::Pending => {
                 let idle = self.idle;
-                // A timer is made only for bodies that make others wait.
+                // A timer is created only for a body that is not ready at once.
                 let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(idle)));
                 match timer.as_mut().poll(context) {
                     Poll::Ready(()) => {
@@ -283,7 +283,7 @@ impl HttpBody for Timed {
     }
 }
 
-/// The body of a response, with something that is held until it has ended or was dropped.
+/// The body of a response, with a guard that is held until it has ended or was dropped.
 pub(super) struct Held<T> {
     body: Timed,
     held: Option<T>,

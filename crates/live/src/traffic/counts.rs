@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use mario_domain::NodeId;
 
-/// The client requests of one copy, by last hop and quantised latency, until the daemon takes them out.
+/// The client requests of one copy, by last hop and quantised latency, until the daemon drains them.
 ///
-/// A request adds one to one atomic number. Each last hop has a table of its own, so that a neighbour that makes up latencies
+/// A request increments one atomic. Each last hop has a table of its own, so that a neighbour that forges latencies
 /// fills only its own.
 #[derive(Debug, Default)]
 pub struct RequestCounts {
@@ -22,25 +22,25 @@ pub struct RequestCounts {
 #[derive(Debug)]
 struct HopCounts {
     table: ArcSwap<Table>,
-    /// Tables that were replaced and that a request may still hold and count in.
+    /// Replaced tables that a request may still hold and increment.
     retired: Mutex<Vec<Arc<Table>>>,
 }
 
-/// One number for each latency: the latency and 1 in the upper bits, the requests in the lower ones. 0 is free.
+/// One entry per latency: the latency plus 1 in the upper bits, the requests in the lower ones. 0 is free.
 #[derive(Debug)]
 struct Table([AtomicU64; RequestCounts::LATENCIES_MAX]);
 
 const COUNT_BITS: u32 = 40;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const LATENCY_MAX: u32 = (1 << 24) - 2;
-/// Last hops that have a table of their own: more than a node has neighbours.
+/// The maximum number of last hops with a table: more than a node has neighbours.
 const HOPS_MAX: usize = 1024;
 
 impl RequestCounts {
-    /// Latencies of one last hop in one window; further ones count under the nearest of these.
+    /// The maximum number of latencies per last hop and window; further ones count under the nearest of these.
     pub const LATENCIES_MAX: usize = 64;
 
-    /// A request came by a last hop, `None` for a client of this node, with a latency in quanta.
+    /// Counts a request by its last hop, `None` for a client of this node, and its latency in quanta.
     pub fn count(&self, last_hop: Option<&NodeId>, latency_quanta: u32) {
         let is_folded = match last_hop {
             None => self.own.count(latency_quanta),
@@ -57,7 +57,7 @@ impl RequestCounts {
         }
     }
 
-    /// Requests whose latency was one too many, since the copy started.
+    /// Requests counted under a nearby latency since the copy started.
     pub fn folded(&self) -> u64 {
         self.folded.load(Ordering::Relaxed)
     }
@@ -77,7 +77,7 @@ impl RequestCounts {
         known.map_or(added, |(_, counts)| Arc::clone(counts))
     }
 
-    /// Takes out what was counted, in order.
+    /// Takes the counts, in order.
     pub fn drain(&self) -> BTreeMap<(Option<NodeId>, u32), u64> {
         let mut drained = BTreeMap::new();
         self.own.drain(|latency, count| *drained.entry((None, latency)).or_default() += count);
@@ -95,7 +95,7 @@ impl Default for HopCounts {
 }
 
 impl HopCounts {
-    /// Returns whether the latency had no number of its own.
+    /// Returns whether the latency had no entry of its own.
     fn count(&self, latency: u32) -> bool {
         self.table.load().count(latency.min(LATENCY_MAX))
     }
@@ -105,7 +105,7 @@ impl HopCounts {
         let latencies = table.drain(&mut take);
         let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
         retired.retain(|old| {
-            // Looked at before the counts are taken out: if nobody holds it now, nobody counts in it later.
+            // Checked before the counts are taken: a table that is not held now will not be incremented later.
             let is_held = Arc::strong_count(old) > 1;
             old.drain(&mut take);
             is_held
@@ -147,7 +147,7 @@ impl Table {
         true
     }
 
-    /// Takes the counts out and leaves the latencies; returns how many there are.
+    /// Takes the counts and leaves the latencies. Returns the number of latencies.
     fn drain(&self, take: &mut impl FnMut(u32, u64)) -> usize {
         let mut latencies = 0;
         for slot in &self.0 {
@@ -174,7 +174,7 @@ mod tests {
         counts.count(Some(&near), 2);
         counts.count(Some(&near), 2);
         counts.count(None, 0);
-        // 64 and 0 begin at the same place.
+        // 64 and 0 hash to the same entry.
         counts.count(None, 64);
         counts.count(None, u32::MAX);
         let drained: Vec<_> = counts.drain().into_iter().collect();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_latencies_lose_no_request_and_fill_only_the_table_of_their_hop() {
+    fn forged_latencies_lose_no_request_and_fill_only_the_table_of_their_hop() {
         let counts = RequestCounts::default();
         let hostile = NodeId::name("hostile").unwrap();
         for latency in 0..3000 {
@@ -220,7 +220,7 @@ mod tests {
                 std::thread::yield_now();
             }
         });
-        // What was counted into a table that was replaced is found at the next drain.
+        // Counts in a replaced table are found at the next drain.
         seen += counts.drain().values().sum::<u64>() + counts.drain().values().sum::<u64>();
         assert_eq!(seen, 80_000);
     }

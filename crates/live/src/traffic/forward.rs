@@ -1,4 +1,4 @@
-//! What a client request meets on one node.
+//! Forwards a client request on one node.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use super::body::{Cut, Held, Replay};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
 use super::{RequestCounts, Settings, body, select, tunnel};
 
-/// Forwards requests by the routes of one node. A clone is the same forwarder.
+/// Forwards requests by the routes of one node. A clone is a handle to the same forwarder.
 #[derive(Clone, Debug)]
 pub struct Forwarder {
     pub(super) routes: Arc<ArcSwap<Routes>>,
@@ -31,7 +31,7 @@ pub struct Forwarder {
     pub(super) totals: Arc<Totals>,
 }
 
-/// What happened to requests since the node started.
+/// Counters of requests since the node started.
 #[derive(Debug, Default)]
 pub struct Totals {
     /// Requests from clients of this node.
@@ -40,19 +40,19 @@ pub struct Totals {
     pub from_neighbours: AtomicU64,
     /// Requests answered by a copy here.
     pub answered_here: AtomicU64,
-    /// Requests answered by way of a neighbour.
+    /// Requests answered through a neighbour.
     pub answered_by_neighbours: AtomicU64,
-    /// Requests sent once more, elsewhere, after a failure.
+    /// Requests retried elsewhere after a failure.
     pub retried: AtomicU64,
     /// Requests that came back from a dead end.
     pub backed_up: AtomicU64,
-    /// Requests that got an answer of the data plane in place of one of an instance.
+    /// Requests answered by the data plane because no instance did.
     pub failed: AtomicU64,
     /// Connections and streams that were tunnelled.
     pub tunnelled: AtomicU64,
 }
 
-/// How long a request without a way waits first; each further time twice as long.
+/// The first pause of a request without a route; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 /// How long a request that woke an instance waits first until it looks whether its copy serves.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
@@ -68,17 +68,17 @@ pub(super) enum Origin {
     Neighbour(NodeId),
 }
 
-/// A request on this node: what it is about, and where it has been.
+/// A request on this node: its subject, and where it has been.
 pub(super) struct Journey {
     pub(super) application: ApplicationId,
     pub(super) itinerary: Itinerary,
     pub(super) origin: Origin,
-    /// Copies of this node that failed it.
+    /// Copies of this node that failed to answer it.
     pub(super) failed_copies: Vec<WorkloadId>,
     /// Whether it has waited in vain for a sleeping instance of this node.
     pub(super) has_waited: bool,
     pub(super) has_retried: bool,
-    /// Whether a copy may have seen it and did not answer. That may happen once to a request that is sent again.
+    /// Whether a copy may have seen it and did not answer. That may happen only once to a retried request.
     pub(super) may_be_seen: bool,
 }
 
@@ -88,28 +88,28 @@ pub(super) enum Way {
     /// To an instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
-    /// There is none, or none that is not full.
+    /// No route, or none that is not full.
     DeadEnd(Failure),
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 enum Attempt {
     Answered(Response<Body>),
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
     NotSent,
-    /// A copy may have seen the request. The itinerary is that of a node further on, if that noticed it.
+    /// A copy may have seen the request. The itinerary is that of a node further on, if it was detected there.
     NoResponse(String, Option<Itinerary>),
     Late,
 }
 
 impl Forwarder {
-    /// A forwarder for the routes that the daemon keeps up to date.
+    /// A forwarder for routes that the daemon updates.
     pub fn new(routes: Arc<ArcSwap<Routes>>, settings: Settings) -> Forwarder {
         Forwarder { routes, settings: Arc::new(settings), totals: Arc::default() }
     }
 
-    /// What happened to requests so far.
+    /// The counters.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -124,7 +124,8 @@ impl Forwarder {
         }
     }
 
-    /// Waits a little where the name that a request has is not known yet: a node that has just started learns names from its neighbours.
+    /// Waits a little if the name in a request is unknown: a node that has just started learns names from its
+    /// neighbours.
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -140,7 +141,7 @@ impl Forwarder {
         }
     }
 
-    /// Checks a client's request and removes what only nodes may say.
+    /// Checks a client's request and removes headers that only nodes may set.
     fn depart(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         if let Some(fault) = headers::framing_fault(&parts.headers) {
             return Err(Failure::Bad(fault));
@@ -201,11 +202,12 @@ impl Forwarder {
         self.travel(parts, &replay, journey).await
     }
 
-    /// Tries one way after the other, as far as that is allowed.
+    /// Tries one route after another, as far as that is allowed.
     ///
-    /// Where no way is left, a client's request waits a little at its ingress and sets out once more: routes follow a
-    /// move within moments, and a request that no copy has seen loses nothing but time. One that a copy may have seen is sent
-    /// once more if its method is idempotent. Only the ingress does that, so that it happens once, however many nodes are on the way.
+    /// If no route is left, a client's request waits a little at its ingress and is retried: routes follow a migration
+    /// within moments, and a request that no copy has seen loses only time. One that a copy may have seen is retried
+    /// once if its method is idempotent. Only the ingress retries, so that it happens once, however many nodes are on
+    /// the way.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -218,7 +220,7 @@ impl Forwarder {
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
             if journey.may_be_seen && !was_seen {
-                // What did not answer took its time to be noticed: three seconds, if a link fell silent.
+                // Detecting a failure takes time: three seconds, if a link fell silent.
                 begun = Instant::now();
             }
             if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
@@ -295,7 +297,7 @@ impl Forwarder {
                     self.totals.retried.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
-                // No copy has seen it: the nodes before this one may try elsewhere, too.
+                // No copy has seen it: the nodes before this one may retry elsewhere, too.
                 Attempt::NotSent => Failure::Unreachable,
             };
             if journey.has_retried || !replay.is_replayable() {
@@ -306,13 +308,13 @@ impl Forwarder {
         }
     }
 
-    /// The nearest copy that takes the request, or else the nearest neighbour that it has not visited.
+    /// The nearest copy that admits the request, or else the nearest neighbour that it has not visited.
     pub(super) fn next_way(&self, journey: &Journey) -> Way {
         let routes = self.routes.load();
         let mut is_busy = false;
         let copies = routes.copies.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let candidates = copies.iter().filter(|copy| !journey.failed_copies.contains(&copy.workload));
-        // The one with the fewest requests; full ones and those that closed meanwhile let nobody in.
+        // The copy with the fewest requests; full and closed ones admit none.
         if let Some(copy) = candidates.clone().min_by_key(|copy| copy.backend.open_requests()) {
             for copy in std::iter::once(copy).chain(candidates) {
                 if let Some(pass) = copy.backend.enter(self.settings.requests_per_copy_max) {
@@ -424,7 +426,7 @@ impl Forwarder {
         };
         let (mut head, incoming) = response.into_parts();
         if let Some(dead_end) = head.headers.get(DEAD_END) {
-            // An unreadable one is a dead end too; where it was is then not known.
+            // An unreadable itinerary means a dead end too; where the request was is then unknown.
             return Attempt::DeadEnd(Itinerary::parse(dead_end).unwrap_or_else(|| journey.itinerary.clone()));
         }
         if let Some(noticed) = head.headers.get(NO_RESPONSE) {
@@ -438,7 +440,7 @@ impl Forwarder {
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 
-    /// The answer to a request that no copy answered. A neighbour is told whether a copy may have seen it.
+    /// The answer to a request that no copy answered. A neighbour learns whether a copy may have seen it.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);
@@ -472,7 +474,7 @@ pub(super) fn count(counts: &RequestCounts, journey: &Journey) {
     counts.count(last_hop, journey.itinerary.latency_quanta);
 }
 
-/// Names the application and the itinerary for the next node.
+/// Sets the application and the itinerary for the next node.
 pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
     let application = headers::written(journey.application.id());
     if let Ok(value) = HeaderValue::try_from(application) {

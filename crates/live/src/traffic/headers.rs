@@ -1,4 +1,4 @@
-//! What travels with a request between nodes, and what must not travel at all.
+//! The headers that travel with a request between nodes, and those that must not travel.
 
 use std::fmt::Write as _;
 
@@ -12,27 +12,27 @@ pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-applic
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
 /// In a response between nodes: the request reached no instance. Holds the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
-/// In a response between nodes: a copy may have seen the request, and no byte of its response came. Holds the itinerary of the
-/// request where that was noticed.
+/// In a response between nodes: a copy may have seen the request, and no byte of its response came. Holds the itinerary
+/// of the request where that was detected.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
-/// The nodes that one request may pass.
+/// The maximum number of nodes that a request may pass.
 pub const HOPS_MAX: u8 = 16;
 const ITINERARY_BYTES_MAX: usize = 4096;
 
-/// How far a request has come: how many hops are left, the sum of the links' latencies, and the nodes it visited.
+/// The state of a request on its way: hops left, sum of the links' latencies, and nodes visited.
 ///
-/// `15;7;edge-3,fog-1` on its way: 15 hops left, 7 quanta, two nodes.
+/// Encoded as `15;7;edge-3,fog-1`: 15 hops left, 7 quanta, two nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Itinerary {
     pub(super) hops_left: u8,
     pub(super) latency_quanta: u32,
-    /// The visited nodes as they are written, with commas between them.
+    /// The encoded visited nodes, separated by commas.
     visited: String,
 }
 
 impl Itinerary {
-    /// That of a request at its ingress.
+    /// The itinerary of a request at its ingress.
     pub(super) fn new() -> Itinerary {
         Itinerary { hops_left: HOPS_MAX, latency_quanta: 0, visited: String::new() }
     }
@@ -45,7 +45,7 @@ impl Itinerary {
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b';' | b','))
         };
-        // Every forwarding takes a hop and names a node, so that there are never more names than hops.
+        // Each forwarding takes a hop and adds a node, so there are never more names than hops.
         let is_fit = visited.split(',').all(is_name) && visited.split(',').count() <= usize::from(HOPS_MAX) + 1;
         is_fit.then(|| {
             Some(Itinerary { hops_left, latency_quanta: latency.parse().ok()?, visited: visited.to_owned() })
@@ -71,8 +71,8 @@ impl Itinerary {
         }
     }
 
-    /// Takes over what a request that came back from a dead end has learned: where it was, and what that cost. The latency is
-    /// that of the way to this node still.
+    /// Merges the itinerary of a request that came back from a dead end: the nodes visited and the hops used. The
+    /// latency stays that of the way to this node.
     pub(super) fn learn(&mut self, dead_end: &Itinerary) {
         self.hops_left = self.hops_left.min(dead_end.hops_left);
         for node in dead_end.visited.split(',') {
@@ -81,7 +81,8 @@ impl Itinerary {
     }
 }
 
-/// An id as it is written in headers: a name whose characters fit is itself, and a number is not a name of digits.
+/// An id as encoded in headers: a name of suitable characters is written as is, and a number differs from a name of
+/// digits.
 pub fn written(id: &Id) -> String {
     let (text, is_number) = match id {
         Id::Number(number) => (number.to_string(), true),
@@ -100,7 +101,7 @@ pub fn written(id: &Id) -> String {
     written
 }
 
-/// The id that is written so.
+/// Decodes an id.
 pub(super) fn read(text: &str) -> Option<Id> {
     if text.len() > ITINERARY_BYTES_MAX {
         return None;
@@ -119,7 +120,7 @@ pub(super) fn read(text: &str) -> Option<Id> {
     Id::name(std::str::from_utf8(&bytes).ok()?).ok()
 }
 
-/// Removes what nodes alone may say.
+/// Removes headers that only nodes may set.
 pub(super) fn strip_own(headers: &mut HeaderMap) {
     headers.remove(APPLICATION);
     headers.remove(ITINERARY);
@@ -127,7 +128,7 @@ pub(super) fn strip_own(headers: &mut HeaderMap) {
     headers.remove(NO_RESPONSE);
 }
 
-/// Removes what is about one connection only: RFC 9110, section 7.6.1. `TE: trailers` stays, as gRPC wants it.
+/// Removes hop-by-hop headers: RFC 9110, section 7.6.1. `TE: trailers` stays, for gRPC.
 pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     if headers.contains_key(CONNECTION) {
         let named: Vec<HeaderName> = headers
@@ -136,7 +137,7 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(','))
             .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
-            // A client cannot have these removed by naming them.
+            // A client must not have these removed by listing them.
             .filter(|name| *name != HOST && *name != CONTENT_LENGTH)
             .collect();
         for name in named {
@@ -158,7 +159,7 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// What a client may be up to with the framing of its request. The parser refuses most; what is left is refused here.
+/// Detects ambiguous framing of a request (request smuggling). The parser rejects most; the rest is rejected here.
 pub(super) fn framing_fault(headers: &HeaderMap) -> Option<&'static str> {
     if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
         return Some("a request has a content-length or a transfer-encoding, not both");
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_itinerary_is_read_as_it_is_written() {
+    fn an_itinerary_round_trips() {
         let mut at = Itinerary::new();
         at.visit("edge-3");
         at.visit("fog-1");
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_written_so_that_none_is_another() {
+    fn encoded_nodes_are_distinct() {
         let name = |text: &str| {
             let id = Id::name(text).unwrap();
             assert_eq!(read(&written(&id)), Some(id.clone()));
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_one_connection_do_not_travel() {
+    fn hop_by_hop_headers_are_removed() {
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("connection", "close, X-Private, host, content-length"),

@@ -1,4 +1,4 @@
-//! Where clients come in.
+//! The ingress: accepts clients.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -33,19 +33,19 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Ingress {
-    /// An ingress, with TLS if the operator gave a certificate.
+    /// An ingress, with TLS if certificates are configured.
     pub fn new(forwarder: Forwarder, tls: Option<Arc<ServerConfig>>) -> Ingress {
         Ingress { forwarder, tls }
     }
 
-    /// Serves clients until `ending` is true; then accepts no more, and returns when the requests that were begun have ended
-    /// or `patience` has passed.
+    /// Serves clients until `ending` is true; then accepts no more, and returns when the open requests have ended or
+    /// `patience` has passed.
     pub async fn serve(&self, listener: TcpListener, mut ending: watch::Receiver<bool>, patience: Duration) {
         let places = Arc::new(Semaphore::new(self.forwarder.settings.connections_max));
         let mut connections = JoinSet::new();
         let stop = ending.clone();
         loop {
-            // More clients than there are places wait in the system's queue.
+            // Clients beyond the maximum wait in the system's queue.
             let accepted = tokio::select! {
                 biased;
                 _ = ending.wait_for(|&is_ending| is_ending) => break,
@@ -63,7 +63,7 @@ impl Ingress {
                         drop(place);
                     });
                 }
-                // No more descriptors, or a client that is gone already.
+                // Out of descriptors, or the client has already disconnected.
                 Some((_, Err(_))) => sleep(Duration::from_millis(20)).await,
                 None => break,
             }
@@ -74,7 +74,7 @@ impl Ingress {
     }
 
     async fn serve_connection(&self, stream: TcpStream, client: SocketAddr, stop: watch::Receiver<bool>) {
-        // It only delays small answers.
+        // Buffering only delays small answers.
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => self.serve_stream(stream, client, stop).await,
@@ -119,7 +119,7 @@ impl Ingress {
         });
         let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
         tokio::select! {
-            // How a connection of a client ended concerns the client.
+            // How a client's connection ended concerns only the client.
             _ = connection.as_mut() => return,
             _ = stop.wait_for(|&is_ending| is_ending) => connection.as_mut().graceful_shutdown(),
         }
@@ -127,7 +127,7 @@ impl Ingress {
     }
 }
 
-/// Who sends the requests of a connection.
+/// The client of a connection.
 #[derive(Clone)]
 struct Client {
     address: HeaderValue,
@@ -135,7 +135,7 @@ struct Client {
 }
 
 impl Client {
-    /// Tells the application who asks. What the client says about that itself is not believed.
+    /// Sets the headers that tell the application who the client is. The client's own are not trusted.
     fn introduce(&self, mut request: Request<Incoming>) -> Request<Incoming> {
         let headers = request.headers_mut();
         headers.insert(FORWARDED_FOR, self.address.clone());

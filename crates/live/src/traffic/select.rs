@@ -1,4 +1,4 @@
-//! Which application a client's request is for.
+//! Selects the application of a client's request.
 
 use http::header::HOST;
 use http::request::Parts;
@@ -8,7 +8,8 @@ use crate::seams::Routes;
 
 use super::answers::Failure;
 
-/// The host that a request names, without its port. The target of the request wins over the header: RFC 9112, section 3.2.2.
+/// The host of a request, without its port. The target of the request takes precedence over the header: RFC 9112,
+/// section 3.2.2.
 pub(super) fn host(parts: &Parts) -> Result<&str, Failure> {
     let named = match parts.uri.authority() {
         Some(authority) => authority.as_str(),
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_wins_and_prefixes_end_at_segments() {
+    fn a_host_takes_precedence_and_prefixes_end_at_segments() {
         let routes = routes();
         let find = |host: &str, path: &str| application(&routes, host, path).map(ToString::to_string);
         assert_eq!(find("VIDEO.example", "/shop").as_deref(), Some("video"));

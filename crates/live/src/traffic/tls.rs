@@ -1,4 +1,4 @@
-//! TLS for clients, with certificates that the operator gives.
+//! TLS for clients, with certificates of the operator.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use webpki::EndEntityCert;
 use crate::fault::Fault;
 use crate::identity::check_private;
 
-/// A certificate with its key, and the host names that it is for.
+/// A certificate with its key, and its host names.
 #[derive(Debug)]
 pub struct Site {
     key: Arc<CertifiedKey>,
@@ -23,7 +23,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Reads a certificate, with those that lead to its authority behind it, and its key.
+    /// Reads a certificate, followed by the chain to its authority, and its key.
     pub fn load(certificate: &Path, key: &Path) -> Result<Site, Fault> {
         let read = |path: &Path| {
             fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
@@ -56,7 +56,7 @@ impl Site {
     }
 }
 
-/// The certificates of an ingress. Who asks for a host that none is for gets the first.
+/// The certificates of an ingress. A client that asks for another host gets the first.
 #[derive(Debug)]
 struct Sites(Vec<Site>);
 

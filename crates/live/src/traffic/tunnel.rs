@@ -1,8 +1,9 @@
-//! What does not end after one response: upgraded connections and raw TCP.
+//! Connections that outlast one response: upgrades and raw TCP.
 //!
-//! A client asks for a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain `CONNECT`, which
-//! is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that requests use. It is
-//! routed once and stays with its copy, which it holds open, until one side ends it or the copy's drain has waited long enough.
+//! A client requests a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain
+//! `CONNECT`, which is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that
+//! requests use. It is routed once and stays with its copy, which it holds open, until one side ends it or the copy's
+//! drain times out.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,21 +25,21 @@ use super::backend::{self, CopyError, Pass};
 use super::forward::{Forwarder, Journey, Way, count, label, status, to_absolute_form, to_origin_form};
 use super::{body, headers};
 
-/// How a tunnel of plain `CONNECT` is called between nodes.
+/// The protocol name of a plain `CONNECT` between nodes.
 const RAW: &str = "mario-tcp";
 const BUFFER_BYTES: usize = 16 << 10;
 /// How long a client may take to switch protocols after it was told to.
 const SWITCH_TIMEOUT: Duration = Duration::from_secs(10);
-/// A client of HTTP/2 sends no key; a server of HTTP/1.1 wants one and only hashes it.
+/// An HTTP/2 client sends no key; an HTTP/1.1 server requires one and only hashes it.
 const WEBSOCKET_KEY: &str = "bWFyaW8gd2Vic29ja2V0IQ==";
 
-/// Whether a request asks for a tunnel.
+/// Whether a request is for a tunnel.
 pub(super) fn is_wanted(parts: &Parts) -> bool {
     parts.method == Method::CONNECT || upgrade(parts).is_some()
 }
 
-/// The protocol that a client of HTTP/1.1 wants to switch to. Upgrades to HTTP/2 are not tunnels: clients that can speak it say
-/// so by TLS or begin with it.
+/// The protocol that an HTTP/1.1 client wants to switch to. Upgrades to HTTP/2 are not tunnels: clients negotiate it by
+/// TLS or start with it.
 fn upgrade(parts: &Parts) -> Option<&str> {
     if parts.version != Version::HTTP_11 {
         return None;
@@ -53,12 +54,12 @@ fn upgrade(parts: &Parts) -> Option<&str> {
     (is_asked && is_token && !protocol.eq_ignore_ascii_case("h2c")).then_some(protocol)
 }
 
-/// What a client asked for.
+/// How a client requested the tunnel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
-    /// By a header of HTTP/1.1: it is answered with 101.
+    /// By a header of HTTP/1.1, answered with 101.
     Upgrade,
-    /// By a method: it is answered with 200.
+    /// By a method, answered with 200.
     Connect,
 }
 
@@ -73,14 +74,14 @@ enum Attempt {
         head: HeaderMap,
         far_end: FarEnd,
     },
-    /// The copy answers, but does not switch.
+    /// The copy answered, but did not switch.
     Declined(Response<Body>),
     DeadEnd(headers::Itinerary),
     NotOpened(String),
 }
 
 impl Forwarder {
-    /// Opens a tunnel. A copy that did not answer is not asked again, but the next one is: nothing was sent through it yet.
+    /// Opens a tunnel. If a copy does not answer, the next one is tried: nothing was sent through the tunnel yet.
     pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
         let (asked, protocol) = match parts.extensions.get::<TunnelProtocol>() {
             Some(protocol) => (Asked::Connect, protocol.as_str().to_owned()),
@@ -200,7 +201,7 @@ impl Forwarder {
     }
 }
 
-/// What the client is told before the tunnel begins.
+/// The response to the client before the tunnel starts.
 fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body> {
     head.remove(CONTENT_LENGTH);
     let mut response = match asked {
@@ -217,7 +218,7 @@ fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body>
     response
 }
 
-/// Copies both ways until both sides have ended. The copy is held open as long.
+/// Copies in both directions until both sides have ended. The application's copy is held open meanwhile.
 async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {
@@ -231,6 +232,6 @@ async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
 }
 
 async fn copy(near: Upgraded, mut far: impl AsyncRead + AsyncWrite + Unpin) {
-    // A side that breaks off ends the other: there is nobody left to tell.
+    // A side that aborts ends the other: there is nothing left to send.
     let _ = copy_bidirectional_with_sizes(&mut TokioIo::new(near), &mut far, BUFFER_BYTES, BUFFER_BYTES).await;
 }

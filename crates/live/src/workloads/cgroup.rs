@@ -1,4 +1,4 @@
-//! Limits of workloads, by control groups where the system lets us.
+//! Limits of workloads, enforced by control groups where the system permits.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What a workload may use; `None` for whatever there is.
+/// Resource limits of a workload; `None` means unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of memory.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub open_files_max: Option<u64>,
 }
 
-/// Which limit is enforced by what.
+/// A limit and its enforcement.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Enforcement {
     /// The limit.
@@ -35,13 +35,13 @@ pub enum Enforcer {
     CgroupV2,
     /// A control group of version 1.
     CgroupV1,
-    /// A limit of each process by itself. For memory, that is its address space.
+    /// A limit per process. For memory, it bounds the address space.
     Rlimit,
-    /// Nothing: the system does not let us.
+    /// Nothing: the system does not permit it.
     Nothing,
 }
 
-/// The control groups below which a node puts those of its workloads.
+/// The control groups of a node, the parents of those of its workloads.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
     /// For each controller, the directory of our groups.
@@ -65,10 +65,10 @@ enum Version {
 /// The groups of one workload.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Groups {
-    /// Where a process writes its number to join.
+    /// The files into which a process writes its id to join.
     pub(super) members: Vec<PathBuf>,
     pub(super) enforcement: Vec<Enforcement>,
-    /// Limits that remain for the process to set for itself.
+    /// Limits that the process must set for itself.
     pub(super) rlimit_memory_bytes: Option<u64>,
     pub(super) rlimit_open_files_max: Option<u64>,
 }
@@ -76,12 +76,12 @@ pub(super) struct Groups {
 const CPU_PERIOD_US: u64 = 100_000;
 
 impl Cgroups {
-    /// No control groups: limits are those of processes.
+    /// Without control groups: limits are per process.
     pub fn none() -> Cgroups {
         Cgroups::default()
     }
 
-    /// The groups that the system lets us make below the usual mount points, each named after the node's journal.
+    /// Control groups below the usual mount points, as far as the system permits, named after the node's journal.
     pub fn detect(journal: &str) -> Cgroups {
         Cgroups::detect_below(Path::new("/sys/fs/cgroup"), journal)
     }
@@ -100,7 +100,7 @@ impl Cgroups {
         }
     }
 
-    /// Makes the groups of a workload with its limits.
+    /// Creates the groups of a workload with its limits.
     pub(super) fn create(&self, workload: &str, limits: &Limits) -> Groups {
         let mut groups = Groups::default();
         let cpu = limits.cpu_milli.map(|milli| (milli * CPU_PERIOD_US / 1000).max(1000));
@@ -123,7 +123,7 @@ impl Cgroups {
                     groups.rlimit_memory_bytes = Some(value);
                     Enforcer::Rlimit
                 }
-                // The system's limit of processes counts all of a user, which are others' too.
+                // The system's limit of processes counts all processes of the user, including unrelated ones.
                 None => Enforcer::Nothing,
             };
             groups.enforcement.push(Enforcement { limit: limit.to_owned(), by });
@@ -135,10 +135,10 @@ impl Cgroups {
         groups
     }
 
-    /// Removes the groups of a workload of which nothing runs.
+    /// Removes the groups of an ended workload.
     pub(super) fn remove(&self, workload: &str) {
         for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
-            // Groups that were never made, or are busy for a moment longer: an empty directory in the system's tree harms nobody.
+            // A group that was never created, or is busy a moment longer: an empty directory there is harmless.
             let _ = fs::remove_dir(base.path.join(workload));
         }
     }
@@ -169,7 +169,7 @@ fn v2(root: &Path, controller: &str, name: &str) -> Option<Base> {
     if !controllers.split_ascii_whitespace().any(|word| word == controller) {
         return None;
     }
-    // A group with members hands no controllers down, so ours is a child of the root that has none.
+    // A group with members cannot delegate controllers, so ours is an empty child of the root.
     let path = root.join(name);
     fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
     if !path.is_dir() {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_processes_limit_themselves_and_what_nobody_enforces_is_said() {
+    fn without_groups_limits_are_per_process_and_unenforced_ones_are_reported() {
         let groups = Cgroups::none().create("1.2", &LIMITS);
         assert_eq!(
             by(&groups),

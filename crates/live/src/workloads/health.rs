@@ -1,4 +1,4 @@
-//! Whether a workload is healthy.
+//! Health probes of workloads.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Asks a workload once: it is healthy if it answers `GET` of the path with a status of 2xx, or, without a path, if it accepts a
-/// connection.
+/// Probes a workload once: it is healthy if it answers `GET` of the path with a status of 2xx, or, without a path, if
+/// it accepts a connection.
 pub async fn probe(address: SocketAddr, path: Option<&str>, patience: Duration) -> io::Result<()> {
     match timeout(patience, ask(address, path)).await {
         Ok(answer) => answer,
@@ -22,7 +22,7 @@ async fn ask(address: SocketAddr, path: Option<&str>) -> io::Result<()> {
     let Some(path) = path else { return Ok(()) };
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nuser-agent: mario\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    // The status line is all that counts.
+    // Only the status line matters.
     let mut head = [0; 12];
     stream.read_exact(&mut head).await?;
     match &head {

@@ -1,4 +1,4 @@
-//! Which process is which: numbers of processes are used again, pidfds are not.
+//! Identifies processes: process ids are recycled, pidfds are not.
 
 use std::fs;
 use std::io;
@@ -10,19 +10,19 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A process that cannot be mistaken for another: a pidfd, with what was read about it while it was alive.
+/// An unambiguous process: a pidfd, with what was read about it while it was alive.
 #[derive(Debug)]
 pub struct Process {
     fd: OwnedFd,
     stat: Stat,
 }
 
-/// What `/proc/PID/stat` says that matters here.
+/// The relevant fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Stat {
     pub(super) pid: i32,
     pub(super) session: i32,
-    /// Ticks after the boot of the system.
+    /// Start time in ticks after the boot of the system.
     pub(super) started: u64,
     pub(super) cpu_ticks: u64,
     pub(super) memory_pages: u64,
@@ -30,7 +30,7 @@ pub(super) struct Stat {
 }
 
 impl Process {
-    /// The process with this number, if it is the one that started at this time and still runs.
+    /// The process with this id, if it started at this time and still runs.
     pub fn open(pid: i32, started: u64) -> Option<Process> {
         Process::open_if(pid, |stat| stat.started == started)
     }
@@ -39,11 +39,11 @@ impl Process {
         let fd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
         let stat = Stat::read(pid)?;
         let process = Process { fd, stat };
-        // Alive after the reading: what was read belongs to the process of the pidfd, for its number was not free meanwhile.
+        // Alive after reading: the data belongs to the process of the pidfd, because its id was not free meanwhile.
         (is_wanted(&stat) && process.is_alive()).then_some(process)
     }
 
-    /// The number of the process.
+    /// The process id.
     pub fn pid(&self) -> i32 {
         self.stat.pid
     }
@@ -57,13 +57,13 @@ impl Process {
         &self.stat
     }
 
-    /// Whether it has not exited. One that nobody has waited for yet has.
+    /// Whether it has not exited. A zombie has.
     pub fn is_alive(&self) -> bool {
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
     }
 
-    /// Sends a signal. To a process that has exited, that is nothing.
+    /// Sends a signal. A process that has exited ignores it.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         match pidfd_send_signal(self.fd.as_fd(), signal) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -88,11 +88,11 @@ impl Stat {
         Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The second field is the name of the program and may hold anything, also spaces and parentheses.
+    /// The second field is the name of the program and may contain anything, including spaces and parentheses.
     fn parse(text: &str) -> Option<Stat> {
         let pid = text.split_once(' ')?.0.parse().ok()?;
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        // Field 3 of the manual page is the first here.
+        // Field 3 of the manual page has index 0 here.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         Some(Stat {
             pid,
@@ -105,9 +105,9 @@ impl Stat {
     }
 }
 
-/// All living processes of a session, and all whose environment began with the mark, wherever they went.
+/// All living processes of a session, and all with the mark in their environment, wherever they went.
 ///
-/// The mark is the value of [`MARK`]. Only processes that the user of this one may look at are seen.
+/// The mark is the value of [`MARK`]. Only processes that this user may inspect are found.
 pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
     let is_member =
         |stat: &Stat| !stat.is_zombie && (session == Some(stat.session) || mark_of(stat.pid).as_deref() == Some(mark));
@@ -116,7 +116,7 @@ pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
         .collect()
 }
 
-/// The marks of all living processes that begin so.
+/// The marks of living processes with this prefix.
 pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     let mut marks: Vec<String> = all_pids().filter_map(mark_of).filter(|mark| mark.starts_with(prefix)).collect();
     marks.sort();
@@ -144,7 +144,7 @@ pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     Some(false)
 }
 
-/// The sockets that listen on a port, as links to them are written.
+/// The sockets that listen on a port, in the form of their links in `/proc`.
 fn listening(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let listening = table.lines().skip(1).filter_map(|line| {
@@ -155,7 +155,7 @@ fn listening(table: &str, port: u16) -> Vec<String> {
     listening.collect()
 }
 
-/// The environment variable that marks what belongs to a workload of a node, from before anything of it was executed.
+/// The environment variable that marks the processes of a workload, set before anything of it is executed.
 pub const MARK: &str = "MARIO_WORKLOAD";
 
 fn mark_of(pid: i32) -> Option<String> {
@@ -170,7 +170,7 @@ fn all_pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Tells this boot of the system from all others: times of starts are counted from it.
+/// The id of this boot of the system: start times are relative to it.
 pub(super) fn system_boot() -> String {
     let path = Path::new("/proc/sys/kernel/random/boot_id");
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -192,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn a_recycled_number_is_never_opened_or_signalled() {
+    fn a_recycled_process_id_is_never_opened_or_signalled() {
         let mut child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
         let pid = child.id().cast_signed();
         let started = Stat::read(pid).unwrap().started;
-        // The number is right and the time is not: that is what a number used again looks like.
+        // The right id with a wrong start time is what a recycled id looks like.
         assert!(Process::open(pid, started + 1).is_none());
         assert!(Process::open(pid, started - 1).is_none());
         let process = Process::open(pid, started).unwrap();
@@ -204,16 +204,16 @@ mod tests {
         process.signal(Signal::KILL).unwrap();
         child.wait().unwrap();
         assert!(!process.is_alive());
-        // The pidfd outlives the process and reaches nothing else.
+        // The pidfd outlives the process and reaches no other.
         process.signal(Signal::KILL).unwrap();
         assert!(Process::open(pid, started).is_none());
     }
 
     #[test]
-    fn marks_are_found_in_any_session_and_belong_to_living_processes() {
+    fn marked_living_processes_are_found_in_any_session() {
         let mark = format!("test-{}/1.2", std::process::id());
         let mut child = Command::new("/bin/sleep").arg("60").env(MARK, &mark).spawn().unwrap();
-        // The environment of a process is there a moment after the process is.
+        // The environment of a process is readable a moment after it starts.
         let found = (0..500)
             .find_map(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
         assert!(marks_with_prefix("test-").contains(&mark));
         child.kill().unwrap();
-        // Not waited for yet: a zombie does not run.
+        // A zombie: not waited for yet, and not running.
         while found[0].is_alive() {
             std::thread::yield_now();
         }

@@ -1,8 +1,8 @@
 //! The processes between the daemon and a program: the shim and the exec stage.
 //!
-//! The daemon runs its own binary as the shim. The shim makes a session of its own, waits for the plan, runs the binary once more
-//! as the exec stage, keeps what the program writes, and notes how it ended. The exec stage joins the control groups, limits
-//! itself and becomes the program. All of that is done by processes for themselves, so that no code runs between fork and exec.
+//! The daemon runs its own binary as the shim. The shim starts a session, waits for the plan, runs the binary once more
+//! as the exec stage, keeps the program's output, and records how it ended. The exec stage joins the control groups,
+//! limits itself and becomes the program. Each process does this to itself, so that no code runs between fork and exec.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 use super::logs::{LogBounds, RotatingLog};
 use super::record::{ExitRecord, Workspace};
 
-/// What a shim is to run. It comes through a pipe and is never on disk, for secrets are in it.
+/// What a shim should run. It comes through a pipe and is never on disk, because it contains secrets.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) workspace: PathBuf,
-    /// The binary and the arguments before `exec` by which it is the exec stage.
+    /// The binary and its arguments for the exec stage.
     pub(super) launcher: Vec<PathBuf>,
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub(super) struct Plan {
     pub(super) confinement: Confinement,
 }
 
-/// What the exec stage does to itself.
+/// The restrictions that the exec stage puts on itself.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Confinement {
     /// The control groups to join.
@@ -43,7 +43,7 @@ pub(super) struct Confinement {
 }
 
 const PLAN_BYTES_MAX: u64 = 16 << 20;
-/// What a program may have in the pipe when it ends, and what its children may still write.
+/// How long the pipes are read after the program ended, for its last output and that of its children.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The shell's code for a command that cannot be executed.
 const NOT_EXECUTED: u8 = 127;
@@ -60,23 +60,23 @@ pub fn main(arguments: &[OsString]) -> u8 {
 }
 
 fn shim() -> u8 {
-    // It fails for the leader of a group, which a process that the daemon started is not.
+    // It fails only for the leader of a group, which a process started by the daemon is not.
     let _ = setsid();
     let mut text = Vec::new();
     let plan = match io::stdin().lock().take(PLAN_BYTES_MAX).read_to_end(&mut text) {
         Ok(_) => serde_json::from_slice::<Plan>(&text).ok(),
         Err(_) => None,
     };
-    // No plan, or half of one: the daemon died, and there may be no record of what would run now.
+    // No plan, or a part of one: the daemon died, and there may be no record of the program.
     let Some(plan) = plan else { return 0 };
     let workspace = Workspace::at(plan.workspace.clone());
     let exit = match run(&plan) {
         Ok(status) => ExitRecord { code: status.code(), signal: status.signal(), not_executed: None },
         Err(error) => ExitRecord { code: None, signal: None, not_executed: Some(error.to_string()) },
     };
-    // The exec stage may have noted why it could not become the program.
+    // The exec stage may have recorded why it could not become the program.
     if exit.code != Some(i32::from(NOT_EXECUTED)) || !workspace.has_exit() {
-        // On a full disk the status is lost; that it ended is seen anyway.
+        // On a full disk the status is lost; that it ended is detected anyway.
         let _ = workspace.write_exit(&exit);
     }
     0
@@ -105,7 +105,7 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     keep(child.stderr.take(), &log, &done);
     drop(done);
     let status = child.wait()?;
-    // Both readers end when nothing holds the pipes any more. What the program left behind may hold them for ever.
+    // Both readers end when the pipes are closed. Children of the program may hold them open for ever.
     for _ in 0..2 {
         if readers.recv_timeout(LAST_WORDS).is_err() {
             break;
@@ -114,8 +114,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Reads one stream to its end, whole lines at a time where they are short. What cannot be written is dropped: a full disk
-/// does not stop a workload.
+/// Reads one stream to its end, whole lines at a time where they are short. Output that cannot be written is dropped: a
+/// full disk does not stop a workload.
 fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
     let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
     let read = move || {
@@ -135,7 +135,7 @@ fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>
         let _ = log.lock().unwrap_or_else(PoisonError::into_inner).append(&buffer[..filled]);
         let _ = done.send(());
     };
-    // Without a thread the stream is closed, and the program sees that.
+    // If no thread can be started, the stream is closed, and the program sees that.
     let _ = thread::Builder::new().spawn(read);
 }
 
@@ -154,7 +154,7 @@ fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 
 }
 
 fn confine(text: &OsString) -> io::Result<()> {
-    // The daemon does without huge pages, and processes inherit that. Whether the program does is its own choice.
+    // The daemon disables huge pages, and children inherit that. The program decides for itself.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(false);
     let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;

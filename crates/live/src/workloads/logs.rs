@@ -1,4 +1,4 @@
-//! What workloads write, kept in files of bounded size.
+//! The output of workloads, kept in files of bounded size.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How much is kept of what a workload writes.
+/// How much of a workload's output is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogBounds {
     /// Bytes of one file.
     pub file_bytes_max: u64,
-    /// Full files that are kept beside the one that is written.
+    /// How many full files are kept beside the current one.
     pub files_kept: u32,
 }
 
@@ -25,7 +25,7 @@ impl Default for LogBounds {
 
 const NEWEST: &str = "output.log";
 
-/// Writes a log. `output.log` is the newest file, `output.log.1` the one before it.
+/// A rotating log. `output.log` is the newest file, `output.log.1` the one before it.
 #[derive(Debug)]
 pub struct RotatingLog {
     directory: PathBuf,
@@ -35,14 +35,14 @@ pub struct RotatingLog {
 }
 
 impl RotatingLog {
-    /// Goes on where the log ends.
+    /// Opens a log to append to it.
     pub fn open(directory: &Path, bounds: LogBounds) -> io::Result<RotatingLog> {
         let file = open_log(&directory.join(NEWEST))?;
         let bytes = file.metadata()?.len();
         Ok(RotatingLog { directory: directory.to_owned(), bounds, file, bytes })
     }
 
-    /// Adds bytes; files are cut at their bound, not at lines, so that one endless line is bounded too.
+    /// Appends bytes; files are split at their bound, not at lines, so that one endless line is bounded too.
     pub fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = self.bounds.file_bytes_max.max(1).saturating_sub(self.bytes);
@@ -82,7 +82,7 @@ fn open_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
-/// The last bytes of a log, across rotated files; begins at the start of a line if that is in reach.
+/// The last bytes of a log, across rotated files, from the start of a line if possible.
 pub fn tail(directory: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let newest = directory.join(NEWEST);
     let mut parts = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
         let text_kept = String::from_utf8(tail(&directory, 1500).unwrap()).unwrap();
         assert!(text_kept.starts_with("line ") && text_kept.ends_with("line 4999\n"));
         assert!(text_kept.len() > 1480 && text.ends_with(&text_kept));
-        // Opened again, it goes on.
+        // Reopened, it continues.
         let mut log = RotatingLog::open(&directory, bounds).unwrap();
         log.append(b"end\n").unwrap();
         assert!(tail(&directory, 100).unwrap().ends_with(b"line 4999\nend\n"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_nothing_keep_nothing_and_end() {
+    fn zero_bounds_keep_nothing_and_terminate() {
         let directory = directory("nothing");
         let mut log = RotatingLog::open(&directory, LogBounds { file_bytes_max: 0, files_kept: 0 }).unwrap();
         log.append(b"abc").unwrap();

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// Hands out ports of a range that nothing listens on.
+/// Allocates free ports of a range.
 ///
-/// Between the check and the workload's own bind, another program may take the port. The workload then fails to start and is
-/// started again with another port.
+/// Between the check and the workload's own bind, another program may take the port. The workload then fails to start
+/// and is restarted with another port.
 #[derive(Debug)]
 pub struct Ports {
     range: RangeInclusive<u16>,
@@ -22,16 +22,16 @@ struct State {
 }
 
 impl Ports {
-    /// Ports of this range. `seed` says where to begin: daemons on one machine that begin at different places seldom want
-    /// the same port at the same time.
+    /// Ports of this range. `seed` determines the first: daemons on one machine that start at different ports seldom
+    /// collide.
     pub fn new(range: RangeInclusive<u16>, seed: u64) -> Ports {
         let length = u64::from(range.end().saturating_sub(*range.start())) + 1;
         let next = *range.start() + (seed % length) as u16;
         Ports { range, state: Mutex::new(State { taken: BTreeSet::new(), next }) }
     }
 
-    /// A free port; every other one of the range comes before the same one again, so that late clients of a workload that
-    /// ended do not reach the next one.
+    /// Returns a free port, round robin through the range, so that late clients of an ended workload do not reach the
+    /// next one.
     pub(super) fn take(&self) -> Option<u16> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in self.range.clone() {
@@ -45,7 +45,7 @@ impl Ports {
         None
     }
 
-    /// Notes that a workload has this port already.
+    /// Records that a workload already uses this port.
     pub(super) fn note(&self, port: u16) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).taken.insert(port);
     }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_in_use_is_passed_over_and_none_is_given_twice() {
+    fn ports_in_use_are_skipped_and_none_is_allocated_twice() {
         let occupied = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = occupied.local_addr().unwrap().port();
         let Some(last) = port.checked_add(1) else { return };

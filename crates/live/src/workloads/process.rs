@@ -1,4 +1,4 @@
-//! The driver of workloads that are processes of the system.
+//! The driver of workloads that run as processes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -35,7 +35,7 @@ pub struct Launcher {
     pub sample: Vec<String>,
 }
 
-/// Runs programs, and the sample service. A clone is the same driver.
+/// Runs programs, and the sample service. A clone is a handle to the same driver.
 #[derive(Clone, Debug)]
 pub struct ProcessDriver {
     shared: Arc<Shared>,
@@ -50,23 +50,23 @@ struct Shared {
     copies: Mutex<BTreeMap<WorkloadId, Arc<Copy>>>,
 }
 
-/// A copy that this life of the daemon started or adopted.
+/// A copy that this daemon started or adopted.
 #[derive(Debug)]
 struct Copy {
     workspace: Workspace,
     record: StartRecord,
     shim: Process,
-    /// Only what this process started must be waited for.
+    /// Only processes started by this daemon must be waited for.
     child: Mutex<Option<Child>>,
 }
 
-/// Directories of ended copies that are kept for their logs.
+/// How many directories of ended copies are kept for their logs.
 const ENDED_KEPT: usize = 16;
 const PROBE_PATIENCE: Duration = Duration::from_secs(1);
-/// How long killed processes may take to vanish, before the kill is reported as failed.
+/// How long killed processes may take to vanish, before the kill counts as failed.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a shim whose program has ended may take to note how.
+/// How long a shim whose program has ended may take to record how.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 impl ProcessDriver {
@@ -109,7 +109,7 @@ impl Driver for ProcessDriver {
             if started.is_none_or(|started| started == shape) {
                 return Some(address);
             }
-            // One that cannot be ended is noticed when another one is to start in its place.
+            // If it cannot be ended, the failure shows when another is started in its place.
             let _ = self.drain(workload, patience).await;
             None
         })
@@ -140,7 +140,7 @@ impl Driver for ProcessDriver {
             if let Some(copy) = self.shared.copy(workload) {
                 while copy.shim.is_alive() {
                     if copy.shim.exited().await.is_err() {
-                        // No more descriptors: look again a little later.
+                        // Out of descriptors: retry a little later.
                         tokio::time::sleep(Duration::from_millis(200)).await;
                     }
                 }
@@ -241,7 +241,7 @@ impl Shared {
         };
         let plan = serde_json::to_vec(&plan).map_err(|error| failed("cannot write a plan")(error.into()))?;
         let mut child = self.spawn_shim(task.workload).map_err(failed("cannot start the shim of a workload"))?;
-        // Nothing of the application runs yet: the shim waits for its plan, and ends without one.
+        // Nothing of the application runs yet: the shim waits for its plan, and exits without one.
         let recorded = (|| {
             let pid = child.id().cast_signed();
             let shim = Stat::read(pid)
@@ -306,8 +306,8 @@ impl Shared {
         command
     }
 
-    /// What the workload finds in its environment: nothing of the daemon's, what the task says, and where to listen. Of what is
-    /// wanted as files, only the places of the files.
+    /// The environment of the workload: nothing of the daemon's, that of the task, and the address to listen on. For
+    /// values passed as files, only the paths of the files.
     fn environment(
         &self,
         task: &Task,
@@ -357,7 +357,7 @@ impl Shared {
         Some(address(port))
     }
 
-    /// All processes of a copy: its session, and what left the session with its mark.
+    /// All processes of a copy: its session, and marked processes that left the session.
     fn members(&self, copy: &Copy) -> Vec<Process> {
         let session = copy.shim.is_alive().then_some(copy.record.pid);
         identity::marked(&self.mark(copy.record.workload), session)
@@ -366,13 +366,13 @@ impl Shared {
     fn ask_to_end(&self, copy: &Copy) {
         for process in self.members(copy) {
             if process.pid() != copy.record.pid {
-                // One that cannot be asked is killed at the deadline.
+                // A process that cannot be signalled is killed at the deadline.
                 let _ = process.signal(Signal::TERM);
             }
         }
     }
 
-    /// Kills whatever there is of a workload, known or not, and notes that nothing of it runs.
+    /// Kills all processes of a workload, known or not, and records that none is left.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
@@ -394,7 +394,7 @@ impl Shared {
             if members.is_empty() {
                 break;
             }
-            // The shim goes last, and not at once, so that it can note how the program ended.
+            // The shim goes last, and not at once, so that it can record how the program ended.
             if members.len() > 1 {
                 members.retain(|process| Some(process.pid()) != session);
             } else if Some(members[0].pid()) == session
@@ -445,14 +445,14 @@ impl Shared {
         let excess = closed.len().saturating_sub(ENDED_KEPT);
         for (workload, workspace) in closed.into_iter().take(excess) {
             if self.copy(workload).is_none() {
-                // What cannot be removed now is tried again after the next end.
+                // What cannot be removed now is retried after the next end.
                 let _ = fs::remove_dir_all(workspace.path());
             }
         }
     }
 }
 
-/// The number and name that a copy has on this node.
+/// The name of a copy on this node.
 fn name(workload: WorkloadId) -> String {
     format!("{}.{}", workload.boot, workload.counter)
 }

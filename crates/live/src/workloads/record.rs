@@ -1,4 +1,4 @@
-//! What is on disk about workloads: a directory for each, with its start record, exit status and logs.
+//! Workloads on disk: a directory for each, with its start record, exit status and logs.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Workspace {
     path: PathBuf,
 }
 
-/// Written, durably, after the shim exists and before it is told what to run.
+/// Written durably after the shim was started and before it receives its plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRecord {
@@ -29,11 +29,11 @@ pub struct StartRecord {
     pub instance: InstanceId,
     /// The application.
     pub application: ApplicationId,
-    /// The number of the shim, which is that of its session.
+    /// The process id of the shim, which is also the id of its session.
     pub pid: i32,
     /// When the shim started, in ticks after the boot of the system.
     pub started: u64,
-    /// Which boot of the system that was.
+    /// The id of that boot of the system.
     pub system_boot: String,
     /// The port of the workload.
     pub port: u16,
@@ -70,7 +70,7 @@ impl Workspace {
         Workspace { path: parent.join(format!("{}.{}", workload.boot, workload.counter)) }
     }
 
-    /// The directories of all workloads there are, with their ids.
+    /// The directories of all workloads, with their ids.
     pub(super) fn all(parent: &Path) -> io::Result<Vec<(WorkloadId, Workspace)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(parent)? {
@@ -92,7 +92,7 @@ impl Workspace {
         self.path.join("work")
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -107,7 +107,7 @@ impl Workspace {
         self.path.join("log")
     }
 
-    /// Makes the directories. What an earlier try left, such as secrets, is removed first.
+    /// Creates the directories. What an earlier attempt left, such as secrets, is removed first.
     pub(super) fn create(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(EXIT))?;
@@ -121,7 +121,7 @@ impl Workspace {
         write_durably(&self.path, START, &serde_json::to_vec(record)?)
     }
 
-    /// The start record; `None` when nothing was started here or all of it is gone.
+    /// The start record; `None` when nothing was started here or all of it has ended.
     pub fn start_record(&self) -> Result<Option<StartRecord>, RecordError> {
         let bytes = match read_bounded(&self.path.join(START)) {
             Ok(bytes) => bytes,
@@ -150,7 +150,7 @@ impl Workspace {
         }
     }
 
-    /// Notes that nothing of the workload runs any more. Its logs stay, its secrets do not.
+    /// Records that nothing of the workload runs any more. Its logs stay, its secrets do not.
     pub(super) fn close(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(START))?;
@@ -164,7 +164,7 @@ impl Workspace {
         }
     }
 
-    /// Whether a start record is there, readable or not.
+    /// Whether there is a start record, readable or not.
     pub(super) fn is_open(&self) -> bool {
         self.path.join(START).exists()
     }
@@ -173,11 +173,11 @@ impl Workspace {
 fn parse_id(name: &str) -> Option<WorkloadId> {
     let (boot, counter) = name.split_once('.')?;
     let workload = WorkloadId { boot: boot.parse().ok()?, counter: counter.parse().ok()? };
-    // `01.2` is nobody's directory.
+    // Rejects other spellings of a number, such as `01.2`.
     (format!("{}.{}", workload.boot, workload.counter) == name).then_some(workload)
 }
 
-/// Writes a file that is either the old one or the whole new one after a crash.
+/// Writes a file atomically: after a crash it is either the old one or the whole new one.
 fn write_durably(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let temporary = directory.join(format!("{name}.new"));
     let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;

@@ -1,7 +1,7 @@
 //! A small HTTP service for trying things out: `mario sample`.
 //!
-//! It answers every request with who it is, after as much processor time as it was told to take. `/healthz` answers at once. On
-//! SIGTERM it finishes its requests and exits.
+//! It answers every request with its identity, after consuming the configured processor time. `/healthz` answers at
+//! once. On SIGTERM it finishes its requests and exits.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -25,22 +25,22 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What the service does.
+/// The settings of the service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// Where it listens.
     pub listen: SocketAddr,
     /// Processor time per request.
     pub work: Duration,
-    /// How long it takes until it listens.
+    /// The delay until it listens.
     pub start: Duration,
-    /// How many bytes it answers with, at least.
+    /// The minimum size of an answer in bytes.
     pub answer_bytes: usize,
 }
 
-/// What it reads of a request.
+/// The maximum size of a request that it reads.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// What it answers with at most.
+/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// How long requests may take after SIGTERM.
 const FINISH: Duration = Duration::from_secs(25);
@@ -58,7 +58,7 @@ impl Sample {
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let key = argument.to_str().unwrap_or_default();
-            // Both versions of HTTP are understood on the one port.
+            // The port accepts both versions of HTTP.
             if key == "--h2c" {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Sample {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    // It only delays small answers.
+                    // Buffering only delays small answers.
                     let _ = stream.set_nodelay(true);
                     connections.spawn(serve_connection(TokioIo::new(stream), Arc::clone(&answers), is_ending.clone()));
                 }
@@ -114,7 +114,7 @@ impl Sample {
     }
 }
 
-/// Runs the service with the arguments that follow `mario sample`, and returns the exit code and what to tell the user.
+/// Runs the service with the arguments after `mario sample`. Returns the exit code and a message for the user.
 pub fn main(arguments: &[OsString]) -> (u8, Option<String>) {
     match Sample::parse(arguments) {
         Err(problem) => (2, Some(problem)),
@@ -169,7 +169,7 @@ impl Answers {
     }
 }
 
-/// Takes processor time. Sleeping would let one instance serve any rate.
+/// Consumes processor time. Sleeping would let one instance serve any rate.
 fn burn(work: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < work {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_read_and_mistakes_are_named() {
+    fn arguments_are_parsed_and_errors_name_them() {
         let parse = |text: &str| Sample::parse(&text.split_whitespace().map(OsString::from).collect::<Vec<_>>());
         let sample = parse("--listen 127.0.0.1:9 --work-us 5 --start-ms 6 --answer-bytes 7 --h2c").unwrap();
         assert_eq!((sample.work.as_micros(), sample.start.as_millis(), sample.answer_bytes), (5, 6, 7));

@@ -1,4 +1,4 @@
-//! The further settings of a workload that the driver `process` knows.
+//! The settings of a workload that the driver `process` supports.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::seams::Run;
 
 use super::cgroup::Limits;
 
-/// What the settings of a descriptor ask for.
+/// The settings of a descriptor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
-    /// What the workload may use.
+    /// The resource limits of the workload.
     pub limits: Limits,
-    /// Environment variables whose values go into private files; the variable `NAME_FILE` then says where.
+    /// Environment variables whose values are passed in private files; the variable `NAME_FILE` then holds the path.
     pub secret_files: Vec<String>,
 }
 
@@ -19,7 +19,7 @@ const ARGUMENTS_MAX: usize = 256;
 const TEXT_BYTES_MAX: usize = 4096;
 
 impl Settings {
-    /// Reads the settings of what is to be run; the error says which key is wrong, and what would be right.
+    /// Parses the settings of a run; the error names the wrong key and the allowed values.
     pub fn of(run: &Run) -> Result<Settings, String> {
         let mut settings = Settings {
             limits: Limits {
@@ -35,9 +35,9 @@ impl Settings {
                 "processes-max" => settings.limits.processes_max = Some(number(key, value, 1)?),
                 "open-files-max" => settings.limits.open_files_max = Some(number(key, value, 16)?),
                 "secret-files" => settings.secret_files = names(key, value)?,
-                // The data plane reads this one.
+                // Used by the data plane.
                 "protocol" => _ = protocol(&run.settings)?,
-                // The sample service's own.
+                // Settings of the sample service.
                 "work-us" | "start-ms" | "answer-bytes" if run.driver == "sample" => _ = number(key, value, 0)?,
                 _ => return Err(format!("driver `{}` has no setting `{key}`", run.driver)),
             }
@@ -53,7 +53,7 @@ impl Settings {
     }
 }
 
-/// What a workload speaks on its port.
+/// The protocol that a workload speaks on its port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Protocol {
     /// HTTP/1.1.
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_settings_are_named() {
         let cases = [
             (run("process", &["true"], &[]), "`true` is not an absolute path"),
             (run("process", &[], &[]), "needs a command"),

@@ -1,4 +1,4 @@
-//! A colony of daemons on loopback: each a process of its own, which tests kill and start again.
+//! A colony of daemons on loopback: each a process of its own, which tests kill and restart.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,10 +19,10 @@ use mario_policy::PolicyText;
 use mario_trace::join::join;
 use serde_json::Value;
 
-/// How long anything may take before a test fails. The machine may be busy.
+/// How long a step may take on a busy machine before a test fails.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Daemons, their directory and who operates them.
+/// Daemons, their directory and their operator.
 pub struct Colony {
     pub directory: PathBuf,
     pub authority: Authority,
@@ -41,7 +41,7 @@ pub struct Daemon {
 }
 
 impl Colony {
-    /// Daemons with these names in a row, each the neighbour of the next, with room for this many copies.
+    /// Daemons with these names in a chain, each with room for this many copies.
     pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -111,14 +111,14 @@ impl Colony {
         fs::write(&daemon.config, text).expect("written");
     }
 
-    /// Adds settings to what a daemon is set up with.
+    /// Appends settings to the configuration of a daemon.
     pub fn configure(&self, index: usize, settings: &str) {
         let path = &self.daemons[index].config;
         let text = fs::read_to_string(path).expect("written before");
         fs::write(path, text + settings).expect("written");
     }
 
-    /// Starts a daemon and waits until it listens. `crash` says around which write it is to die.
+    /// Starts a daemon and waits until it listens. `crash` says around which write it dies.
     pub fn start(&mut self, index: usize, crash: Option<&str>) {
         let log = fs::OpenOptions::new()
             .create(true)
@@ -127,7 +127,7 @@ impl Colony {
             .expect("a log");
         let daemon = &mut self.daemons[index];
         let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
-        // With a relative data directory, as people write it.
+        // With a relative data directory, as users write it.
         command.current_dir(daemon.config.parent().expect("a directory"));
         command.args(["node", "node.toml"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         command.env("MARIO_TEST_DISK_FULL", self.directory.join(format!("{}.full", daemon.name)));
@@ -148,12 +148,12 @@ impl Colony {
         process.try_wait().expect("a child").is_some()
     }
 
-    /// The number of the process of a daemon that runs.
+    /// The process id of a running daemon.
     pub fn pid(&self, index: usize) -> u32 {
         self.daemons[index].process.as_ref().expect("it runs").id()
     }
 
-    /// kill -9.
+    /// `kill -9`.
     pub fn kill(&mut self, index: usize) {
         if let Some(mut process) = self.daemons[index].process.take() {
             let _ = process.kill();
@@ -161,7 +161,7 @@ impl Colony {
         }
     }
 
-    /// SIGTERM; returns whether it ended well.
+    /// Sends SIGTERM. Returns whether it exited successfully.
     pub fn stop(&mut self, index: usize) -> bool {
         let mut process = self.daemons[index].process.take().expect("it runs");
         let pid = nix::unistd::Pid::from_raw(process.id().cast_signed());
@@ -181,7 +181,7 @@ impl Colony {
         self.ask_as("ada", index, method, path, headers, body)
     }
 
-    /// Asks a daemon as somebody.
+    /// Asks a daemon as an operator with this name.
     pub fn ask_as(
         &self,
         name: &str,
@@ -196,7 +196,7 @@ impl Colony {
         self.runtime.block_on(client.ask(method, path, headers, body)).ok()
     }
 
-    /// What a daemon answers to a question, or null.
+    /// The answer of a daemon, or null.
     pub fn get(&self, index: usize, path: &str) -> Value {
         self.ask(index, Method::GET, path, &[], Vec::new()).and_then(|reply| reply.json().ok()).unwrap_or_default()
     }
@@ -214,7 +214,7 @@ impl Colony {
         self.signed_with(policy, "hardware = 1\n", "", "")
     }
 
-    /// The same with other settings: at the beginning, of how it is run, and at the end.
+    /// The same with further settings: at the top, of how it is run, and at the end.
     pub fn signed_with(&self, policy: &str, first: &str, run: &str, last: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"shop\"\n{first}max_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
@@ -239,7 +239,7 @@ impl Colony {
         sign(&file, &policy, &owner).expect("signed")
     }
 
-    /// Deploys a signed application, on a node that may have just started; returns the answer.
+    /// Deploys a signed application, on a node that may have just started. Returns the answer.
     pub fn deploy(&self, index: usize, key: &str, document: &[u8]) -> Option<Reply> {
         let begun = Instant::now();
         loop {
@@ -251,7 +251,7 @@ impl Colony {
         }
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     #[track_caller]
     pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Colony) -> bool) {
         let begun = Instant::now();
@@ -268,7 +268,7 @@ impl Colony {
         }
     }
 
-    /// A client's request to the ingress of a daemon: the status and the body.
+    /// Sends a client's request to the ingress of a daemon. Returns the status and the body.
     pub fn client(&self, index: usize, path: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(self.daemons[index].ingress).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -279,8 +279,8 @@ impl Colony {
         Some((status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()))
     }
 
-    /// Ends every instance and every daemon, joins the parts of their traces, and audits the whole. Returns the trace and what the
-    /// auditor says.
+    /// Ends every instance and every daemon, joins the parts of their traces, and audits the result. Returns the trace
+    /// and the auditor's report.
     pub fn audited(&mut self) -> (String, mario_audit::Report) {
         self.end_instances();
         for index in 0..self.daemons.len() {
@@ -293,7 +293,7 @@ impl Colony {
         (trace.clone(), report.unwrap_or_else(|error| panic!("{error}\n{trace}")))
     }
 
-    /// One trace of the parts that the daemons have written.
+    /// Joins the parts that the daemons have written into one trace.
     pub fn joined(&self) -> String {
         let parts: Vec<Vec<PathBuf>> = self.daemons.iter().map(|daemon| self.parts(&daemon.name)).collect();
         let parts: Vec<Vec<PathBuf>> = parts.into_iter().filter(|parts| !parts.is_empty()).collect();
@@ -334,7 +334,7 @@ impl Colony {
         }
     }
 
-    /// The processes of workloads that this colony's daemons left: those that run in its directory, without the daemons.
+    /// The processes of workloads that this colony's daemons left: those in its directory, except for the daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
         let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
         let mut found = Vec::new();
@@ -364,7 +364,7 @@ impl Drop for Colony {
 }
 
 fn free_address() -> SocketAddr {
-    /// The system may offer a port again that was free before, and is promised by now.
+    /// The system may offer a port again that was free before and is already allocated.
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

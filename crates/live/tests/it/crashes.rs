@@ -1,4 +1,4 @@
-//! kill -9 at every write of a journal, of the source and of the target: nothing is lost, nothing is double.
+//! `kill -9` at every write of a journal, of the source and of the target: nothing is lost, nothing is duplicated.
 
 use crate::colony::Colony;
 use crate::daemons::MOVES;
@@ -6,11 +6,12 @@ use crate::daemons::MOVES;
 /// A policy that makes one copy of itself on `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// More writes than a migration or a replication takes on either side; a daemon that does not reach one does not crash, and that is seen.
+/// More writes than a migration or a replication takes on either side; a daemon that does not reach one does not crash,
+/// which the tests notice.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
-/// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is started again. Returns whether it
-/// died.
+/// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is restarted. Returns
+/// whether it died.
 fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("crash", &["a", "b"], 2);
     for index in [0, 1] {
@@ -43,7 +44,7 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     assert_eq!(free, [2, 1], "{crash} of {victim}: hardware is counted right");
     assert_eq!(colony.client(1, "/").expect("an answer").0, 200);
     if !has_died {
-        // It is not to die when everything is ended.
+        // It must not die during the clean-up.
         colony.kill(victim);
         colony.start(victim, None);
     }
@@ -53,8 +54,8 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     has_died
 }
 
-/// Runs a replication from `a` to `b` during which one of them dies around its Nth write, and is started again. Returns whether it
-/// died.
+/// Runs a replication from `a` to `b` during which one of them dies around its Nth write, and is restarted. Returns
+/// whether it died.
 fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("replica", &["a", "b"], 2);
     for index in [0, 1] {
@@ -68,7 +69,7 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
             colony.start(victim, None);
         }
     };
-    // One replication is granted. If the target dies before it has taken it, the grant comes back and is used again.
+    // One replication is granted. If the target dies before accepting it, the grant returns and is used again.
     let document = colony.signed_with(REPLICATES, "hardware = 1\nreplications_max = 1\n", "", "");
     let mut instance = String::new();
     colony.wait("it is deployed", |colony| {
@@ -89,7 +90,7 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
     let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
     assert_eq!(free, [1, 1], "{crash} of {victim}: hardware is counted right");
     if !has_died {
-        // It is not to die when everything is ended.
+        // It must not die during the clean-up.
         colony.kill(victim);
         colony.start(victim, None);
     }
@@ -106,7 +107,7 @@ fn every_write(victim: usize, with_a_crash: fn(usize, &str) -> bool) {
             let has_died = with_a_crash(victim, &format!("{when}:{write}"));
             deaths += u32::from(has_died);
             if !has_died {
-                // It takes fewer writes: later ones do not come either.
+                // The operation takes fewer writes: later ones do not happen either.
                 println!("{deaths} crashes of node {victim}, the last around write {}", write - 1);
                 assert!(deaths >= 6, "only {deaths} crashes");
                 return;

@@ -1,4 +1,4 @@
-//! Daemons as processes: deploy, serve, move, survive.
+//! Daemons as processes: deploy, serve, migrate, survive.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use mario_live::operators::Method;
 
 use crate::colony::Colony;
 
-/// A policy that asks for nothing.
+/// A policy that proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
 /// A policy that moves from `a` to `b`, and stays there.
 pub const MOVES: &str = "operation(migrate, I, b) :- serviceInstance(I, _, a).";
@@ -19,7 +19,7 @@ fn a_deployed_application_answers_clients_and_survives_its_daemon() {
     let document = colony.signed(STAYS);
     let reply = colony.deploy(0, "17", &document).expect("an answer");
     let instance = reply.json().expect("accepted")["instance"].as_str().expect("an id").to_owned();
-    // A repeated deploy with the same key is the same deploy.
+    // A repeated deploy with the same key is idempotent.
     let again = colony.deploy(0, "17", &document).expect("an answer").json().expect("accepted");
     assert_eq!(again["instance"], instance.as_str());
     colony.wait("it is healthy", |colony| colony.healthy(0) == [instance.clone()]);
@@ -28,7 +28,7 @@ fn a_deployed_application_answers_clients_and_survives_its_daemon() {
     assert!(body.contains(&instance), "{body}");
     assert_eq!(colony.client(0, "/shop/cart").expect("an answer").0, 200, "a path prefix leads to it, too");
 
-    // kill -9: the copy runs on, and the next daemon adopts it.
+    // `kill -9`: the copy keeps running, and the next daemon adopts it.
     let before = colony.get(0, "/v1/instances")["instances"][0]["copy"]["address"].clone();
     colony.kill(0);
     colony.start(0, None);
@@ -37,7 +37,7 @@ fn a_deployed_application_answers_clients_and_survives_its_daemon() {
     assert_eq!(before, after, "the copy was adopted, not started again");
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200);
 
-    // SIGTERM: the daemon ends well, and the copy runs on.
+    // SIGTERM: the daemon exits successfully, and the copy keeps running.
     assert!(colony.stop(0));
     colony.start(0, None);
     colony.wait("it is healthy once more", |colony| colony.healthy(0) == [instance.clone()]);
@@ -82,7 +82,7 @@ fn clients_reach_an_instance_over_two_hops_and_follow_it_when_it_moves() {
             colony.client(index, "/").is_some_and(|(status, body)| status == 200 && body.contains("node c"))
         })
     });
-    // It is handed to the next node, and no client notices but by the answer.
+    // It is handed to the next node; clients notice only by the content of the answer.
     let drained = colony.ask(2, Method::PUT, "/v1/drain", &[], br#"{"is_draining":true}"#.to_vec()).expect("an answer");
     assert_eq!(drained.status, 200, "{}", drained.text);
     let mut answers = 0;
@@ -118,7 +118,7 @@ fn pinned_instances_stay_and_drained_nodes_hand_over_what_is_not_pinned() {
 }
 
 #[test]
-fn operators_do_what_their_roles_allow_and_mistakes_have_messages() {
+fn operators_do_what_their_roles_allow_and_errors_have_messages() {
     let mut colony = Colony::new("roles", &["a"], 1);
     colony.start(0, None);
     let look = colony.authority.operator("eve", vec![Role::Look]).expect("a name");
@@ -134,7 +134,7 @@ fn operators_do_what_their_roles_allow_and_mistakes_have_messages() {
     assert_eq!(status(eve(Method::PATCH, "/v1/status")), 405);
     assert_eq!(status(eve(Method::GET, "/v1/instances/none")), 404);
 
-    // What is not signed, was changed, is too large or has no key is refused, and nothing is deployed.
+    // What is unsigned, changed, too large or without a key is rejected, and nothing is deployed.
     let document = colony.signed(STAYS);
     let mut changed = document.clone();
     changed[100] ^= 1;
@@ -153,7 +153,7 @@ fn operators_do_what_their_roles_allow_and_mistakes_have_messages() {
 }
 
 #[test]
-fn a_full_disk_stops_new_promises_and_nothing_else() {
+fn a_full_disk_stops_new_reservations_and_nothing_else() {
     let mut colony = Colony::new("full", &["a"], 3);
     colony.start(0, None);
     let document = colony.signed(STAYS);
@@ -175,7 +175,7 @@ fn a_full_disk_stops_new_promises_and_nothing_else() {
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200, "what runs keeps running");
     fs::remove_file(&full).expect("removed");
     colony.wait("it can be written again", |colony| colony.get(0, "/healthz")["is_healthy"] == true);
-    // The command that was refused may have been enacted: with the same key it is the same deploy.
+    // The rejected command may have been carried out: with the same key it is the same deploy.
     colony.wait("it is deployed once", |colony| {
         let reply = colony.deploy(0, "2", &document).expect("an answer");
         reply.status == 200 && colony.healthy(0).len() == 2

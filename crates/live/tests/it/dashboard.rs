@@ -18,7 +18,7 @@ use crate::daemons::STAYS;
 /// Moves from `b` to `c` when client requests come, and stays there.
 const FOLLOWS: &str = "operation(migrate, I, c) :- serviceInstance(I, _, b), requests(I, _, R, _), R > 0.";
 
-/// A dashboard of all daemons of a colony; returns where it is.
+/// Starts a dashboard of all daemons of a colony. Returns its address.
 fn dashboard(colony: &Colony) -> (Runtime, SocketAddr) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
     let ada = Arc::new(Identity::load_bundle(&colony.directory.join("ada.pem")).expect("an identity"));
@@ -49,7 +49,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     let chip = format!(".chip[data-instance='{instance}']");
     browser.wait_for(&format!("document.querySelector(\"{chip}\")?.dataset.on === 'b'"));
     colony.wait("it is healthy", |colony| colony.healthy(1) == [instance.clone()]);
-    // The page notes when the chip is on the other node, by the clock that the daemons have, too.
+    // The page records when the chip is on the other node, by the clock that the daemons use, too.
     browser.evaluate(&format!(
         "window.seenAt = null; new MutationObserver(() => {{ const chip = document.querySelector(\"{chip}\"); \
          if (chip?.dataset.on === 'c') window.seenAt ??= Date.now(); }}).observe(document.querySelector('.stage'), \
@@ -73,8 +73,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     browser.wait_for("document.querySelector('#log').textContent.includes('migrates to c')");
     browser.wait_for("document.querySelector('.problems').textContent.includes('Nothing is wrong')");
 
-    // Its last decision, explained by its node.
-    // Not with the mouse: the chip may still be on its way.
+    // Its last decision, explained by its node. Not with the mouse: the chip may still be moving.
     browser.evaluate(&format!(
         "document.querySelector(\"{chip}\").dispatchEvent(new MouseEvent('click', {{bubbles: true}})); 1"
     ));
@@ -86,7 +85,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     let reasons = browser.text(".reasons");
     assert!(reasons.contains("Why not") && reasons.contains("serviceInstance"), "{reasons}");
 
-    // A daemon that is killed is said to be gone, and seen again when it is back.
+    // A killed daemon is shown as gone, and shown again when it is back.
     colony.kill(0);
     browser.wait_for("document.querySelector('.problems').textContent.includes('Node a has not answered')");
     browser.wait_for("document.querySelector(\".node[data-node='a']\").classList.contains('down')");

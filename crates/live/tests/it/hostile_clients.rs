@@ -1,4 +1,4 @@
-//! What clients may send to confuse nodes about where a request ends.
+//! Request smuggling: what clients may send to confuse nodes about where a request ends.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 
-/// What a copy saw: method, path and body of each request.
+/// The requests that a copy saw: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// A copy behind one hop that notes what it sees.
+/// A copy behind one hop that records what it sees.
 async fn noting() -> (TestNode, TestNode, Seen) {
     let settings = Settings {
         idle_timeout: Duration::from_millis(500),
@@ -47,7 +47,7 @@ async fn noting() -> (TestNode, TestNode, Seen) {
 /// Sends bytes, reads until the connection ends or nothing more comes, and returns the status codes of all responses.
 async fn send(node: &TestNode, bytes: &[u8]) -> Vec<u16> {
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
-    // A refused request may close the connection before all of it was sent.
+    // A rejected request may close the connection before all of it was sent.
     let _ = stream.write_all(bytes).await;
     let mut answers = Vec::new();
     let _ = timeout(Duration::from_secs(2), stream.read_to_end(&mut answers)).await;
@@ -56,7 +56,7 @@ async fn send(node: &TestNode, bytes: &[u8]) -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn no_framing_makes_a_copy_see_a_request_that_the_ingress_did_not() {
+async fn no_framing_smuggles_a_request_past_the_ingress() {
     let (near, _far, seen) = noting().await;
     let hidden = "GET /hidden HTTP/1.1\r\nhost: video.test\r\n\r\n";
     let cases = [
@@ -102,7 +102,7 @@ async fn no_framing_makes_a_copy_see_a_request_that_the_ingress_did_not() {
             "{case:?} {answers:?} {seen:?}"
         );
     }
-    // The connection between the nodes is sound still.
+    // The connection between the nodes is still intact.
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
 
@@ -121,7 +121,7 @@ async fn heads_are_bounded_in_size_and_time() {
     assert_eq!(send(&near, large.as_bytes()).await, [431]);
     let many = "x: y\r\n".repeat(500);
     assert_eq!(send(&near, format!("GET / HTTP/1.1\r\nhost: video.test\r\n{many}\r\n").as_bytes()).await, [431]);
-    // A head that never ends is given up.
+    // A head that never ends is aborted.
     let mut stream = TcpStream::connect(near.ingress).await.unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nhost: vid").await.unwrap();
     let mut rest = Vec::new();
@@ -129,7 +129,7 @@ async fn heads_are_bounded_in_size_and_time() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// Bytes that are nearly requests, from a fixed seed: the ingress answers or closes, and lives.
+/// Nearly valid requests, from a fixed seed: the ingress answers or closes, and survives.
 #[tokio::test]
 async fn mutated_requests_do_no_harm() {
     let (near, _far, _seen) = noting().await;
@@ -187,7 +187,7 @@ fn mutations() -> u64 {
 }
 
 #[tokio::test]
-async fn mutated_requests_are_answered_or_refused_and_the_node_serves_on() {
+async fn mutated_requests_are_answered_or_rejected_and_the_node_keeps_serving() {
     let (near, _far, seen) = noting().await;
     let whole: &[u8] = b"POST /video/1?x=%20 HTTP/1.1\r\nhost: video.test\r\ntransfer-encoding: chunked\r\n\
         mario-application: video\r\nmario-itinerary: 14;7;near\r\nx-forwarded-for: 1.2.3.4\r\nte: trailers\r\n\r\n\
@@ -222,7 +222,7 @@ async fn mutated_requests_are_answered_or_refused_and_the_node_serves_on() {
             let _ = stream.write_all(&bytes).await;
             let _ = stream.shutdown().await;
             let mut answers = Vec::new();
-            // Whatever came of it, the connection ends.
+            // In every case, the connection ends.
             let ended = timeout(Duration::from_secs(20), stream.read_to_end(&mut answers)).await;
             assert!(ended.is_ok(), "seed {seed}: the connection stays open");
         });

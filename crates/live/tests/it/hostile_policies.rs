@@ -1,4 +1,4 @@
-//! Policies that take all that they can get, and deploys that cannot be.
+//! Policies that exhaust their budgets, and deploys that must fail.
 
 use std::fs;
 use std::net::TcpListener;
@@ -32,7 +32,7 @@ fn resident(colony: &Colony) -> u64 {
 }
 
 #[test]
-fn policies_without_end_cost_their_own_budget_only() {
+fn endless_policies_cost_only_their_own_budget() {
     let mut colony = Colony::new("budgets", &["a"], 8);
     colony.start(0, None);
     for (key, policy) in ["1", "2", "3", "4"].iter().zip([STAYS, LOOPS, ALLOCATES, THROWS]) {
@@ -61,7 +61,7 @@ fn policies_without_end_cost_their_own_budget_only() {
 }
 
 #[test]
-fn a_key_of_another_application_and_a_neighbour_out_of_reach_are_told() {
+fn foreign_deploy_keys_and_unreachable_neighbours_are_reported() {
     let mut colony = Colony::new("bad-deploys", &["a", "b"], 3);
     colony.start(0, None);
     colony.deploy(0, "17", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
@@ -75,7 +75,7 @@ fn a_key_of_another_application_and_a_neighbour_out_of_reach_are_told() {
     assert_eq!(colony.get(0, "/v1/status")["instances"], 1, "nothing came of it");
     colony.deploy(0, "18", &other).expect("an answer").json().expect("another key");
 
-    // Node b is not there: the node says so, and serves.
+    // Node b is down: the node says so, and serves.
     let log = colony.directory.join("a.log");
     colony.wait("it is told", |_| {
         fs::read_to_string(&log).is_ok_and(|log| log.contains("link-failed") && log.contains("\"neighbour\":\"b\""))
@@ -86,7 +86,7 @@ fn a_key_of_another_application_and_a_neighbour_out_of_reach_are_told() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_with_its_place_and_nothing_starts() {
+fn a_port_in_use_is_reported_with_its_place_and_nothing_starts() {
     let colony = Colony::new("taken-port", &["a"], 3);
     let taken = TcpListener::bind(colony.daemons[0].ingress).expect("free until now");
     let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
@@ -98,14 +98,14 @@ fn a_port_that_is_taken_is_told_with_its_place_and_nothing_starts() {
 }
 
 #[test]
-fn a_journal_is_shortened_while_a_node_runs_and_kill_9_around_it_loses_nothing() {
+fn killing_a_node_around_compaction_loses_nothing() {
     let mut colony = Colony::new("shortened", &["a"], 3);
     colony.configure(0, "[journal]\nshorten_after = 16\n");
     colony.start(0, None);
     let reply = colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // Each start is a record, and so is each time that the instance is pinned or let go. The daemon is killed around its next writes: one of
-    // them shortens the journal.
+    // Each start is a record, and so is each pin and unpin. The daemon is killed around its next writes: one of them
+    // compacts the journal.
     for number in 0..12_u32 {
         let crash = format!("{}:{}", ["before", "after"][number as usize % 2], 4 + number / 2);
         colony.kill(0);

@@ -16,7 +16,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::colony::Colony;
 
-/// An authority that clients know, and certificates for hosts: `public.pem`, `NAME.pem` and `NAME.key`.
+/// An authority that clients trust, and certificates for hosts: `public.pem`, `NAME.pem` and `NAME.key`.
 fn sites(directory: &Path, sites: &[(&str, &[&str])]) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
@@ -33,7 +33,7 @@ fn sites(directory: &Path, sites: &[(&str, &[&str])]) {
     }
 }
 
-/// What a client gets that trusts the public authority and asks for a host; `Err` if it does not trust what it meets.
+/// The answer to a client that trusts the public authority and asks for a host; `Err` if it rejects the certificate.
 fn get(colony: &Colony, host: &str, protocol: &[u8]) -> Result<String, String> {
     let text = fs::read(colony.directory.join("public.pem")).expect("written");
     let mut roots = RootCertStore::empty();
@@ -75,18 +75,18 @@ fn an_ingress_speaks_tls_with_the_certificate_of_the_host() {
         let answer = get(&colony, host, b"http/1.1").expect("the certificate is for this host");
         assert!(answer.starts_with("HTTP/1.1 200"), "{host}: {answer}");
     }
-    // No certificate is for this host: the client gets the first one, and does not trust it.
+    // No certificate is for this host: the client gets the first one, and rejects it.
     let refused = get(&colony, "other.example", b"http/1.1").expect_err("not for this host");
     assert!(refused.contains("certificate"), "{refused}");
-    // HTTP/2 is agreed on; what follows is not HTTP/2, and the node ends the connection.
+    // HTTP/2 is negotiated; what follows is not HTTP/2, and the node closes the connection.
     get(&colony, "shop", b"h2").expect("agreed");
-    // A client without TLS gets no answer, and is no trouble to others.
+    // A client without TLS gets no answer, and does not disturb others.
     assert_eq!(colony.client(0, "/shop"), None);
     assert!(get(&colony, "shop", b"http/1.1").is_ok());
 }
 
 #[test]
-fn what_is_wrong_with_a_certificate_is_told_before_a_node_starts() {
+fn certificate_errors_are_reported_before_a_node_starts() {
     let colony = Colony::new("bad-tls", &["a"], 2);
     let directory = colony.directory.clone();
     sites(&directory, &[("first", &["a.example"]), ("second", &["b.example"])]);

@@ -1,4 +1,4 @@
-//! Clients in an open loop, while an instance moves between daemons.
+//! Clients in an open loop, while an instance migrates between daemons.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::colony::Colony;
 
-/// Goes from `a` to `b`, and then back and forth between `b` and `c`, at every evaluation.
+/// Migrates from `a` to `b`, and then back and forth between `b` and `c`, at every evaluation.
 const WANDERS: &str = "operation(migrate, I, b) :- serviceInstance(I, _, a).\n\
                        operation(migrate, I, c) :- serviceInstance(I, _, b).\n\
                        operation(migrate, I, b) :- serviceInstance(I, _, c).";
@@ -30,7 +30,7 @@ struct Tally {
     first_failure: std::sync::Mutex<Option<String>>,
 }
 
-/// Connections to an ingress that are free.
+/// Idle connections to an ingress.
 type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 
 /// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` make it longer and harder: `MARIO_LOAD_REQUESTS=100000 MARIO_LOAD_RATE=1000`.
@@ -49,7 +49,7 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     });
     let reply = colony.deploy(0, "1", &colony.signed(WANDERS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // A node knows the way once the instance was there or a neighbour told.
+    // A node knows the route once the instance was there or a neighbour announced it.
     colony.wait("both nodes know the way", |colony| {
         (0..2).all(|index| colony.client(index, "/").is_some_and(|(status, _)| status == 200))
     });
@@ -79,7 +79,8 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     assert!(moves >= 3, "it moved {moves} times only");
 }
 
-/// Requests at fixed times, whatever becomes of those before: every second one a `POST`, on kept connections.
+/// An open loop: requests at fixed times, whatever happens to earlier ones. Every second one is a `POST`, and
+/// connections are reused.
 async fn open_loop(ingresses: [SocketAddr; 2], tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 2]> = Arc::default();
     let begin = tokio::time::Instant::now();

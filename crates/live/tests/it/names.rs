@@ -59,12 +59,12 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
         assert_eq!(status(&colony, index, "10.0.0.1", "/shopping"), Some(404));
         assert_eq!(status(&colony, index, "bank.example.org", "/"), Some(404));
     }
-    // A node that starts later is told, too.
+    // A node that starts later learns it, too.
     colony.kill(2);
     colony.start(2, None);
     colony.wait("a restarted node knows it", |colony| status(colony, 2, "shop.example.org", "/") == Some(200));
 
-    // What one application has, no other gets, on whichever node it is deployed.
+    // A name that one application holds is refused to others, on whichever node they are deployed.
     let bank = signed(&colony, "bank", 1, &["bank.example.org", "shop.example.org"], &[]);
     for index in [0, 2] {
         let refused = colony.deploy(index, "7", &bank).expect("an answer");
@@ -76,7 +76,7 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
     let thief = signed(&colony, "thief", 1, &["shop.harbour"], &[]);
     let refused = colony.deploy(1, "8", &thief).expect("an answer");
     assert!(refused.status == 409 && refused.text.contains("host name shop.harbour"), "{}", refused.text);
-    // Without the name that is taken it is welcome.
+    // Without the taken name it is accepted.
     let bank = signed(&colony, "bank", 1, &["bank.example.org"], &["/bank"]);
     colony.deploy(2, "9", &bank).expect("an answer").json().expect("accepted");
     colony.wait("both are reached", |colony| status(colony, 0, "bank.example.org", "/") == Some(200));
@@ -85,9 +85,9 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
 }
 
 #[test]
-fn a_name_that_two_applications_got_apart_stays_with_its_first_holder_and_is_told() {
+fn a_name_claimed_during_a_partition_stays_with_its_first_holder_and_is_reported() {
     let mut colony = Colony::new("names-twice", &["a", "b"], 3);
-    // Each is deployed while the other node is down: nobody could know.
+    // Each is deployed while the other node is down, so neither can know of the conflict.
     for (index, id) in [(0, "shop"), (1, "bank")] {
         colony.start(index, None);
         let document = signed(&colony, id, 1, &["www.example.org"], &[]);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Gives a node a policy of its own.
+/// Sets the policy of a node.
 fn owned(colony: &Colony, index: usize, policy: &str) {
     let path = &colony.daemons[index].config;
     let text = fs::read_to_string(path).expect("written before");
@@ -21,7 +21,7 @@ fn log(colony: &Colony, name: &str) -> String {
 }
 
 #[test]
-fn an_owner_announces_an_eviction_and_ends_what_did_not_leave() {
+fn an_owner_announces_an_eviction_and_ends_instances_that_stay() {
     let mut colony = Colony::new("evicts", &["a", "b"], 2);
     owned(&colony, 0, "evict(I, 'it is ours again') :- serviceInstance(I, _, _).\n");
     colony.start(0, None);
@@ -45,7 +45,7 @@ fn an_owner_announces_an_eviction_and_ends_what_did_not_leave() {
 }
 
 #[test]
-fn who_is_told_to_leave_can_go_to_a_neighbour_in_time() {
+fn an_instance_under_notice_can_migrate_in_time() {
     let mut colony = Colony::new("leaves", &["a", "b"], 2);
     owned(&colony, 0, "evict(I, ours) :- serviceInstance(I, _, _).\n");
     colony.start(0, None);
@@ -81,7 +81,7 @@ fn an_owner_shrinks_what_takes_too_much() {
 }
 
 #[test]
-fn a_policy_that_fails_evicts_nothing_and_is_told() {
+fn a_failing_policy_evicts_nothing_and_is_reported() {
     let mut colony = Colony::new("fails", &["a"], 2);
     owned(&colony, 0, "evict(I, R) :- serviceInstance(I, _, _), R is foo + 1.\n");
     colony.start(0, None);

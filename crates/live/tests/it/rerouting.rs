@@ -1,4 +1,4 @@
-//! How soon requests go elsewhere when the node of the nearest instance is gone.
+//! How soon requests are rerouted when the node of the nearest instance is gone.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,8 @@ use nix::unistd::Pid;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Instances on `a` and `c`, and a client at `b` in their middle. Returns the colony and the node whose instance answers the client.
+/// Instances on `a` and `c`, and a client at `b` between them. Returns the colony and the node whose instance answers
+/// the client.
 fn colony(test: &str) -> (Colony, usize) {
     let mut colony = Colony::new(test, &["a", "b", "c"], 2);
     for index in 0..3 {
@@ -34,7 +35,7 @@ fn answered_by(colony: &Colony) -> Option<usize> {
     (status == 200).then(|| ["a", "b", "c"].iter().position(|name| *name == node)).flatten()
 }
 
-/// Asks until the other instance answers; returns how long that took, and how many requests failed on the way.
+/// Sends requests until the other instance answers. Returns how long that took, and how many requests failed.
 fn until_rerouted(colony: &Colony, gone: usize) -> (Duration, u32) {
     let begun = Instant::now();
     let mut failed = 0;
@@ -47,7 +48,7 @@ fn until_rerouted(colony: &Colony, gone: usize) -> (Duration, u32) {
 }
 
 #[test]
-fn requests_go_elsewhere_when_a_node_is_killed_and_when_it_falls_silent() {
+fn requests_are_rerouted_when_a_node_is_killed_and_when_it_falls_silent() {
     let (mut killed, at) = colony("killed");
     killed.kill(at);
     let (took, failed) = until_rerouted(&killed, at);

@@ -1,4 +1,5 @@
-//! Requests that are held back or sent again: when a link or a copy did not answer, and when a node does not know all names yet.
+//! Requests that are held back or retried: when a link or a copy did not answer, and when a node does not know all
+//! names yet.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -27,7 +28,7 @@ async fn an_idempotent_request_without_a_response_waits_at_its_ingress_for_anoth
     assert_eq!((status, body.as_str()), (StatusCode::OK, "another"));
     assert!(headers.keys().all(|name| !name.as_str().starts_with("mario-")), "{headers:?}");
 
-    // What is not idempotent is not sent again, although there is another copy.
+    // A request that is not idempotent is not retried, although there is another copy.
     b.set_copies(vec![copy(3, address, Protocol::Http1), copy(4, fixed("never asked").await, Protocol::Http1)]);
     let (status, headers, _) = ask(a.ingress, post("/", "once")).await;
     assert_eq!((status, seen.load(Ordering::SeqCst)), (StatusCode::BAD_GATEWAY, 2));
@@ -35,7 +36,7 @@ async fn an_idempotent_request_without_a_response_waits_at_its_ingress_for_anoth
 }
 
 #[tokio::test]
-async fn copies_may_see_a_request_twice_however_many_nodes_are_on_its_way() {
+async fn at_most_two_copies_see_a_request_however_many_hops() {
     let authority = Authority::new();
     let settings = || Settings { hold: Duration::from_millis(600), ..Settings::default() };
     let nodes = [
@@ -53,7 +54,7 @@ async fn copies_may_see_a_request_twice_however_many_nodes_are_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_name_is_waited_for_until_every_neighbour_has_told_what_it_knows() {
+async fn requests_wait_for_a_name_until_every_neighbour_has_sent_its_routes() {
     let settings = Settings { hold: Duration::from_secs(2), ..Settings::default() };
     let node = TestNode::with("a", settings).await;
     let named = std::mem::take(&mut node.routes.load().as_ref().clone().hosts);
@@ -65,7 +66,7 @@ async fn a_name_is_waited_for_until_every_neighbour_has_told_what_it_knows() {
     assert_eq!(asking.await.unwrap().2, "known");
     assert!(named.values().all(|known| *known == application()));
 
-    // Still unknown after that: it may be known behind a neighbour that is out of reach.
+    // Still unknown after that: it may be known behind an unreachable neighbour.
     node.change(|routes| routes.hosts.clear());
     let (status, _, text) = ask(node.ingress, get("/")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{text}");

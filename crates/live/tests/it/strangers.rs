@@ -1,4 +1,4 @@
-//! Who is not a neighbour, and who speaks garbage.
+//! Peers that are not neighbours, and peers that send garbage.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 
 use crate::colony::Colony;
 
-/// Connects to the links of `a` as somebody; returns what the daemon's log says about it.
+/// Connects to the links of `a` with an identity, and waits until the daemon's log has the expected entry.
 fn knock(colony: &mut Colony, name: &str, expected: &str) {
     let certificate = colony.directory.join(format!("{name}.pem"));
     let authority = colony.directory.join("ca.pem");
@@ -30,7 +30,7 @@ fn knock(colony: &mut Colony, name: &str, expected: &str) {
 }
 
 #[test]
-fn strangers_are_refused_and_neighbours_served_all_the_while() {
+fn strangers_are_rejected_and_neighbours_served_meanwhile() {
     let mut colony = Colony::new("strangers", &["a", "b"], 2);
     colony.start(0, None);
     colony.start(1, None);
@@ -53,14 +53,14 @@ fn strangers_are_refused_and_neighbours_served_all_the_while() {
     knock(&mut colony, "expired", "certificate expired");
     drop(silent);
 
-    // A neighbour that speaks garbage after it has said who it is: its session ends, and it may come again.
+    // A neighbour that sends garbage after it has identified itself: its session ends, and it may reconnect.
     let status = colony.get(0, "/v1/status");
     assert_eq!(status["links_up"], 1, "{status}");
     assert_eq!(colony.get(0, "/healthz")["is_healthy"], true);
 }
 
 #[test]
-fn a_second_daemon_on_the_data_directory_is_refused_and_the_first_goes_on() {
+fn a_second_daemon_on_the_data_directory_is_rejected_and_the_first_keeps_running() {
     let mut colony = Colony::new("second", &["a"], 2);
     colony.start(0, None);
     let config = fs::read_to_string(&colony.daemons[0].config).expect("a configuration");

@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::{MOVES, STAYS};
 
-/// A policy that goes from `a` to `b`, makes a copy of itself on `c` there, and stays.
+/// A policy that migrates from `a` to `b`, replicates to `c` there, and stays.
 const TRAVELS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, a).
 operation(replicate, I, c) :- serviceInstance(I, _, b), \\+ inhibited(replicate, I, c).
 ";
 
-/// A colony in which an instance moved and replicated, and what the auditor says of it.
+/// A colony in which an instance migrated and replicated, and the auditor's report.
 fn travelled() -> (String, mario_audit::Report) {
     let mut colony = Colony::new("travels", &["a", "b", "c"], 1);
     for index in 0..3 {
@@ -33,7 +33,7 @@ fn travelled() -> (String, mario_audit::Report) {
 }
 
 #[test]
-fn a_colony_of_daemons_leaves_a_trace_in_which_nothing_is_wrong() {
+fn the_trace_of_a_colony_of_daemons_passes_the_audit() {
     let (trace, report) = travelled();
     assert!(report.is_clean(), "{report}\n{trace}");
     let operations = &report.counts.operations;
@@ -69,7 +69,7 @@ fn the_same_parts_make_the_same_trace_in_any_order() {
 }
 
 #[test]
-fn a_trace_goes_on_after_kill_9_and_stays_bounded() {
+fn a_trace_continues_after_kill_9_and_stays_bounded() {
     let mut colony = Colony::new("bounded", &["a"], 2);
     colony.configure(0, "[trace]\nbytes_max = 65536\n");
     let config = fs::read_to_string(&colony.daemons[0].config).expect("a configuration");
@@ -96,7 +96,7 @@ fn a_trace_goes_on_after_kill_9_and_stays_bounded() {
 #[test]
 fn a_trace_that_cannot_be_written_is_reported_and_stops_nothing() {
     let mut colony = Colony::new("untraced", &["a"], 2);
-    // Where the directory is to be, there is a file.
+    // A file is in the place of the directory.
     fs::create_dir_all(colony.directory.join("a/data")).expect("made");
     fs::write(colony.directory.join("a/data/trace"), "in the way").expect("written");
     colony.start(0, None);
@@ -108,7 +108,7 @@ fn a_trace_that_cannot_be_written_is_reported_and_stops_nothing() {
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200);
     let log = fs::read_to_string(colony.directory.join("a.log")).expect("a log");
     assert_eq!(log.matches("trace-fails").count(), 1, "it is told once");
-    // Once it can be written, nothing is missing: what happened meanwhile was kept.
+    // Once it can be written, nothing is missing: the lines were buffered.
     fs::remove_file(colony.directory.join("a/data/trace")).expect("removed");
     colony.wait("it is written", |colony| colony.get(0, "/v1/status")["trace_fault"] == Value::Null);
     let (trace, report) = colony.audited();

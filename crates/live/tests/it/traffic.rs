@@ -36,7 +36,7 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     Request::post(path).header("host", "video.test").body(Full::new(body.into())).unwrap()
 }
 
-/// Three nodes in a row; the copy is on the last one.
+/// A chain of three nodes; the copy is on the last one.
 async fn row(authority: &Authority) -> [TestNode; 3] {
     let nodes = [TestNode::new("a").await, TestNode::new("b").await, TestNode::new("c").await];
     nodes[0].set_hops(vec![link(authority, &nodes[0], &nodes[1], 3).await]);
@@ -73,7 +73,7 @@ async fn hosts_and_prefixes_select_and_others_are_unknown() {
 }
 
 #[tokio::test]
-async fn clients_cannot_forge_and_copies_cannot_see_what_nodes_say() {
+async fn clients_cannot_forge_and_copies_cannot_see_headers_of_nodes() {
     let authority = Authority::new();
     let [a, _, c] = row(&authority).await;
     let address = serve(|request: Request<Incoming>| async move {
@@ -112,17 +112,17 @@ async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
     d.set_hops(vec![link(&authority, &d, &b, 1).await]);
     let served = copy(1, fixed("far").await, Protocol::Http1);
     c.set_copies(vec![served.clone()]);
-    // Methods that are not idempotent too: no copy has seen the request.
+    // Also for methods that are not idempotent: no copy has seen the request.
     assert_eq!(ask(a.ingress, post("/", "some body")).await.2, "far");
     assert_eq!(a.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
     assert_eq!(b.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
     assert_eq!(d.forwarder.totals().from_neighbours.load(Ordering::Relaxed), 1);
-    // The way to the dead ends is not part of the latency.
+    // The detour to the dead ends is not part of the latency.
     assert_eq!(served.backend.counts.drain().into_keys().next().unwrap().1, 9);
 }
 
 #[tokio::test]
-async fn routes_in_a_circle_end_in_an_answer() {
+async fn routing_loops_end_in_an_answer() {
     let authority = Authority::new();
     let settings = Settings { hold: Duration::ZERO, ..Settings::default() };
     let (a, b, c) = (
@@ -142,7 +142,7 @@ async fn routes_in_a_circle_end_in_an_answer() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_way_waits_for_routes() {
+async fn a_request_without_a_route_waits_for_one() {
     let node = TestNode::new("a").await;
     let asked = tokio::spawn(ask(node.ingress, post("/", "patient")));
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -150,7 +150,7 @@ async fn a_request_without_a_way_waits_for_routes() {
     assert_eq!(asked.await.unwrap().2, "late");
 }
 
-/// A copy that takes the connection, reads the head of a request and closes without an answer.
+/// A copy that accepts the connection, reads the head of a request and closes without an answer.
 pub async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -166,7 +166,7 @@ pub async fn silent() -> (std::net::SocketAddr, Arc<AtomicU32>) {
 }
 
 #[tokio::test]
-async fn what_a_copy_may_have_seen_is_sent_again_only_if_that_is_harmless() {
+async fn a_request_that_a_copy_may_have_seen_is_retried_only_if_idempotent() {
     let node = TestNode::new("a").await;
     let (address, seen) = silent().await;
     let silent_copy = copy(1, address, Protocol::Http1);
@@ -176,7 +176,7 @@ async fn what_a_copy_may_have_seen_is_sent_again_only_if_that_is_harmless() {
         (get("/"), StatusCode::OK),
         (Request::put("/").header("host", "video.test").body(Full::from("kept")).unwrap(), StatusCode::OK),
         (post("/", "not idempotent"), StatusCode::BAD_GATEWAY),
-        // Longer than what is kept.
+        // Longer than the buffer.
         (
             Request::put("/").header("host", "video.test").body(Full::from(vec![b'x'; 1 << 20])).unwrap(),
             StatusCode::BAD_GATEWAY,
@@ -187,7 +187,7 @@ async fn what_a_copy_may_have_seen_is_sent_again_only_if_that_is_harmless() {
         assert_eq!(status, expected, "{method} {body}");
     }
     assert_eq!(seen.load(Ordering::SeqCst), 4);
-    // Two that fail: sent once more, and no further.
+    // Two copies fail: retried once, and no further.
     let (other_address, other_seen) = silent().await;
     let third = copy(4, fixed("never asked").await, Protocol::Http1);
     node.set_copies(vec![silent_copy, copy(3, other_address, Protocol::Http1), third]);
@@ -196,7 +196,7 @@ async fn what_a_copy_may_have_seen_is_sent_again_only_if_that_is_harmless() {
 }
 
 #[tokio::test]
-async fn what_was_not_sent_goes_elsewhere_whatever_its_method() {
+async fn an_unsent_request_is_retried_whatever_its_method() {
     let node = TestNode::new("a").await;
     let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     node.set_copies(vec![copy(1, gone, Protocol::Http1), copy(2, fixed("alive").await, Protocol::Http1)]);
@@ -234,7 +234,7 @@ async fn a_copy_drains_without_a_failed_request() {
     for number in 1..20 {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let next = copy(number, slow("copy").await, Protocol::Http1);
-        // The old one is closed before the routes say so: those that meet it go elsewhere.
+        // The old one is closed before the routes change: requests that meet it go elsewhere.
         node.set_copies(vec![current.clone(), next.clone()]);
         current.backend.close();
         tokio::time::timeout(Duration::from_secs(10), current.backend.emptied()).await.expect("it is emptied");
@@ -293,13 +293,13 @@ async fn http_2_and_grpc_pass_with_trailers_both_ways() {
         );
         assert_eq!(body.to_bytes(), &b"\0\0\0\0\x05hello"[..]);
     }
-    // What cannot be reached is told in gRPC's own words.
+    // Unreachable services are reported as a gRPC status.
     c.set_copies(vec![]);
     let response = sender.send_request(ask("/svc/Unary", "video.test")).await.unwrap();
     assert_eq!((response.status(), &response.headers()["grpc-status"]), (StatusCode::OK, &"14".parse().unwrap()));
 }
 
-/// Frames that are there already.
+/// A body of given frames.
 struct Frames(std::collections::VecDeque<Result<Frame<Bytes>, mario_live::seams::BodyError>>);
 
 impl futures_core::Stream for Frames {
@@ -389,7 +389,7 @@ async fn echo(stream: &mut TcpStream) {
 }
 
 #[tokio::test]
-async fn bodies_are_bounded_and_a_slow_copy_is_given_up() {
+async fn bodies_are_bounded_and_slow_copies_time_out() {
     let settings = Settings {
         body_bytes_max: 100_000,
         response_timeout: Duration::from_millis(300),
@@ -400,7 +400,7 @@ async fn bodies_are_bounded_and_a_slow_copy_is_given_up() {
     node.set_copies(vec![copy(1, fixed("ok").await, Protocol::Http1)]);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_000])).await.0, StatusCode::OK);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_001])).await.0, StatusCode::PAYLOAD_TOO_LARGE);
-    // Without a length, the body is cut off where it gets too long.
+    // Without a length, the body is aborted where it gets too long.
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nhost: video.test\r\ntransfer-encoding: chunked\r\n\r\n").await.unwrap();
     let chunk = [&b"4000\r\n"[..], &[b'x'; 0x4000], b"\r\n"].concat();
@@ -427,7 +427,7 @@ async fn bodies_are_bounded_and_a_slow_copy_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_full_copy_sends_clients_away_and_takes_them_later() {
+async fn a_full_copy_rejects_clients_and_accepts_them_later() {
     let settings = Settings { requests_per_copy_max: 2, hold: Duration::ZERO, ..Settings::default() };
     let node = TestNode::with("a", settings).await;
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
@@ -456,7 +456,7 @@ async fn a_full_copy_sends_clients_away_and_takes_them_later() {
 }
 
 #[tokio::test]
-async fn a_stopped_ingress_finishes_what_it_began() {
+async fn a_stopped_ingress_finishes_open_requests() {
     let node = TestNode::new("a").await;
     let address = serve(|_: Request<Incoming>| async {
         tokio::time::sleep(Duration::from_millis(300)).await;

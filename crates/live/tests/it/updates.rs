@@ -1,4 +1,4 @@
-//! Applications whose descriptions change while they run, and that run in flavours.
+//! Applications whose descriptions change while they run, and that have flavours.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn signed(colony: &Colony, policy: &str, version: u64, bytes: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_policy_changes_in_flight_and_the_copy_runs_on() {
+fn a_policy_update_keeps_the_copy_running() {
     let mut colony = Colony::new("update-policy", &["a", "b"], 3);
     colony.start(0, None);
     colony.start(1, None);
@@ -33,7 +33,7 @@ fn a_policy_changes_in_flight_and_the_copy_runs_on() {
     colony.wait("it decides", |colony| only(colony, 0)["evaluations"].as_u64() > Some(0));
     let (before, evaluations) = (only(&colony, 0)["copy"].clone(), only(&colony, 0)["evaluations"].as_u64());
 
-    // What is not newer, is not signed or is of another application is refused.
+    // A description that is not newer, not signed or of another application is rejected.
     let same = put(&colony, 0, &instance, &signed(&colony, STAYS, 1, 8));
     assert!(same.status == 409 && same.text.contains("its version is 1, and version 1 runs"), "{}", same.text);
     assert_eq!(put(&colony, 0, &instance, b"version = 9").status, 422);
@@ -52,7 +52,7 @@ fn a_policy_changes_in_flight_and_the_copy_runs_on() {
     assert_eq!((&after["version"], &after["previous_version"]), (&2.into(), &1.into()), "{after}");
     assert_eq!(after["copy"]["address"], before["address"], "adopted");
 
-    // The next policy moves it, and its version goes along.
+    // The next policy migrates it, and its version goes along.
     colony.wait("the link is up", |colony| colony.get(0, "/v1/status")["links_up"] == 1);
     put(&colony, 0, &instance, &signed(&colony, MOVES, 3, 8)).json().expect("accepted");
     colony.wait("it has moved", |colony| colony.healthy(1) == [instance.clone()] && colony.healthy(0).is_empty());
@@ -62,7 +62,7 @@ fn a_policy_changes_in_flight_and_the_copy_runs_on() {
 }
 
 #[test]
-fn a_copy_that_is_run_otherwise_is_restarted_and_a_rollback_restarts_it_as_it_was() {
+fn a_changed_shape_restarts_the_copy_and_a_rollback_restores_it() {
     let mut colony = Colony::new("update-run", &["a"], 3);
     colony.start(0, None);
     let reply = colony.deploy(0, "1", &signed(&colony, STAYS, 1, 8)).expect("an answer").json().expect("accepted");
@@ -73,7 +73,7 @@ fn a_copy_that_is_run_otherwise_is_restarted_and_a_rollback_restarts_it_as_it_wa
     let short = length(&colony).expect("an answer");
     put(&colony, 0, &instance, &signed(&colony, STAYS, 2, 5_000)).json().expect("accepted");
     colony.wait("it answers as it is described now", |colony| length(colony).is_some_and(|now| now > short + 4_000));
-    // A restarted daemon adopts what runs as it should.
+    // A restarted daemon adopts copies whose shape has not changed.
     let address = only(&colony, 0)["copy"]["address"].clone();
     colony.kill(0);
     colony.start(0, None);
@@ -91,7 +91,7 @@ fn a_copy_that_is_run_otherwise_is_restarted_and_a_rollback_restarts_it_as_it_wa
 }
 
 #[test]
-fn a_shadow_outlives_the_daemon_and_shadows_what_comes_later() {
+fn a_shadow_survives_the_daemon_and_shadows_later_instances() {
     let mut colony = Colony::new("shadow", &["a"], 3);
     colony.start(0, None);
     let path = "/v1/applications/shop/shadow";

@@ -1,4 +1,4 @@
-//! The driver of processes, with real ones.
+//! The process driver, with real processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use mario_domain::{ApplicationId, InstanceId, NodeId};
 use mario_live::seams::{Driver, DriverContext, Health, Run, Task};
 use mario_live::workloads::{Cgroups, Enforcer, Launcher, Ports, Process, ProcessDriver};
 
-/// A driver in a directory of its own. When it goes, nothing of it may run.
+/// A driver in a directory of its own. When it is dropped, nothing of it may run.
 struct Bench {
     directory: PathBuf,
     journal: JournalId,
@@ -42,7 +42,7 @@ impl Bench {
         Bench { driver: driver(&directory, journal, Cgroups::none(), 64 << 10), directory, journal }
     }
 
-    /// The driver of the next life of the daemon.
+    /// The driver of the next daemon.
     fn restarted(&self) -> ProcessDriver {
         driver(&self.directory, self.journal, Cgroups::none(), 64 << 10)
     }
@@ -69,7 +69,7 @@ fn driver(directory: &Path, journal: JournalId, cgroups: Cgroups, log_bytes_max:
     ProcessDriver::new(context, launcher(), cgroups, Ports::new(20_000..=29_999, journal.0 as u64 * 131))
 }
 
-/// Processes whose environment has a mark that begins so.
+/// Processes with a mark that starts with this prefix.
 fn marked(prefix: &str) -> Vec<i32> {
     let wanted = format!("MARIO_WORKLOAD={prefix}");
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -82,7 +82,7 @@ fn marked(prefix: &str) -> Vec<i32> {
     .collect()
 }
 
-/// Waits for a file by which another process says that it has come so far.
+/// Waits for a file by which another process signals its progress.
 async fn until_exists(path: &Path) {
     let deadline = Instant::now() + PATIENCE;
     while !path.exists() {
@@ -176,7 +176,7 @@ async fn the_sample_service_starts_serves_and_drains() {
 }
 
 #[tokio::test]
-async fn a_workload_knows_who_and_where_it_is_and_nothing_of_the_daemon() {
+async fn a_workload_knows_its_identity_and_address_and_nothing_of_the_daemon() {
     let bench = Bench::new();
     let mut run =
         shell("env; echo secret is in $TOKEN_FILE; ls -l $TOKEN_FILE; cat $TOKEN_FILE | wc -c; echo done; sleep 60");
@@ -207,7 +207,7 @@ async fn a_workload_knows_who_and_where_it_is_and_nothing_of_the_daemon() {
 }
 
 #[tokio::test]
-async fn a_crash_is_told_with_its_cause() {
+async fn a_crash_is_reported_with_its_cause() {
     let bench = Bench::new();
     let cases = [
         (shell("exit 7"), "it exited with code 7"),
@@ -252,11 +252,11 @@ async fn one_copy_is_never_started_twice() {
     let task = task(1, sample(&[]));
     let address = bench.driver.start(&task).await.unwrap();
     assert!(bench.driver.start(&task).await.unwrap_err().to_string().contains("runs already"));
-    // The next life of the daemon knows it by its mark alone.
+    // The next daemon knows it only by its mark.
     assert!(bench.restarted().start(&task).await.unwrap_err().to_string().contains("runs already"));
     assert_eq!(until_healthy(&bench.driver, &task, address).await, Health::Healthy);
     bench.driver.stop(task.workload).await.unwrap();
-    // Stopped, it may start again; stopping twice, or what never ran, is fine.
+    // After a stop, it may start again; stopping twice, or a copy that never ran, is fine.
     bench.driver.start(&task).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
@@ -264,7 +264,7 @@ async fn one_copy_is_never_started_twice() {
 }
 
 #[tokio::test]
-async fn the_next_life_of_the_daemon_adopts_what_runs_and_sees_its_end() {
+async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     let bench = Bench::new();
     let task = task(1, sample(&[]));
     let address = bench.driver.start(&task).await.unwrap();
@@ -281,18 +281,18 @@ async fn the_next_life_of_the_daemon_adopts_what_runs_and_sees_its_end() {
 }
 
 #[tokio::test]
-async fn a_record_with_a_recycled_number_is_not_adopted_and_its_process_not_touched() {
+async fn a_record_with_a_recycled_process_id_is_not_adopted_and_its_process_not_touched() {
     let bench = Bench::new();
     let mut stranger = Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let pid = stranger.id().cast_signed();
-    // Start times are told in ticks of the system's clock, of 10 ms: the copy must not start in the same one.
+    // Start times have a resolution of 10 ms: the copy must not start in the same tick.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let task = task(1, sample(&[]));
     bench.driver.start(&task).await.unwrap();
     let path = bench.driver.workspace(task.workload).path().join("start.json");
     let record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     bench.driver.stop(task.workload).await.unwrap();
-    // The shim is gone, and a stranger has its number now.
+    // The shim is gone, and an unrelated process has its id now.
     let mut forged = record.clone();
     forged["pid"] = pid.into();
     fs::write(&path, forged.to_string()).unwrap();
@@ -301,7 +301,7 @@ async fn a_record_with_a_recycled_number_is_not_adopted_and_its_process_not_touc
     assert_eq!(next.adopt(&task).await, None);
     next.stop(task.workload).await.unwrap();
     assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
-    // A record of another boot of the system is nobody's, even if number and time fit.
+    // A record of another boot of the system is ignored, even if id and time match.
     let started = Process::open(pid, started_of(pid)).unwrap().started();
     forged["started"] = started.into();
     forged["system_boot"] = "another".into();
@@ -309,7 +309,7 @@ async fn a_record_with_a_recycled_number_is_not_adopted_and_its_process_not_touc
     assert_eq!(next.adopt(&task).await, None);
     next.stop(task.workload).await.unwrap();
     assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
-    // A record that is not one keeps nobody from ending.
+    // A malformed record does not prevent a stop.
     fs::write(&path, "{").unwrap();
     assert_eq!(next.adopt(&task).await, None);
     next.stop(task.workload).await.unwrap();
@@ -324,7 +324,7 @@ fn started_of(pid: i32) -> u64 {
 }
 
 #[tokio::test]
-async fn a_shim_without_a_whole_plan_runs_nothing() {
+async fn a_shim_without_a_complete_plan_runs_nothing() {
     for plan in ["", "{\"workspace\":\"/tmp\",\"command\":[\"/bin/"] {
         let mut shim = Command::new(env!("CARGO_BIN_EXE_workload"))
             .args(["launch", "shim"])
@@ -370,9 +370,9 @@ async fn a_flood_of_output_is_bounded_and_its_end_is_kept() {
 }
 
 #[tokio::test]
-async fn a_port_that_another_program_took_first_is_noticed() {
+async fn a_port_taken_by_another_program_is_detected() {
     let bench = Bench::new();
-    // It waits until the test has its port, and then cannot have it.
+    // It waits until the test holds its port, and then cannot bind it.
     let task = task(1, Run { health_path: None, ..sample(&[("start-ms", "500")]) });
     let address = bench.driver.start(&task).await.unwrap();
     let _thief = TcpListener::bind(address).unwrap();
@@ -389,7 +389,7 @@ async fn a_port_that_another_program_took_first_is_noticed() {
 }
 
 #[tokio::test]
-async fn limits_are_enforced_or_said_not_to_be() {
+async fn limits_are_enforced_or_reported_as_unenforced() {
     let bench = Bench::new();
     let mut run = shell("ulimit -n; ulimit -v; cat /proc/self/cgroup; echo done; sleep 60");
     run.memory_bytes_max = Some(512 << 20);

@@ -1,4 +1,4 @@
-//! A journal on a disk that loses what was not synced, in whole or in part.
+//! A journal on a disk that loses unsynced writes, wholly or in part.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use redb::StorageBackend;
 
 use super::*;
 
-/// A disk: what is safe on it, what was written since, and after how many operations it dies.
+/// A disk: its durable content, the writes since, and the number of operations until it dies.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Content>>);
 
@@ -15,7 +15,7 @@ struct Disk(Arc<Mutex<Content>>);
 struct Content {
     safe: Vec<u8>,
     now: Vec<u8>,
-    /// Writes that were not synced: where, and how many bytes.
+    /// Unsynced writes: offset, and number of bytes.
     unsynced: Vec<(usize, usize)>,
     operations: u64,
     dies_at: Option<u64>,
@@ -26,7 +26,7 @@ impl Disk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation; an error if the power is gone.
+    /// Counts an operation. Returns an error if the power is off.
     fn step(&self) -> io::Result<MutexGuard<'_, Content>> {
         let mut content = self.content();
         content.operations += 1;
@@ -36,7 +36,7 @@ impl Disk {
         }
     }
 
-    /// The power comes back. Of what was not synced, some writes arrived whole, some in part, and some not at all.
+    /// The power comes back. Of the unsynced writes, some arrived whole, some in part, and some not at all.
     fn revive(&self, seed: u64) -> Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
@@ -96,7 +96,7 @@ fn database(disk: &Disk) -> Result<Database, DatabaseError> {
     Database::builder().create_with_backend(disk.clone())
 }
 
-/// A disk with an empty journal on it, which was made without trouble.
+/// A disk with an empty journal.
 fn made() -> Disk {
     let disk = Disk::default();
     drop(database(&disk).expect("made"));
@@ -104,8 +104,8 @@ fn made() -> Disk {
     disk
 }
 
-/// Ten rounds of records, each of which ends with a shortened journal. Returns the ledgers that were on disk for sure, one after the other,
-/// and the one that may be.
+/// Ten rounds of records, each of which ends with compaction. Returns the last ledger that was certainly on disk, and
+/// the one that may be.
 fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
     let (mut sure, mut maybe) = (Ledger::default(), Ledger::default());
     let Ok(database) = database(disk) else { return (sure, maybe) };
@@ -125,7 +125,7 @@ fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
 }
 
 #[test]
-fn a_journal_that_dies_anywhere_is_as_it_was_or_as_it_was_to_be() {
+fn a_write_that_dies_anywhere_is_atomic() {
     let whole = made();
     write_until_it_dies(&whole);
     let operations = whole.content().operations;
