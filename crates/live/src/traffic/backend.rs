@@ -153,7 +153,7 @@ impl Backend {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(Idle { sender, since }) = idle.pop() {
             if since.elapsed() > IDLE_MAX {
-                // All older ones are further down.
+                // The rest of the stack is even older.
                 idle.clear();
                 return None;
             }
