@@ -6,12 +6,12 @@
 //! | `evaluations` | evaluations of agents, and the initiative of the node's owner |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | instances that sleep, and that client requests wake |
-//! | `documents` | checks descriptions of applications |
-//! | `board`, `routing`, `names` | where client requests go |
-//! | `answers` | what operators ask, and what they are told |
-//! | `shadows` | policies that are tried out beside those that run |
-//! | `shorten` | a long journal is replaced by what it adds up to |
-//! | `events`, `metrics` | what happens, for logs, operators and monitoring |
+//! | `documents` | verifies descriptions of applications |
+//! | `board`, `routing`, `names` | the routes of client requests |
+//! | `answers` | answers to operators |
+//! | `shadows` | shadow policies, evaluated beside those that run |
+//! | `shorten` | compacts a long journal into a ledger |
+//! | `events`, `metrics` | events and counters for logs, operators and monitoring |
 
 mod answers;
 mod board;

@@ -189,7 +189,7 @@ pub struct Routes {
     pub prefixes: Vec<(String, ApplicationId)>,
     /// The instances on this node whose copies do not run: those that sleep, and those that are waking.
     pub dormant: BTreeMap<ApplicationId, Vec<Dormant>>,
-    /// Whether every neighbour has told what it knows. Until then, a name that is not known here may be known elsewhere.
+    /// Whether every neighbour has sent its routes. Until then, a name that is unknown here may be known elsewhere.
     pub are_complete: bool,
 }
 
@@ -234,17 +234,17 @@ pub enum DormantState {
     Waking,
 }
 
-/// Asks the node to wake an instance. Many may ring it; the node hears it once.
+/// Asks the node to wake an instance. Several calls before it wakes count as one.
 #[derive(Clone)]
 pub struct Bell(Arc<dyn Fn() + Send + Sync>);
 
 impl Bell {
-    /// A bell that does this.
+    /// A bell that calls `ring`.
     pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
         Bell(Arc::new(ring))
     }
 
-    /// Asks.
+    /// Asks the node to wake the instance.
     pub fn ring(&self) {
         (self.0)();
     }
@@ -256,7 +256,7 @@ impl fmt::Debug for Bell {
     }
 }
 
-/// A neighbour by which an application is reached.
+/// A neighbour through which an application is reached.
 #[derive(Clone, Debug)]
 pub struct NextHop {
     /// The neighbour.

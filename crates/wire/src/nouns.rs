@@ -47,7 +47,7 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
-    // A number above every count of flavours stays invalid when it is cut to the type's range.
+    // A number above every count of flavours stays invalid when it is truncated to the type's range.
     Wakefulness: Flag, bool, |value| value.is_asleep(), |is_asleep: bool| if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake };
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }

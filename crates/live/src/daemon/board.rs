@@ -58,7 +58,7 @@ impl Board {
         self.publish();
     }
 
-    /// Puts the routes together again.
+    /// Computes the routes again.
     pub(crate) fn publish(&self) {
         // Held until the end, so that of two concurrent calls the later one publishes the newer facts.
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

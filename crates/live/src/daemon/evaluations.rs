@@ -38,7 +38,7 @@ impl Core {
         self.evict(!due.is_empty());
         for instance in &due {
             let Some(counts) = self.drain_counts(instance) else {
-                // Its copy does not serve: it has seen nothing, and is not to end itself for that.
+                // Its copy is not healthy: the agent has seen no requests, and must not undeploy itself for that.
                 self.windows.remove(instance);
                 continue;
             };
@@ -71,13 +71,13 @@ impl Core {
         }
     }
 
-    /// Takes out the client requests that reached an instance, or would have reached it if it did not sleep; `None` while its copy does not serve
-    /// for another reason.
+    /// Takes the counts of client requests that reached an instance, or would have reached it if it did not sleep; `None`
+    /// while its copy is not healthy for another reason.
     fn drain_counts(&self, instance: &InstanceId) -> Option<BTreeMap<(Option<NodeId>, u32), u64>> {
         self.copies.drain_counts(instance).or_else(|| self.sleepers.drain_counts(instance))
     }
 
-    /// Evicts those whose agents have had their last evaluation, if agents evaluate now and the node has an owner who evicts.
+    /// Evicts instances whose agents have had their last evaluation, if agents evaluate now and the owner evicts.
     fn evict(&mut self, is_due: bool) {
         if is_due && self.owner_at.is_some() {
             self.handle(Input::Evict);

@@ -54,9 +54,9 @@ pub struct Totals {
 
 /// The first pause of a request without a route; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
-/// How long a request that woke an instance waits first until it looks whether its copy serves.
+/// The first pause of a request that woke an instance, before it checks whether its copy is healthy.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
-/// And how long at most, until it looks for a way again.
+/// The longest pause before it looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where a request came from.

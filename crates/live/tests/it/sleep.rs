@@ -18,7 +18,7 @@ fn sleeper(colony: &Colony, hardware: u64) -> Vec<u8> {
 }
 
 #[test]
-fn an_instance_sleeps_gives_its_hardware_back_and_is_woken_by_a_request_also_after_a_crash() {
+fn an_instance_sleeps_releases_its_hardware_and_is_woken_by_a_request_even_after_a_crash() {
     let mut colony = Colony::new("sleeps", &["a", "b"], 4);
     colony.start(0, None);
     colony.start(1, None);
@@ -44,7 +44,7 @@ fn an_instance_sleeps_gives_its_hardware_back_and_is_woken_by_a_request_also_aft
 }
 
 #[test]
-fn a_sleeper_that_may_not_wake_leaves_the_request_to_the_next_instance_or_it_is_told_so() {
+fn a_request_to_a_sleeper_that_may_not_wake_goes_to_the_next_instance_or_fails() {
     let mut colony = Colony::new("crowded", &["a", "b"], 4);
     colony.start(0, None);
     colony.deploy(0, "1", &sleeper(&colony, 4)).expect("an answer").json().expect("accepted");

@@ -93,7 +93,7 @@ fn flavours_round_trip() {
 }
 
 #[test]
-fn sleepers_come_back() {
+fn sleepers_round_trip() {
     for seed in 0..200 {
         let mut draw = Draw::new(seed);
         let Message::Prepare(drawn) = draw.message(1) else { panic!("not what was drawn") };
@@ -134,7 +134,7 @@ fn sleepers_come_back() {
 }
 
 #[test]
-fn every_drawn_record_comes_back() {
+fn every_generated_record_round_trips() {
     for seed in 0..3_000 {
         let record = Draw::new(seed).record(seed % Draw::RECORDS);
         let mut bytes = vec![1, 2, 3];
