@@ -136,3 +136,44 @@ fn a_past_that_differs_is_told_with_its_line() {
     lines[0] = &header;
     assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
 }
+
+/// An update that is left out, comes too late, or is of another application or policy is found: the decisions after it do not follow.
+#[test]
+fn lies_about_updates_are_found() {
+    let text = trace(&paper(&[], 7, "workload-aware", Some("latency-aware")), Detail::Full);
+    is_clean(&text);
+    let lines: Vec<String> = String::from_utf8(text).expect("text").lines().map(str::to_owned).collect();
+    let updates: Vec<usize> = (0..lines.len()).filter(|place| lines[*place].starts_with("[\"update\",")).collect();
+    assert_eq!(updates.len(), 6, "one for each application");
+    let finds = |name: &str, lie: &dyn Fn(&mut Vec<String>)| {
+        let mut lies = lines.clone();
+        lie(&mut lies);
+        assert_ne!(lies, lines, "{name} changes something");
+        let text = lies.join("\n") + "\n";
+        let report = audit(BufReader::new(text.as_bytes()), Options::default(), &mut |_| {});
+        // A place that there is not makes it no trace at all.
+        assert!(report.map_or(true, |report| !report.findings.is_empty()), "{name} is believed");
+    };
+    finds("no update at all", &|lies| lies.retain(|line| !line.starts_with("[\"update\",")));
+    finds("updates at the very end", &|lies| {
+        let (updates, rest): (Vec<String>, Vec<String>) =
+            lies.drain(..).partition(|line| line.starts_with("[\"update\","));
+        *lies = rest;
+        let end = lies.len() - 1;
+        let last = lies[end - 1].split(',').nth(1).expect("a time").trim_end_matches(']').to_owned();
+        let late = updates.iter().map(|line| line.replacen("3050", &last, 1)).collect::<Vec<_>>();
+        lies.splice(end..end, late);
+    });
+    finds("an update to the policy before", &|lies| {
+        for place in &updates {
+            lies[*place] = lies[*place].rsplit_once(',').expect("a policy").0.to_owned() + ",0]";
+        }
+    });
+    finds("an update to a policy that is not there", &|lies| {
+        lies[updates[0]] = lies[updates[0]].rsplit_once(',').expect("a policy").0.to_owned() + ",99]";
+    });
+    finds("an update back in time", &|lies| lies[updates[0]] = lies[updates[0]].replacen("3050", "100", 1));
+    finds("an update in a format that has none", &|lies| {
+        lies[0] = lies[0].replacen("{\"mario_trace\":3,", "{\"mario_trace\":2,", 1);
+    });
+}
