@@ -63,6 +63,7 @@ class Details {
         ["copy", copy.state ? `${copy.state}${copy.address ? `, ${copy.address}` : ""}` : told.state],
         ["requests", perSecond(told.requests_per_s)], ["open requests", copy.open_requests],
         ["moves", facts.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null],
+        ["asleep", facts.is_asleep ? "yes: the next client request wakes it, if there is room" : null],
         ["pinned", facts.is_pinned ? "yes: its agent can neither end nor move it" : null],
         ["hardware", facts.hardware === undefined ? null : hardwareWords(facts.hardware)], ["evaluations", facts.evaluations], ["replications left", facts.replications_left],
         ["memory", typeof copy.memory_bytes === "number" ? `${fixed(copy.memory_bytes / 2 ** 20, 1)} MiB` : null],

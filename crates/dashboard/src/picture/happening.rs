@@ -64,6 +64,11 @@ impl Happening {
             "link-failed" => ("link", format!("a connection with {} ended: {}", word("neighbour"), word("cause"))),
             "refused" => ("fault", format!("refused a connection from {}: {}", word("address"), word("cause"))),
             "copy" => ("copy", format!("the copy {} of {} is {}", word("workload"), word("instance"), word("state"))),
+            "shadow-differs" => {
+                let words =
+                    format!("{} wants {}; the shadow wants {}", word("instance"), word("policy"), word("shadow"));
+                ("proposed", words)
+            }
             "journal-fails" => ("journal", format!("the journal cannot be written: {}", word("cause"))),
             "trace-fails" => ("journal", format!("the trace cannot be written: {}", word("cause"))),
             "trace-works" => ("journal", "the trace can be written again".to_owned()),
@@ -97,6 +102,36 @@ impl Happening {
             }
             "undeployed" => ("copy", format!("{instance} was undeployed")),
             "lives-on" => ("copy", format!("{instance} lives on at {}", text(&report["node"]).unwrap_or_default())),
+            "updated" => {
+                let (from, to) = (text(&report["from"]).unwrap_or_default(), text(&report["to"]).unwrap_or_default());
+                match text(&report["reason"]) {
+                    None => ("copy", format!("{instance} runs version {to} instead of {from}")),
+                    Some(reason) => ("inhibited", format!("{instance} stays at version {from}: {reason}")),
+                }
+            }
+            "leave" => {
+                let (left, reason) = (&report["evaluations"], text(&report["reason"]).unwrap_or_default());
+                (
+                    "inhibited",
+                    format!("the owner of {} wants {instance} to leave within {left} evaluations: {reason}", self.node),
+                )
+            }
+            "evicted" => {
+                let reason = text(&report["reason"]).unwrap_or_default();
+                ("undeploy", format!("the owner of {} evicts {instance}: {reason}", self.node))
+            }
+            "shrunk" => {
+                let reason = text(&report["reason"]).unwrap_or_default();
+                ("copy", format!("the owner of {} shrinks {instance}: {reason}", self.node))
+            }
+            "initiative-failed" => {
+                let cause = text(&report["cause"]).unwrap_or_default();
+                ("policy", format!("the policy of the owner of {} has no answer: {cause}", self.node))
+            }
+            "woken" => match text(&report["reason"]) {
+                None => ("copy", format!("a client request wakes {instance}")),
+                Some(reason) => ("inhibited", format!("a client request does not wake {instance}: {reason}")),
+            },
             "acceptance-failed" => {
                 let cause = text(&report["cause"]).unwrap_or_default();
                 ("policy", format!("the acceptance policy of {} has no answer: {cause}", self.node))
@@ -146,7 +181,7 @@ impl Happening {
 
 fn operation_words(operation: &str, target: Option<&str>) -> String {
     match (operation, target) {
-        ("undeploy", _) | (_, None) => operation.to_owned(),
+        ("undeploy" | "sleep" | "wake", _) | (_, None) => operation.to_owned(),
         ("deploy", Some(target)) => format!("deploy on {target}"),
         (_, Some("self")) => format!("{operation} on its own node"),
         (_, Some(target)) => format!("{operation} to {target}"),

@@ -250,6 +250,7 @@ fn shown_instance(id: &str, placed: &Placed<'_>) -> Value {
         "state": state,
         "is_silent": !source.answers(),
         "is_pinned": told["is_pinned"],
+        "is_asleep": told["is_asleep"],
         "is_moving": told["is_transferring"] == true || !is_owned,
         "target": text(&told["target"]),
         "hardware": told["hardware"],

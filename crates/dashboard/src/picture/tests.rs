@@ -271,3 +271,29 @@ fn arbitrary_answers_do_not_break_a_picture() {
     picture.answered(99, START_MS, Answer::metrics(""));
     assert!(picture.node_details("nobody").is_none() && picture.instance_details("nothing").is_none());
 }
+
+#[test]
+fn what_owners_sleepers_and_shadows_do_is_told_in_words() {
+    let mut picture = two_nodes();
+    let mut told = |number: u64, event: Value| {
+        let mut event = event;
+        (event["number"], event["time_ms"]) = (number.into(), (START_MS + number).into());
+        let happening = picture.happened(0, START_MS, &event).expect("it is new");
+        (happening.kind, happening.text)
+    };
+    let report = |report: Value| json!({ "event": "report", "report": report });
+    let leave = report(json!({ "kind": "leave", "instance": "i1", "evaluations": 3, "reason": "ours" }));
+    let text = "the owner of a wants i1 to leave within 3 evaluations: ours".to_owned();
+    assert_eq!(told(1, leave), ("inhibited", text));
+    let evicted = report(json!({ "kind": "evicted", "instance": "i1", "reason": "ours", "pinned": false }));
+    assert_eq!(told(2, evicted), ("undeploy", "the owner of a evicts i1: ours".to_owned()));
+    let woken = report(json!({ "kind": "woken", "instance": "i1", "is_accepted": true, "reason": null }));
+    assert_eq!(told(3, woken), ("copy", "a client request wakes i1".to_owned()));
+    let refused = report(json!({ "kind": "woken", "instance": "i1", "is_accepted": false, "reason": "a is full" }));
+    assert_eq!(told(4, refused), ("inhibited", "a client request does not wake i1: a is full".to_owned()));
+    let failed = report(json!({ "kind": "initiative-failed", "cause": "a type error" }));
+    assert_eq!(told(5, failed), ("policy", "the policy of the owner of a has no answer: a type error".to_owned()));
+    let shadow = json!({ "event": "shadow-differs", "instance": "i1", "policy": "nothing", "shadow": "migrate b" });
+    assert_eq!(told(6, shadow), ("proposed", "i1 wants nothing; the shadow wants migrate b".to_owned()));
+    assert_eq!(told(7, judged(7, "sleep", "self", &json!({ "is_accepted": true }))).1, "i1: sleep accepted");
+}
