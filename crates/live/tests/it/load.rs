@@ -11,6 +11,7 @@ use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
+use mario_live::operators::Method;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -75,6 +76,15 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     clients.join().expect("clients");
     let (answered, failed) = (tally.answered.load(Ordering::SeqCst), tally.failed.load(Ordering::SeqCst));
     println!("{answered} answered and {failed} failed of {requests} requests at {rate} per second, over {moves} moves");
+    let sum = |name: &str| (0..3).map(|index| metric(&colony, index, name)).sum::<u64>();
+    let (records, writes) = (sum("mario_journal_records_total"), sum("mario_journal_writes_total"));
+    let (per_move, seconds) = (moves.max(1) as f64, begun.elapsed().as_secs_f64());
+    println!(
+        "{:.2} moves a second; each took {:.1} records in {:.1} writes to disk, source and target together",
+        per_move / seconds,
+        records as f64 / per_move,
+        writes as f64 / per_move,
+    );
     assert_eq!((answered, failed), (requests, 0), "{:?}", tally.first_failure.lock().expect("a failure"));
     assert!(moves >= 3, "it moved {moves} times only");
 }
@@ -127,4 +137,11 @@ async fn ask(ingress: SocketAddr, pool: &Pool, is_post: bool) -> Result<(), Stri
     }
     pool.lock().await.push_back(sender);
     Ok(())
+}
+
+/// A number of a node's metrics.
+fn metric(colony: &Colony, index: usize, name: &str) -> u64 {
+    let reply = colony.ask(index, Method::GET, "/metrics", &[], Vec::new()).expect("an answer");
+    let value = reply.text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    value.unwrap_or_else(|| panic!("{name} is not told: {}", reply.text))
 }
