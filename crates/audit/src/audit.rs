@@ -1,5 +1,6 @@
 //! The audit of a trace, record by record.
 
+mod calls;
 mod consent;
 mod context;
 mod cycles;
@@ -85,6 +86,7 @@ pub struct Audit {
     comparisons: regret::Comparisons,
     owners: owners::OwnersTurn,
     measured: measured::Measured,
+    called: calls::Called,
     /// When an agent evaluated for the first time.
     first_evaluation: Option<f64>,
     /// For each policy, whether numbers are drawn for its agents, once that is known.
@@ -158,6 +160,7 @@ impl Audit {
             }
         }
         let of_owners = acceptances.as_ref().map_or_else(Vec::new, |acceptances| acceptances.owners(&header));
+        let called = calls::Called::new(&header);
         Audit {
             owners: owners::OwnersTurn::new(of_owners, header.applications.len()),
             world: World::new(&header),
@@ -177,6 +180,7 @@ impl Audit {
             stranded: Vec::new(),
             comparisons: regret::Comparisons::default(),
             measured: measured::Measured::default(),
+            called,
             first_evaluation: None,
             changed_at: None,
             counts: Counts::default(),
@@ -244,6 +248,7 @@ impl Audit {
             Record::Wakings(record) => self.wakings(record),
             Record::Latency(record) => self.latency(record),
             Record::Traffic(record) => self.traffic(record),
+            Record::Calls(record) => self.calls(record),
             Record::End(record) => self.end(record),
         }
         if let Some(pasts) = &mut self.pasts {

@@ -78,6 +78,7 @@ kinds! {
     Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
     Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
     Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
+    Calls, "calls", "Applications call each other as the header says: what was served had all its calls answered, and no more was seen or answered than was sent.";
     Ownership, "ownership", "A live instance has one owner at a time, is never lost on the way, and is never owned again after its end.";
     Epoch, "epoch", "The epochs of a live instance grow with each owner, and who keeps it in custody has an epoch of its own.";
     Transfer, "transfer", "What arrives has left, what is said to be taken has arrived, and an agent has one transfer open.";

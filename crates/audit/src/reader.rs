@@ -1,5 +1,6 @@
 //! Reads traces, one line at a time.
 
+mod calls;
 mod header;
 mod live;
 mod measured;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+pub use calls::{CallOrder, Calls, TracedCall, TrafficKind};
 pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
 };

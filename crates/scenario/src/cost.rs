@@ -44,6 +44,8 @@ pub(crate) struct Extent {
     /// How many steps of users are reckoned with, and how many changes of access points are kept of them.
     pub(crate) steps: f64,
     pub(crate) changes: f64,
+    /// How many requests a user's request leads to, on average, itself included.
+    pub(crate) caused: f64,
 }
 
 const PROGRAM_BYTES: f64 = 25e6;
@@ -75,7 +77,7 @@ impl Extent {
                 (0.0, 0.0, 0.0)
             }
         };
-        Extent { nodes, links, hops, users, steps, changes }
+        Extent { nodes, links, hops, users, steps, changes, caused: 1.0 }
     }
 }
 
@@ -223,11 +225,11 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
     if settings.network.fidelity == FidelityKind::Flow {
         return (extent.users * pauses, 0.0);
     }
-    let count = duration * rate;
+    let count = duration * rate * extent.caused;
     // Sent and served, and once for each hop; who is on and off looks at each while in between.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
     // Where requests come faster than one instance of each application serves them, the others wait at first.
-    let load = settings.network.service_time.value() * rate / applications.max(1.0);
+    let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 

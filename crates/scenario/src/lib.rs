@@ -44,6 +44,7 @@ mod tree;
 mod updating;
 
 mod attachments;
+mod calls;
 mod cost;
 mod dependents;
 mod engine;
@@ -59,6 +60,7 @@ mod xml;
 
 pub use mario_policy::PolicyText;
 
+pub use calls::{Call, CallOrder, Stage};
 pub use cost::Cost;
 pub use document::Document;
 pub use emitter::Emitter;

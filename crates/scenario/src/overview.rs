@@ -7,6 +7,7 @@ use mario_domain::Capacity;
 use serde::Serialize;
 
 use crate::Scenario;
+use crate::index::ApplicationIndex;
 
 /// A scenario at a glance.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -61,6 +62,9 @@ pub struct ApplicationOverview {
     pub memory: u32,
     /// How many users it has.
     pub users: usize,
+    /// Which applications it calls, in order, with how many requests each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<(String, u32)>,
 }
 
 impl Scenario {
@@ -81,6 +85,7 @@ impl Scenario {
         }
         let users_of =
             |position: usize| self.users.iter().filter(|user| user.application.position() == position).count();
+        let id_of = |index: ApplicationIndex| self.applications[index.position()].application.id.to_string();
         let applications = self.applications.iter().enumerate().map(|(position, plan)| {
             let policy = &self.policies[plan.policy.position()];
             ApplicationOverview {
@@ -89,6 +94,7 @@ impl Scenario {
                 policy: policy.name.clone(),
                 memory: policy.memory,
                 users: users_of(position),
+                calls: plan.calls().map(|call| (id_of(call.application), call.requests)).collect(),
             }
         });
         let handovers = self.attachments.handovers();
@@ -136,7 +142,13 @@ impl fmt::Display for Overview {
                 memory => format!(", memory {memory}"),
             };
             let ApplicationOverview { id, kind, policy, .. } = application;
-            writeln!(formatter, "  application {id} ({kind}): {users}, policy {policy}{memory}")?;
+            let call = |(called, requests): &(String, u32)| match requests {
+                1 => called.clone(),
+                requests => format!("{called} ×{requests}"),
+            };
+            let calls: Vec<String> = application.calls.iter().map(call).collect();
+            let calls = if calls.is_empty() { String::new() } else { format!(", calls {}", calls.join(", ")) };
+            writeln!(formatter, "  application {id} ({kind}): {users}, policy {policy}{memory}{calls}")?;
         }
         let late = match self.late_arrivals {
             0 => String::new(),

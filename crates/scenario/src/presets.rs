@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use crate::mistake::Text;
 
-const PRESETS: [(&str, &str); 3] = [
+const PRESETS: [(&str, &str); 4] = [
     ("paper", include_str!("../../../scenarios/paper.toml")),
     ("prototype", include_str!("../../../scenarios/prototype.toml")),
     ("city", include_str!("../../../scenarios/city.toml")),
+    ("shop", include_str!("../../../scenarios/shop.toml")),
 ];
 
 /// The names of all presets.

@@ -3,6 +3,7 @@
 //! All that is wrong is gathered, and told at once.
 
 mod applications;
+mod calls;
 mod carried;
 mod churn;
 mod cost;
@@ -100,7 +101,7 @@ impl Resolving<'_> {
         let users = self.users(&topology, &applications, &attachments);
         let disturbances = self.disturbances(&topology);
         let models = self.models();
-        let cost = self.cost(&topology, &attachments);
+        let cost = self.cost(&topology, &attachments, (&applications, &users));
         self.tell_what_never_happens();
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);

@@ -4,6 +4,7 @@ use mario_domain::{Application, Duration, Fact, Models, Time};
 use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
 
+use crate::calls::Stage;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mobility::Attachments;
 use crate::topology::Topology;
@@ -79,6 +80,11 @@ impl Scenario {
         self.applications.iter().any(|plan| plan.application.sleep.is_some())
     }
 
+    /// Whether more is measured than the usual figures: asked for, or because applications call others.
+    pub fn is_measured(&self) -> bool {
+        self.measures.are_any() || self.has_calls()
+    }
+
     /// Whether any application has flavours.
     pub fn has_flavours(&self) -> bool {
         self.applications.iter().any(|plan| !plan.application.flavours.is_empty())
@@ -116,6 +122,8 @@ pub struct ApplicationPlan {
     pub facts: Vec<Fact>,
     /// Where its operator deploys it again when no instance is left.
     pub home: NodeIndex,
+    /// What it calls for each client request that it has served, one stage after another.
+    pub stages: Vec<Stage>,
 }
 
 /// What an operator deploys.

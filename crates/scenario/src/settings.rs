@@ -16,7 +16,9 @@ mod strategies;
 mod topology;
 mod workload;
 
-pub use application::{ApplicationSettings, DeploySettings, Facts, FlavourSettings, SleepSettings};
+pub use application::{
+    ApplicationSettings, CallOrderWord, CallSettings, DeploySettings, Facts, FlavourSettings, SleepSettings,
+};
 pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
 pub use city::{CitySettings, PlaceSettings};
 pub use drawn::{DrawnApplications, SortSettings};

@@ -1,8 +1,10 @@
 //! The figures of a run, for all applications together and for each kind of them.
 
 mod correlation;
+mod counted;
 mod further;
 mod groups;
+mod means;
 mod regret;
 
 use mario_domain::{Duration, FlavourIndex, OperationName, Time};
@@ -13,9 +15,12 @@ use serde::{Deserialize, Serialize};
 use crate::population::{
     AgentIndex, CompactVerdict, Deployed, Label, Outcome, OwnerActKind, OwnerActs, ParkedCounts, Population,
 };
-use crate::recorder::{Cause, Recorder, Sent, Served};
+use crate::recorder::{Cause, Recorder, Sent, SentCalls, Served, ServedCall};
+use crate::simulation::CallIndex;
 
+use counted::{Responses, Usage};
 use groups::Groups;
+use means::{mean, spread};
 
 pub use further::FurtherCounts;
 pub use regret::{Regret, RegretFigures, Versus};
@@ -41,6 +46,8 @@ pub struct Tally {
     usage: Vec<Usage>,
     served: u64,
     lost: u64,
+    /// Of each call, how many requests were served and lost until it was told last, where traffic is rates.
+    calls: Vec<(u64, u64)>,
     evaluations: u64,
 }
 
@@ -81,21 +88,6 @@ struct Instances {
     activations: u64,
     sum: u64,
     max: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Responses {
-    count: u64,
-    sum: Duration,
-    lost: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Usage {
-    evaluations: u64,
-    requests: f64,
-    /// How much of what they handle was used by instances that ran in other flavours than the default.
-    used_in_flavours: f64,
 }
 
 /// The figures of a run.
@@ -225,6 +217,7 @@ impl Tally {
             groups,
             served: 0,
             lost: 0,
+            calls: Vec::new(),
             evaluations: 0,
         }
     }
@@ -477,22 +470,25 @@ impl Recorder for Tally {
         self.lost += now.lost.saturating_sub(before.lost);
     }
 
+    fn call_served(&mut self, _call: CallIndex, _served: &ServedCall) {
+        self.served += 1;
+    }
+
+    fn call_lost(&mut self, _time: Time, _call: CallIndex, _application: ApplicationIndex) {
+        self.lost += 1;
+    }
+
+    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &SentCalls) {
+        if self.calls.len() <= call.position() {
+            self.calls.resize(call.position() + 1, (0, 0));
+        }
+        let before = std::mem::replace(&mut self.calls[call.position()], (sent.served, sent.lost));
+        self.served += sent.served.saturating_sub(before.0);
+        self.lost += sent.lost.saturating_sub(before.1);
+    }
+
     fn lost(&mut self, _time: Time, user: UserIndex, _application: ApplicationIndex) {
         self.lost += 1;
         self.users[user.position()].lost += 1;
     }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0_u64);
-    for value in values {
-        sum += value;
-        count += 1;
-    }
-    (count > 0).then(|| sum / count as f64)
-}
-
-fn spread(values: &[u64]) -> Option<Spread> {
-    let max = *values.iter().max()?;
-    Some(Spread { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
 }

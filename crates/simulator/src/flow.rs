@@ -6,6 +6,7 @@
 //! never delays what an agent sees.
 
 mod account;
+mod calls;
 mod change;
 mod crowd;
 mod holding;
@@ -31,6 +32,7 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route};
 
 use account::Accounts;
+use calls::{Beyond, CallFlow};
 use crowd::Crowd;
 use inflow::{Inflows, Share};
 pub(crate) use inflow::{Round, Seen};
@@ -59,6 +61,8 @@ pub(crate) struct Flow {
     stale: Vec<CellIndex>,
     /// Sleeping instances that may not wake: they see what would have reached them.
     frozen: BTreeSet<AgentIndex>,
+    /// What instances call, where applications call others.
+    calls: Option<Box<CallFlow>>,
 }
 
 /// The users of one application at one access point.
@@ -91,7 +95,7 @@ impl Flow {
         let (users, instances) = (scenario.users.len(), instances_expected(scenario));
         Flow {
             window: scenario.agents.period,
-            accounts: Accounts::new(users),
+            accounts: Accounts::new(users, scenario.has_calls()),
             cell_of_user: vec![None; users],
             cells: Vec::new(),
             inflows: Inflows::with_capacity(instances),
@@ -101,6 +105,7 @@ impl Flow {
             is_cleared: Vec::with_capacity(instances),
             stale: Vec::new(),
             frozen: BTreeSet::new(),
+            calls: CallFlow::new(scenario),
         }
     }
 
@@ -152,7 +157,10 @@ impl Flow {
             return;
         }
         match before {
-            Some(before) => self.leave(before, user, world),
+            Some(before) => {
+                self.leave(before, user, world);
+                self.note_users(before, router, world);
+            }
             None => self.accounts.count(user, None, world.now),
         }
         if let Some(cell) = cell {
@@ -163,6 +171,7 @@ impl Flow {
                 self.cells[cell.position()].routes = router.routes(cell, &mut world.terrain).into();
             }
             self.join(cell, user, world);
+            self.note_users(cell, router, world);
         }
     }
 
@@ -179,7 +188,8 @@ impl Flow {
             Mode::Plain if schedule.steady(self.window).is_some() => {
                 cell.members.push(user);
                 let route = cell.routes[0];
-                let passage = self.load.add(world.track(route), schedule.rate(), world.now);
+                let passage = self.load_track(world.track(route), schedule.rate(), Beyond::of(world));
+                let cell = &mut self.cells[index.position()];
                 let place = cell.members.len() - 1;
                 self.accounts.take(user, &passage);
                 self.accounts.gather(&mut cell.crowd, &mut cell.members, place, world.now);
@@ -215,7 +225,7 @@ impl Flow {
                 if cell.members.is_empty() {
                     cell.mode = Mode::Idle;
                 }
-                let passage = self.load.add(world.track(route), -schedule.rate(), world.now);
+                let passage = self.load_track(world.track(route), -schedule.rate(), Beyond::of(world));
                 self.end_stay(1, world.reach(route), schedule, world.now);
                 self.accounts.count(user, Some(&passage), world.now);
             }
@@ -276,7 +286,7 @@ impl Flow {
     /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
     /// links they went. Changes nothing.
     pub(crate) fn tell(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
-        let passage = |route: &Route| self.load.passage(world.track(*route), world.now);
+        let passage = |route: &Route| self.passage(world.track(*route), Beyond::of(world));
         let of_cell = |cell: &FlowCell| {
             (!cell.members.is_empty()).then(|| Passage::mean(cell.routes.iter().map(passage))).flatten()
         };
@@ -291,7 +301,8 @@ impl Flow {
             emitted += sent.served + sent.lost;
             hops += more_hops;
         }
-        (emitted, hops.floor() as u64)
+        let (calls, call_hops) = self.tell_calls(Beyond::of(world), recorder);
+        (emitted + calls, (hops + call_hops).floor() as u64)
     }
 
     /// The users of a cell are counted no longer as they were.
@@ -305,7 +316,7 @@ impl Flow {
             }
             Mode::Plain => {
                 let route = cell.routes[0];
-                self.part(index, world.track(route), world.reach(route), world.now);
+                self.part(index, world.track(route), world.reach(route), Beyond::of(world));
             }
             Mode::Turns(turns) => {
                 let members = std::mem::take(&mut cell.members);
@@ -324,11 +335,12 @@ impl Flow {
     }
 
     /// The requests of a cell no longer go to one instance.
-    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: Time) {
+    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, beyond: Beyond<'_>) {
+        let now = beyond.now;
         let rate = self.rate_of(index);
         let cell = &mut self.cells[index.position()];
         let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
-        let passage = self.load.add(track, -rate, now);
+        let passage = self.load_track(track, -rate, beyond);
         let (together, others) = members.split_at(crowd.users() as usize);
         if !together.is_empty() {
             self.end_stay(crowd.users(), from, crowd.schedule(), now);
@@ -480,13 +492,5 @@ impl Flow {
             Some(period) if is_common => Members::Regular { firsts: takers.iter().map(first).collect(), period },
             _ => Members::Mixed(takers.into_iter().map(|taker| taker.1).collect()),
         }
-    }
-
-    /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
-    fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
-        let routes = &self.cells[index.position()].routes;
-        let share = rate / routes.len() as f64;
-        let load = &mut self.load;
-        Passage::mean(routes.iter().map(|route| load.add(world.track(*route), share, world.now)))
     }
 }

@@ -56,8 +56,8 @@ pub use output::{
     TraceRecorder, hold_against, verify, write_whole,
 };
 pub use queue::EventQueue;
-pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, Served};
+pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};
 pub use simulation::{
-    AskedAcceptances, BudgetWatch, Effort, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
+    AskedAcceptances, BudgetWatch, CallIndex, Effort, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
     PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
 };

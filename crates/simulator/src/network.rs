@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use mario_domain::{Duration, Time};
-use mario_scenario::{Fidelity, Link, LinkIndex, Network, Occupancy, Topology, UserIndex};
+use mario_scenario::{Fidelity, Link, LinkIndex, Network, Occupancy, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
 use crate::population::AgentIndex;
+use crate::simulation::Origin;
 
 /// A client request on its way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) emitted: Time,
-    pub(crate) user: UserIndex,
+    pub(crate) origin: Origin,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
     /// How many links of the path are behind it.
@@ -42,6 +43,12 @@ impl Messages {
         let is_on_path = |message: &Message| message.hops as usize <= paths.links(message.path).len();
         is_free.len() == self.free.len()
             && (0..).zip(&self.messages).all(|(place, message)| is_free.contains(&place) || is_on_path(message))
+    }
+
+    /// Those on their way.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
+        let is_free: BTreeSet<u32> = self.free.iter().map(|index| index.0).collect();
+        (0..).zip(&self.messages).filter(move |(place, _)| !is_free.contains(place)).map(|(_, message)| message)
     }
 
     pub(crate) fn add(&mut self, message: Message) -> MessageIndex {

@@ -54,6 +54,11 @@ impl<E: Copy> EventQueue<E> {
             && self.later.iter().enumerate().all(is_sound)
     }
 
+    /// All events that are still to happen, in no particular order.
+    pub(crate) fn events(&self) -> impl Iterator<Item = E> {
+        self.present[self.taken..].iter().chain(self.later.iter().flatten().map(|(_, event)| event)).copied()
+    }
+
     /// The present: the time of the last event taken.
     pub fn now(&self) -> Time {
         Time::at(f64::from_bits(self.now))

@@ -3,10 +3,11 @@
 use mario_domain::Time;
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Search, UserIndex};
-pub use mario_trace::{Cause, Sent};
+pub use mario_trace::{Cause, Sent, SentCalls};
 
 use crate::optimum::Value;
 use crate::population::{AgentIndex, CompactVerdict, Label, OwnerActs, ParkedCounts, Population};
+use crate::simulation::CallIndex;
 
 /// Takes down what happens in a run, in the order in which it happens.
 ///
@@ -92,6 +93,19 @@ pub trait Recorder {
     /// A client request was lost.
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {}
 
+    /// An instance sent this number of requests of a call.
+    fn call_sent(&mut self, call: CallIndex, requests: u32) {}
+
+    /// A request of a call was answered.
+    fn call_served(&mut self, call: CallIndex, served: &ServedCall) {}
+
+    /// A request of a call to an application was lost.
+    fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {}
+
+    /// What became of all requests of a call to an application, from the beginning until now: traffic as rates. What was told of it before is part of
+    /// it.
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {}
+
     /// Whether the run is to be broken off: nobody can take down what happens.
     fn is_broken(&self) -> bool {
         false
@@ -136,7 +150,24 @@ pub struct Served {
     pub arrived: Time,
     /// When the instance began with it.
     pub started: Time,
-    /// When the instance is done with it.
+    /// When it was answered: the instance is done with it, and so are those that were called for it.
+    pub ended: Time,
+}
+
+/// A request that an instance served for another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ServedCall {
+    /// Which application it was for.
+    pub application: ApplicationIndex,
+    /// Which instance took it up.
+    pub agent: AgentIndex,
+    /// When it was sent.
+    pub emitted: Time,
+    /// When it reached the instance.
+    pub arrived: Time,
+    /// When the instance began with it.
+    pub started: Time,
+    /// When it was answered: the instance is done with it, and so are those that were called for it.
     pub ended: Time,
 }
 
@@ -249,6 +280,26 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {
         self.0.lost(time, user, application);
         self.1.lost(time, user, application);
+    }
+
+    fn call_sent(&mut self, call: CallIndex, requests: u32) {
+        self.0.call_sent(call, requests);
+        self.1.call_sent(call, requests);
+    }
+
+    fn call_served(&mut self, call: CallIndex, served: &ServedCall) {
+        self.0.call_served(call, served);
+        self.1.call_served(call, served);
+    }
+
+    fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {
+        self.0.call_lost(time, call, application);
+        self.1.call_lost(time, call, application);
+    }
+
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {
+        self.0.calls_sent(call, application, sent);
+        self.1.calls_sent(call, application, sent);
     }
 
     fn is_broken(&self) -> bool {
@@ -379,6 +430,30 @@ impl<R: Recorder> Recorder for Option<R> {
     fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {
         if let Some(recorder) = self {
             recorder.lost(time, user, application);
+        }
+    }
+
+    fn call_sent(&mut self, call: CallIndex, requests: u32) {
+        if let Some(recorder) = self {
+            recorder.call_sent(call, requests);
+        }
+    }
+
+    fn call_served(&mut self, call: CallIndex, served: &ServedCall) {
+        if let Some(recorder) = self {
+            recorder.call_served(call, served);
+        }
+    }
+
+    fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {
+        if let Some(recorder) = self {
+            recorder.call_lost(time, call, application);
+        }
+    }
+
+    fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {
+        if let Some(recorder) = self {
+            recorder.calls_sent(call, application, sent);
         }
     }
 

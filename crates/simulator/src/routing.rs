@@ -82,6 +82,20 @@ impl Router {
         }
     }
 
+    /// The route of a request that an instance on a node sends to an application now; `None` when no instance of it can be reached.
+    pub(crate) fn route_from(
+        &mut self,
+        node: NodeIndex,
+        application: ApplicationIndex,
+        terrain: &mut Terrain<'_>,
+    ) -> Option<Route> {
+        match self {
+            Router::Nearest(router) => router.route_from(node, application, terrain),
+            // The prototype routes users, and scenarios with calls have another routing.
+            Router::LeastUsed(_) => None,
+        }
+    }
+
     /// An instance of an application has come to a node.
     pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         match self {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
+//! | `calls` | instances that call other applications for what they serve |
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `sleep` | instances that sleep, and the client requests that wake them |
@@ -17,6 +18,7 @@
 //! Between two events everything can be saved, and restored elsewhere: `checkpoint`.
 
 mod acceptances;
+mod calls;
 mod checkpoint;
 mod disturbances;
 mod evaluation_schedule;
@@ -57,6 +59,8 @@ use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 use sleep::Sleepers;
 
 pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
+pub use calls::CallIndex;
+pub(crate) use calls::{Origin, PendingIndex};
 pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 
 /// How to run a scenario. None of it changes the result.
@@ -156,6 +160,8 @@ pub struct Simulation<'a> {
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
+    /// What applications call, and which client requests wait for it.
+    calls: calls::Calls,
     /// For each user whose ways are not listed, in which step to look next. With zeros, all are looked at.
     users_due: Vec<u32>,
     /// Who says what is done, where agents do not.
@@ -190,6 +196,8 @@ enum Event {
     ServiceEnd(AgentIndex),
     /// The first client request of a rate reaches a sleeping instance.
     Request(AgentIndex),
+    /// What a client request waits for is done: its own service, or a call that was made for it.
+    Answer(PendingIndex),
     /// Agents evaluate.
     Evaluations(BatchIndex),
     /// The managers judge.
@@ -216,7 +224,7 @@ struct Service {
 /// A client request that waits for its instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct QueuedRequest {
-    user: UserIndex,
+    origin: Origin,
     access_point: NodeIndex,
     emitted: Time,
     arrived: Time,
@@ -285,6 +293,7 @@ impl Simulation<'_> {
                 Event::Emission(user) => self.emit(user, recorder),
                 Event::ServiceEnd(agent) => self.end_service(agent, recorder),
                 Event::Request(agent) => self.requested(agent, recorder),
+                Event::Answer(pending) => self.answer(pending, recorder),
                 Event::Evaluations(due) => {
                     self.evaluate(due, recorder);
                     self.route_to_sleepers();

@@ -35,6 +35,8 @@ pub(crate) struct Limits {
     pub(crate) cells: usize,
     pub(crate) turns: usize,
     pub(crate) batches: usize,
+    pub(crate) pending: usize,
+    pub(crate) calls: usize,
     /// The bits of the periods at which users send.
     pub(crate) periods: BTreeSet<u64>,
 }

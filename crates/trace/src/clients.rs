@@ -15,12 +15,12 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 impl<W: Write> TraceWriter<W> {
     /// A client request of a user was served, in this time.
     pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: Duration) {
-        self.became(user, application, Sent { served: 1, lost: 0, response });
+        self.became_of(user, application, Sent { served: 1, lost: 0, response });
     }
 
     /// A client request of a user was lost.
     pub fn lost(&mut self, user: UserPlace, application: ApplicationPlace) {
-        self.became(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
+        self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
     /// What became of all that a user has sent, from the beginning until now. What was told of the user before is part of it.
@@ -28,21 +28,26 @@ impl<W: Write> TraceWriter<W> {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
-            self.became(user, application, Sent { served, lost, response: sent.response - before.sum });
+            self.became_of(user, application, Sent { served, lost, response: sent.response - before.sum });
             // Not a sum of differences: what all took together does not depend on how often it was told.
             self.clients[user.position()].sum = sent.response;
         }
     }
 
     /// This became of further client requests of a user.
-    fn became(&mut self, user: UserPlace, application: ApplicationPlace, of: Sent) {
+    fn became_of(&mut self, user: UserPlace, application: ApplicationPlace, of: Sent) {
+        let client = &mut self.clients[user.position()];
+        client.served += of.served;
+        client.lost += of.lost;
+        client.sum += of.response;
+        self.became(application, of);
+    }
+
+    /// This became of further client requests to an application.
+    pub(crate) fn became(&mut self, application: ApplicationPlace, of: Sent) {
         let Sent { served, lost, response } = of;
         self.totals.served += served;
         self.totals.lost += lost;
-        let client = &mut self.clients[user.position()];
-        client.served += served;
-        client.lost += lost;
-        client.sum += response;
         let seen = &mut self.seen[application.position()];
         seen.served += served;
         seen.lost += lost;

@@ -19,6 +19,8 @@ pub enum Version {
     Fifth,
     /// For runs in which an application sleeps, or a policy of agents speaks of it.
     Sixth,
+    /// For runs in which applications call others: [`Header::calls`] and [`Header::traffic`] are there.
+    Seventh,
 }
 
 /// What is known before the run. The fields are the keys of the first line, in its order.
@@ -58,6 +60,12 @@ pub struct Header<'a> {
     pub notice: Option<u32>,
     /// What is run.
     pub applications: Vec<HeaderApplication<'a>>,
+    /// What applications call, application by application in the order of stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<HeaderCall>,
+    /// Where applications call others, whether client requests were sent one by one, `messages`, or counted, `rates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<&'a str>,
     /// The names of the tiers, from the top down; empty when they have none.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
@@ -105,6 +113,21 @@ pub struct HeaderApplication<'a> {
     pub kind: &'a str,
     /// The policy of its agents.
     pub policy: PolicyPlace,
+}
+
+/// A call in a header.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HeaderCall {
+    /// The application whose instances make it.
+    pub caller: ApplicationPlace,
+    /// Which of the caller's stages it belongs to, from 0.
+    pub stage: u32,
+    /// Whether the requests of the stage are sent at once, `parallel`, or one after another, `sequence`.
+    pub order: &'static str,
+    /// The application that is called.
+    pub application: ApplicationPlace,
+    /// How many requests are sent for each that the caller has served.
+    pub requests: u32,
 }
 
 /// A node in a header.
@@ -167,6 +190,7 @@ impl Header<'_> {
             Version::Fourth => 4,
             Version::Fifth => 5,
             Version::Sixth => 6,
+            Version::Seventh => 7,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

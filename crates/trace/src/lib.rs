@@ -27,6 +27,7 @@ mod writer;
 pub mod join;
 pub mod live;
 
+mod calls;
 mod clients;
 mod cycle;
 mod evaluation;
@@ -40,11 +41,11 @@ mod latencies;
 mod saved;
 
 pub use cycle::Cycle;
-pub use header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
-pub use place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
+pub use header::{Header, HeaderApplication, HeaderCall, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
+pub use place::{AcceptancePlace, ApplicationPlace, CallPlace, NodePlace, PolicyPlace, UserPlace};
 pub use record::{
-    Cause, Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, Regret, RequestsSeen, Sent, Solution,
-    Target, Worth,
+    Cause, Decided, Deployed, Detail, Evaluation, Judged, OwnerAct, OwnerActKind, Regret, RequestsSeen, Sent,
+    SentCalls, Solution, Target, Worth,
 };
 pub use summing::Counts;
 pub use writer::TraceWriter;

@@ -21,6 +21,14 @@ places! {
     AcceptancePlace;
     /// A place in the header's `users`.
     UserPlace;
+    /// A place in the header's `calls`.
+    CallPlace;
+}
+
+impl CallPlace {
+    pub(crate) const fn position(self) -> usize {
+        self.0 as usize
+    }
 }
 
 impl ApplicationPlace {

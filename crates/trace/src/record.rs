@@ -221,3 +221,16 @@ pub struct Sent {
     /// How long those that were served took, all together.
     pub response: Duration,
 }
+
+/// What became of the requests of a call.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct SentCalls {
+    /// How many were sent.
+    pub sent: u64,
+    /// How many were served.
+    pub served: u64,
+    /// How many were lost.
+    pub lost: u64,
+    /// How long those that were served took, all together.
+    pub response: Duration,
+}

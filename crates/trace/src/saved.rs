@@ -25,13 +25,14 @@ impl<W: Write> TraceWriter<W> {
             latencies,
             hops: _,
             has_models,
+            calls,
         } = self;
-        (seen, clients, usage, totals, summing, latencies, has_models)
+        (seen, clients, usage, totals, summing, latencies, (has_models, calls))
     }
 
     /// Resumes the trace of which [`TraceWriter::saved`] was written down.
     pub fn resumed<'de, D: Deserializer<'de>>(out: W, detail: Detail, saved: D) -> Result<TraceWriter<W>, D::Error> {
-        let (seen, clients, usage, totals, summing, latencies, has_models) = Deserialize::deserialize(saved)?;
+        let (seen, clients, usage, totals, summing, latencies, (has_models, calls)) = Deserialize::deserialize(saved)?;
         let (line, broken, hops) = (Vec::new(), None, None);
         Ok(TraceWriter {
             out,
@@ -46,6 +47,7 @@ impl<W: Write> TraceWriter<W> {
             latencies,
             hops,
             has_models,
+            calls,
         })
     }
 
@@ -58,6 +60,7 @@ impl<W: Write> TraceWriter<W> {
             && self.clients.len() == header.users.len()
             && self.seen.iter().all(|seen| seen.histogram.can_be())
             && self.summing.is_some() == is_summed
+            && self.calls.len() == header.calls.len()
             && self.has_models == header.models.is_some()
             && self.latencies.is_some() == header.measures
             && self.latencies.as_ref().is_none_or(|latencies| {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use mario_domain::{Duration, Id, InstanceId, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::calls::CallSums;
 use crate::header::Header;
 use crate::histogram::Histogram;
 use crate::json::{id, integer, natural, number, string};
@@ -31,6 +32,8 @@ pub struct TraceWriter<W: Write> {
     /// Links that client requests went over, once the run is over.
     pub(crate) hops: Option<u64>,
     pub(crate) has_models: bool,
+    /// What became of calls, in the order of the header.
+    pub(crate) calls: Vec<CallSums>,
 }
 
 /// What one user has seen.
@@ -88,6 +91,7 @@ impl<W: Write> TraceWriter<W> {
             latencies: Latency::of(header),
             hops: None,
             has_models: header.models.is_some(),
+            calls: CallSums::of(header),
             summing: (header.detail == Detail::Summary).then(|| Box::new(Summing::new(header))),
         };
         header.write(&mut writer.line);
@@ -103,6 +107,7 @@ impl<W: Write> TraceWriter<W> {
     /// Ends the trace of a run that came to its end, and returns the output.
     pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
+        self.tell_calls(time);
         self.usage_and_clients(time);
         self.tell_latencies(time);
         self.tell_traffic(time);

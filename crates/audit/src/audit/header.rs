@@ -67,15 +67,16 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     owners(header, &mut faults);
     flavours(header, &mut faults);
     sleep(header, &mut faults);
+    super::calls::faults(header, &mut faults);
     faults
 }
 
-/// Owners have initiative in formats 5 and 6 alone, where some node has a policy of its own, and give notice.
+/// Owners have initiative in formats 5, 6 and 7 alone, where some node has a policy of its own, and give notice.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
     // In format 6 both may be.
     let is_fifth = header.mario_trace == 5;
-    if header.mario_trace != 6 && is_fifth != header.notice.is_some() {
+    if !(6..=7).contains(&header.mario_trace) && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
     }
     let may_have =

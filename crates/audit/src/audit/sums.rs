@@ -40,14 +40,14 @@ pub(super) struct Sums {
 
 /// What clients saw.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+pub(super) struct Seen {
     served: u64,
     lost: u64,
     sum: f64,
 }
 
 impl Seen {
-    fn add(&mut self, served: u64, lost: u64, sum: f64) {
+    pub(super) fn add(&mut self, served: u64, lost: u64, sum: f64) {
         self.served = self.served.saturating_add(served);
         self.lost = self.lost.saturating_add(lost);
         self.sum += sum;
@@ -79,6 +79,16 @@ impl Sums {
             last_responses: None,
             is_silence_checked: false,
         }
+    }
+
+    /// How long all client requests of an application took together, by the records `responses`.
+    pub(super) fn response_sum(&self, application: u32) -> f64 {
+        self.responses[application as usize].sum
+    }
+
+    /// The sum of the rates that agents of an application saw, those in other flavours than the default left out.
+    pub(super) fn rates_seen(&self, application: u32) -> f64 {
+        self.usage[application as usize].1
     }
 
     /// How many users an application has.
@@ -264,7 +274,7 @@ impl Audit {
     pub(super) fn clients(&mut self, record: &Clients) {
         let who = self.application_text(record.application);
         self.require_turn(Told::Clients, record.application, record.time, &who);
-        let all = self.sums.responses[record.application as usize].sum;
+        let all = self.sums.responses[record.application as usize].sum - self.called.to(record.application).sum;
         self.sums.clients[record.application as usize].add(record.served, record.lost, all);
         let most = self.sums.users_of(record.application).min(record.served);
         if record.users > most || (record.users == 0) != (record.served == 0) {
@@ -292,6 +302,7 @@ impl Audit {
         }
         self.require_all_told();
         self.require_same_sums();
+        self.require_calls();
         self.require_totals(&record.totals);
         self.require_last_comparison();
     }
@@ -311,17 +322,19 @@ impl Audit {
         }
     }
 
-    /// What the users of an application saw is what its clients saw.
+    /// What the users of an application saw, and the applications that call it, is what its clients saw.
     fn require_same_sums(&mut self) {
         for application in 0..self.header.applications.len() {
-            let (expected, found) = (self.sums.responses[application], self.sums.clients[application]);
+            let (expected, mut found) = (self.sums.responses[application], self.sums.clients[application]);
+            let called = self.called.to(application as u32);
+            found.add(called.served, called.lost, called.sum);
             let who = self.application_text(application as u32);
             if (expected.served, expected.lost) != (found.served, found.lost) {
-                let expected = format!("users with {} requests served and {} lost", expected.served, expected.lost);
+                let expected = format!("clients with {} requests served and {} lost", expected.served, expected.lost);
                 self.find(FindingKind::Totals, &who, expected, format!("{} and {}", found.served, found.lost));
             }
             if !is_near(expected.sum, found.sum) {
-                let expected = format!("users whose response times add up to {}", expected.sum);
+                let expected = format!("clients whose response times add up to {}", expected.sum);
                 self.find(FindingKind::Totals, &who, expected, found.sum.to_string());
             }
         }
@@ -357,6 +370,6 @@ impl Audit {
 }
 
 /// Whether two sums or times are the same but for what adding fractions loses.
-fn is_near(one: f64, other: f64) -> bool {
+pub(super) fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= SUM_TOLERANCE * one.abs().max(other.abs()).max(1.0)
 }

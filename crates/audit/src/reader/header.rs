@@ -5,11 +5,12 @@ use mario_domain::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::calls::{TracedCall, TrafficKind};
 use super::live::TracedLive;
 use super::record::{Record, Target};
 
 /// The newest version of the format that is read here; all before it are read, too.
-pub const FORMAT: u64 = 6;
+pub const FORMAT: u64 = 7;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -49,6 +50,12 @@ pub struct Header {
     pub notice: Option<u64>,
     /// What is run.
     pub applications: Vec<TracedApplication>,
+    /// What applications call, application by application in the order of stages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<TracedCall>,
+    /// Where applications call others: how client requests travelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<TrafficKind>,
     /// What the tiers are called, from the top down; empty when they have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
@@ -116,6 +123,7 @@ impl Detail {
             | Record::Usage(_)
             | Record::Latency(_)
             | Record::Traffic(_)
+            | Record::Calls(_)
             | Record::Live(_)
             | Record::End(_) => true,
         }
@@ -309,6 +317,10 @@ impl Header {
                 "user {} uses the application {}, and there are {applications} applications",
                 lost.id, lost.application
             ));
+        }
+        let named = self.calls.iter().flat_map(|call| [call.caller, call.application]);
+        if let Some(lost) = named.into_iter().find(|place| *place as usize >= applications) {
+            return Some(format!("a call names the application {lost}, and there are {applications} applications"));
         }
         if let Some(fault) = self.models.as_ref().and_then(Models::fault) {
             return Some(fault.to_owned());

@@ -129,6 +129,7 @@ enum Kind {
     Wakings,
     Latency,
     Traffic,
+    Calls,
     Live,
     End,
 }
@@ -139,7 +140,7 @@ from_word!(Kind, "a kind of record",
     "link-up" => LinkUp, "update" => Update, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
     "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "owner" => Owner, "owners" => Owners,
     "woken" => Woken, "wakings" => Wakings,
-    "latency" => Latency, "traffic" => Traffic, "live" => Live, "end" => End);
+    "latency" => Latency, "traffic" => Traffic, "calls" => Calls, "live" => Live, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
@@ -201,7 +202,7 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
         Kind::Owner | Kind::Owners => owners::owners(kind, time, elements),
         Kind::Woken | Kind::Wakings => sleep::woken(kind, time, elements),
-        Kind::Latency | Kind::Traffic => summed::measured(kind, time, elements),
+        Kind::Latency | Kind::Traffic | Kind::Calls => summed::measured(kind, time, elements),
         Kind::Live => {
             elements.what = "a record `live`";
             let (node, number) = (elements.next("node")?, elements.next("number")?);

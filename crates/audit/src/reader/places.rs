@@ -37,6 +37,11 @@ impl Places<'_> {
         self.check(place, count, "user", "users")
     }
 
+    pub(super) fn call(self, place: u32) -> Self {
+        let count = self.header.calls.len();
+        self.check(place, count, "call", "calls")
+    }
+
     fn wish(self, wish: &Wish) -> Self {
         match wish.target {
             Target::Node(node) => self.node(node),

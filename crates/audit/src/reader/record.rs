@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::calls::Calls;
 use super::live::Live;
 use super::measured::{Latency, Traffic};
 use super::owners::{Owner, Owners};
@@ -64,6 +65,8 @@ pub enum Record {
     Latency(Latency),
     /// How far client requests travelled in the whole run.
     Traffic(Traffic),
+    /// What became of the requests of a call in the whole run.
+    Calls(Calls),
     /// Something happened on a live node.
     Live(Live),
     /// The run is complete.
@@ -358,6 +361,7 @@ impl Record {
             | Record::Wakings(Wakings { time, .. })
             | Record::Latency(Latency { time, .. })
             | Record::Traffic(Traffic { time, .. })
+            | Record::Calls(Calls { time, .. })
             | Record::Live(Live { time, .. })
             | Record::End(End { time, .. }) => *time,
         }
@@ -402,6 +406,7 @@ impl Record {
             | Record::Handovers(_)
             | Record::Counts(_)
             | Record::Gone(_) => summed::applications(self).into_iter().fold(places, Places::application).fault,
+            Record::Calls(record) => places.call(record.call).fault,
             Record::Live(record) => record.places(places).fault,
             Record::Woken(_) | Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
         }

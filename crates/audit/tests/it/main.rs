@@ -1,6 +1,7 @@
 //! The auditor against true traces, against traces with one lie each, and against noise.
 
 mod budget;
+mod calls;
 mod golden;
 mod live;
 mod measured;

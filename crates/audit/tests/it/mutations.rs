@@ -72,10 +72,11 @@ fn finds_lies_about_everything_else() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // What is beside a trace is checked where it is read, and lies about owners, sleepers and live nodes are elsewhere.
+    // What is beside a trace is checked where it is read, and lies about owners, sleepers, calls and live nodes are elsewhere.
     let beside = [
         FindingKind::Owner,
         FindingKind::Sleep,
+        FindingKind::Calls,
         FindingKind::Summary,
         FindingKind::Table,
         FindingKind::Ownership,

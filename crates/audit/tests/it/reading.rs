@@ -33,10 +33,10 @@ fn refuses_what_is_no_trace() {
 
 #[test]
 fn refuses_a_newer_format_by_its_number() {
-    let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":7");
-    assert_eq!(refusal(&newer), "this trace has format 7; this mario reads 1 to 6");
+    let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":8");
+    assert_eq!(refusal(&newer), "this trace has format 8; this mario reads 1 to 7");
     // Whatever else has changed there.
-    assert_eq!(refusal("{\"mario_trace\":9,\"nodes\":7}\n"), "this trace has format 9; this mario reads 1 to 6");
+    assert_eq!(refusal("{\"mario_trace\":9,\"nodes\":7}\n"), "this trace has format 9; this mario reads 1 to 7");
 }
 
 #[test]

@@ -63,9 +63,11 @@ impl Resolving<'_> {
                 service_time: service_time.span(),
                 facts,
                 home: home.unwrap_or(NodeIndex(0)),
+                stages: Vec::new(),
             });
         }
         self.draw_applications(topology, &mut plans, &mut policies);
+        self.calls(&mut plans);
         (plans, policies)
     }
 

@@ -1,11 +1,13 @@
 //! What the scenario costs to run, and whether that is within its limits.
 
 use super::Resolving;
+use crate::calls::{REQUESTS_MAX, callers_first, requests_caused};
 use crate::cost::{self, Cost, Extent, Part, about};
 use crate::mistake::Mistake;
 use crate::mobility::Attachments;
 use crate::settings::TopologySettings;
 use crate::topology::{LINKS_MAX, NODES_MAX, Topology};
+use crate::{ApplicationPlan, UserPlan};
 
 /// A list of agents counts its rounds in 32 bits.
 const ROUNDS_MAX: f64 = 4e9;
@@ -32,7 +34,12 @@ impl Resolving<'_> {
     }
 
     /// What it costs, now that everything is there.
-    pub(super) fn cost(&mut self, topology: &Topology, attachments: &Attachments) -> Cost {
+    pub(super) fn cost(
+        &mut self,
+        topology: &Topology,
+        attachments: &Attachments,
+        (applications, users): (&[ApplicationPlan], &[UserPlan]),
+    ) -> Cost {
         let told = Extent::told(self.settings);
         let access_points = topology.access_points().count().max(1) as f64;
         let tiers: f64 = topology.access_points().map(|node| f64::from(topology.node(node).tier)).sum();
@@ -45,6 +52,7 @@ impl Resolving<'_> {
             users: attachments.users.len() as f64,
             steps: if is_recorded { attachments.step_count() as f64 } else { told.steps },
             changes,
+            caused: mean_caused(applications, users),
         };
         let parts = cost::parts(self.settings, &extent);
         self.check_limits(&parts);
@@ -121,4 +129,16 @@ fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
         TopologySettings::BarabasiAlbert(_) => &["topology.nodes", "topology.links"],
         TopologySettings::File(_) => &["topology.file"],
     }
+}
+
+/// How many requests a user's request leads to, on average, itself included.
+fn mean_caused(applications: &[ApplicationPlan], users: &[UserPlan]) -> f64 {
+    let Ok(order) = callers_first(applications) else { return 1.0 };
+    let caused = requests_caused(applications, &order);
+    // Calls that come to more are told as a mistake.
+    if caused.iter().any(|caused| *caused > REQUESTS_MAX) {
+        return 1.0;
+    }
+    let sum: f64 = users.iter().filter_map(|user| caused.get(user.application.position())).sum();
+    if users.is_empty() { 1.0 } else { sum / users.len() as f64 }
 }

@@ -90,6 +90,7 @@ impl Resolving<'_> {
             service_time,
             facts: Vec::new(),
             home,
+            stages: Vec::new(),
         }
     }
 

@@ -299,15 +299,21 @@ impl<'a> Resolving<'a> {
         let dealt = self.dealt_applications(applications, attachments);
         let count = attachments.users.len();
         let mut plans = Vec::with_capacity(count);
+        let mut is_any_without = false;
         for (position, user) in attachments.users.iter().enumerate() {
             let own = special.get(&position).copied();
             let chosen = own.and_then(|own| own.application.as_ref()).or(user.application.as_ref());
             let application = chosen.and_then(|id| find_application(applications, id.id()));
             let application = application.or_else(|| dealt.get(position).copied());
+            is_any_without |= application.is_none();
             plans.push(UserPlan {
                 application: application.unwrap_or(ApplicationIndex(0)),
                 workload: self.workload(position, count, own),
             });
+        }
+        if is_any_without && !applications.is_empty() {
+            let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
+            self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
         }
         plans
     }
@@ -359,7 +365,8 @@ impl<'a> Resolving<'a> {
 
     fn dealt_applications(&self, applications: &[ApplicationPlan], attachments: &Attachments) -> Vec<ApplicationIndex> {
         let mut kinds: Vec<(&str, Vec<ApplicationIndex>)> = Vec::new();
-        for (position, plan) in applications.iter().enumerate() {
+        let used = self.used_by_users(applications);
+        for (position, plan) in applications.iter().enumerate().filter(|(position, _)| used[*position]) {
             let index = ApplicationIndex::at(position);
             match kinds.iter_mut().find(|(kind, _)| *kind == plan.kind) {
                 Some((_, members)) => members.push(index),

@@ -6,7 +6,7 @@ use mario_domain::{ApplicationId, FactValue, FlavourId, Hardware, NodeId, OwnerI
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{Amount, Evaluations};
+use super::range::{Amount, CallCount, Evaluations};
 use super::{Time, WrittenHardware, WrittenId};
 
 /// What else is known about something: keys with names or numbers.
@@ -60,6 +60,41 @@ pub struct ApplicationSettings {
     /// The ways to run it, the default first, which has the numbers above. One way only unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavour: Vec<FlavourSettings>,
+    /// Whether users use it themselves. Unless given: yes, if no other application calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<bool>,
+    /// What an instance of it calls, from its node, for each client request that it has served.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub call: Vec<CallSettings>,
+}
+
+/// Requests to another application. Calls are made in the order in which they are listed, each when the one before it has been answered; those
+/// in parallel that follow each other begin together.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallSettings {
+    /// Which application is called.
+    #[schemars(with = "WrittenId")]
+    pub application: ApplicationId,
+    /// How many requests it gets for each client request that the caller has served.
+    #[serde(default = "one_request")]
+    #[schemars(with = "CallCount")]
+    pub requests: u32,
+    /// `sequence`: each request is sent when the one before it has been answered. `parallel`: all are sent at once, together with those of parallel
+    /// calls right before and after.
+    #[serde(default)]
+    pub order: CallOrderWord,
+}
+
+/// How the requests of calls follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallOrderWord {
+    /// One after another.
+    #[default]
+    Sequence,
+    /// All at once.
+    Parallel,
 }
 
 /// How the instances of an application sleep.
@@ -129,6 +164,10 @@ fn one_unit() -> Hardware {
 
 fn no_hardware() -> Hardware {
     Hardware::NONE
+}
+
+fn one_request() -> u32 {
+    1
 }
 
 fn full_quality() -> Quantity {

@@ -66,6 +66,8 @@ ranges! {
     HotspotCount: "integer", 0 to 16_777_216, "more do not fit into memory";
     /// How many applications there are.
     ApplicationCount: "integer", 0 to 100_000, "every agent is told of every application";
+    /// How many requests a call has.
+    CallCount: "integer", 1 to 1000, "each of them is sent for every client request";
     /// Units of hardware.
     Units: "integer", 0 to 1_000_000_000, "the sum over all nodes and instances has to fit into 64 bits";
     /// A rate or a latency.

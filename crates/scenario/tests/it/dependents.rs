@@ -118,7 +118,7 @@ fn keys_that_have_no_effect_and_times_that_never_come_are_told() {
         let notes = document.resolve(&mut NoFiles).expect("no mistakes").notes;
         assert!(notes.iter().any(|note| note.starts_with(words)), "{keys:?}: {notes:?}");
     }
-    for preset in ["paper", "prototype", "city"] {
+    for preset in ["paper", "prototype", "city", "shop"] {
         let notes = Document::preset(preset).expect("a preset").resolve(&mut NoFiles).expect("no mistakes").notes;
         assert_eq!(notes.len(), 1, "{preset}: {notes:?}");
     }

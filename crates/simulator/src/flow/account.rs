@@ -21,6 +21,9 @@ pub(super) struct Accounts {
     lost: Vec<f64>,
     /// Over how many links requests went.
     hops: f64,
+    /// Which share of requests on the user's way had been lost beyond their instance when they were last counted, summed up over time; empty where
+    /// no application calls another.
+    failed: Vec<f64>,
 }
 
 /// One user. All that a change of way needs, in one line of a cache.
@@ -64,14 +67,31 @@ impl Count {
     }
 }
 
+impl Count {
+    /// The same, with a share of what was served lost after all.
+    fn less(self, share: f64) -> Count {
+        if share <= 0.0 {
+            return self;
+        }
+        let lost = self.served * share;
+        Count {
+            served: self.served - lost,
+            response: self.response * (1.0 - share),
+            lost: self.lost + lost,
+            hops: self.hops,
+        }
+    }
+}
+
 impl Accounts {
     /// Whether there is one for each of `users` users.
     pub(super) fn are_of(&self, users: usize) -> bool {
-        self.of_user.len() == users && self.lost.len() == users
+        self.of_user.len() == users && self.lost.len() == users && [0, users].contains(&self.failed.len())
     }
 
-    pub(super) fn new(users: usize) -> Accounts {
-        Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0 }
+    pub(super) fn new(users: usize, has_calls: bool) -> Accounts {
+        let failed = if has_calls { vec![0.0; users] } else { Vec::new() };
+        Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0, failed }
     }
 
     /// A user begins to send.
@@ -103,8 +123,9 @@ impl Accounts {
 
     /// Counts what a user sent since it was last counted, all along one way; `None` when there was none.
     pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: Time) {
+        let failed = self.failed_since(user, passage, now);
         let account = &mut self.of_user[user.position()];
-        let count = account.until(passage, now);
+        let count = account.until(passage, now).less(failed);
         account.counted = now;
         account.served += count.served;
         account.response += count.response;
@@ -119,6 +140,10 @@ impl Accounts {
     pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
         let first_other = crowd.users() as usize;
+        if !self.failed.is_empty() {
+            // What is lost beyond an instance is counted user by user.
+            return;
+        }
         if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
             account.served -= crowd.served;
             account.response -= crowd.response;
@@ -146,19 +171,29 @@ impl Accounts {
     /// A user who has just been counted takes another way.
     pub(super) fn take(&mut self, user: UserIndex, passage: &Passage) {
         self.of_user[user.position()].waited = passage.waited;
+        if let Some(failed) = self.failed.get_mut(user.position()) {
+            *failed = passage.failed;
+        }
     }
 
     /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
     pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: Time) -> (Sent, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
-        let count = account.until(passage, now);
+        let count = account.until(passage, now).less(self.failed_since(user, passage, now));
         let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
         // Where only a mean is known, parts of requests wait until they are whole.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
         (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
+    }
+
+    /// Which share of what a user sent since it was last counted was lost beyond its instance.
+    fn failed_since(&self, user: UserIndex, passage: Option<&Passage>, now: Time) -> f64 {
+        let (Some(before), Some(passage)) = (self.failed.get(user.position()), passage) else { return 0.0 };
+        let span = (now - self.of_user[user.position()].counted).units();
+        if span > 0.0 { ((passage.failed - before) / span).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// Over how many links the requests went that have been counted.

@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn who_is_in_a_crowd_comes_to_what_it_would_alone() {
         let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
-        let (mut together, mut alone) = (Accounts::new(2), Accounts::new(2));
+        let (mut together, mut alone) = (Accounts::new(2, false), Accounts::new(2, false));
         let mut crowd = Crowd::default();
         let mut members: Vec<UserIndex> = Vec::new();
         // Two users of a cell whose route changes every hundred; the second comes later, between two changes.
@@ -89,6 +89,7 @@ mod tests {
                 takes: Duration::of(3.0 + f64::from(number)),
                 waited,
                 hops: f64::from(number % 3),
+                failed: 0.0,
             };
             let (left, taken) = (passage(units * 0.7), passage(5.0 + units * 0.3));
             if crowd.users() > 0 {

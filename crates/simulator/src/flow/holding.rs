@@ -1,8 +1,9 @@
 //! Whether traffic that was restored holds together.
 
-use mario_scenario::Scenario;
+use mario_scenario::{ApplicationIndex, Scenario};
 
 use super::{Flow, Mode};
+use crate::population::AgentIndex;
 
 impl Flow {
     /// How many cells and turns there are.
@@ -11,7 +12,12 @@ impl Flow {
     }
 
     /// Whether restored traffic is valid for this scenario and this number of instances.
-    pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
+    pub(crate) fn holds_together(
+        &self,
+        scenario: &Scenario,
+        instances: usize,
+        application_of: impl Fn(AgentIndex) -> ApplicationIndex,
+    ) -> bool {
         let users = scenario.users.len();
         let are_tables = self.window == scenario.agents.period
             && self.cell_of_user.len() == users
@@ -22,6 +28,8 @@ impl Flow {
             && self.turns.hold_together()
             && self.inflows.hold_together(instances, &self.turns)
             && self.cells_agree()
+            && self.calls.is_some() == scenario.has_calls()
+            && self.calls.as_ref().is_none_or(|calls| calls.holds_together(scenario, application_of))
     }
 
     /// Whether each user is in one cell, and each cell has as many routes as its mode needs.

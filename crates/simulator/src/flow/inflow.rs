@@ -339,6 +339,20 @@ impl Inflow {
         self.passing().changes.add(users as i32, way, schedule, window.now);
     }
 
+    /// So many more requests come here in each period from `window.now` on, at no particular times; fewer if the number is negative.
+    pub(super) fn flow_in(&mut self, way: Way, requests: f64, window: Window) {
+        match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+            Some(fact) => fact.rate += requests,
+            None => {
+                let (neighbour, latency) = (way.neighbour, way.latency.units());
+                self.steady.push(RequestFact { neighbour, rate: requests, latency });
+            }
+        }
+        self.steady.retain(|fact| fact.rate > NOTHING);
+        let schedule = Schedule::Mean { arrival: window.now, rate: requests.abs() / window.length.units() };
+        self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, way, schedule, window.now);
+    }
+
     /// The users of some cells begin to take turns of which some come here.
     pub(super) fn take_turns(&mut self, share: Share, table: &mut TurnsTable) {
         let shares = &mut self.passing().shares;

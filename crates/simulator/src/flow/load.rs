@@ -51,6 +51,8 @@ pub(super) struct Passage {
     pub(super) waited: f64,
     /// How many links it is.
     pub(super) hops: f64,
+    /// Which share of requests would have been lost beyond the instance, summed up over time until now.
+    pub(super) failed: f64,
 }
 
 /// Beyond this share, the theory says that queues grow without end, which is what the backlog is for.
@@ -104,6 +106,13 @@ impl Load {
         }
         passage.end_at(&self.instances[track.agent.position()], now);
         passage
+    }
+
+    /// How long the slowest server on a track is occupied by a request.
+    pub(super) fn slowest(&self, track: Track<'_>) -> f64 {
+        let links = track.links.iter().map(|link| &self.links[link.0 as usize]);
+        let all = links.chain([&self.instances[track.agent.position()]]);
+        all.map(|server| server.pace.occupied.units()).fold(0.0, f64::max)
     }
 
     /// So many more requests per unit of time take a track; fewer if the number is negative. Gives what requests meet on it.
@@ -169,8 +178,14 @@ impl Passage {
             takes: sum.takes + one.takes,
             waited: sum.waited + one.waited,
             hops: sum.hops + one.hops,
+            failed: sum.failed + one.failed,
         })?;
-        Some(Passage { takes: sum.takes / count, waited: sum.waited / count, hops: sum.hops / count })
+        Some(Passage {
+            takes: sum.takes / count,
+            waited: sum.waited / count,
+            hops: sum.hops / count,
+            failed: sum.failed / count,
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use mario_scenario::{LinkIndex, UserIndex};
 use smallvec::SmallVec;
 
+use super::calls::Beyond;
 use super::load::Track;
 use super::{Flow, FlowWorld, Mode, Reach};
 use crate::paths::Paths;
@@ -37,6 +38,7 @@ impl Flow {
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
+        self.note_stale(&stale, router, world);
         stale.retain(|cell| cell.position() < self.cells.len());
         // Instances come and go all over the world, and cells that are numbered one after another lie together.
         // A stable sort makes use of the order in which each instance left its own.
@@ -54,8 +56,10 @@ impl Flow {
             }
             for cell in cells {
                 self.reroute(*cell, router, world);
+                self.note_users(*cell, router, world);
             }
         }
+        self.settle_calls(router, world);
         for agent in cleared.drain(..) {
             self.is_cleared[agent.position()] = false;
         }
@@ -115,14 +119,14 @@ impl Flow {
             return;
         }
         cell.mode = Mode::Idle;
-        self.part(index, former.track(), former.reach, world.now);
+        self.part(index, former.track(), former.reach, Beyond::of(world));
         self.open(index, world);
     }
 
     /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
         let (from, to) = (former.reach, world.reach(route));
-        let [left, taken] = self.load.shift(former.track(), world.track(route), self.rate_of(index), world.now);
+        let [left, taken] = self.shift_load(former.track(), world.track(route), self.rate_of(index), Beyond::of(world));
         let cell = &mut self.cells[index.position()];
         let (mut members, mut crowd) = (std::mem::take(&mut cell.members), cell.crowd);
         let together = crowd.users();

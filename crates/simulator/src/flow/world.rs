@@ -2,6 +2,7 @@
 
 use mario_domain::Time;
 use mario_scenario::Scenario;
+use serde::{Deserialize, Serialize};
 
 use super::inflow::Way;
 use super::load::Track;
@@ -16,7 +17,7 @@ pub(crate) struct FlowWorld<'a> {
 }
 
 /// An instance, and by which way requests come to it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Reach {
     pub(super) agent: AgentIndex,
     pub(super) way: Way,

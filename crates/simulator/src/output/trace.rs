@@ -9,8 +9,8 @@ use mario_domain::{FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario, UserIndex};
 use mario_trace::{
-    ApplicationPlace, Counts, Cycle, Decided, Detail, Evaluation, NodePlace, PolicyPlace, RequestsSeen, TraceWriter,
-    UserPlace, Worth,
+    ApplicationPlace, CallPlace, Counts, Cycle, Decided, Detail, Evaluation, NodePlace, PolicyPlace, RequestsSeen,
+    TraceWriter, UserPlace, Worth,
 };
 use serde::{Deserializer, Serialize};
 
@@ -19,7 +19,8 @@ use crate::population::{
     Agent, AgentIndex, CompactVerdict, Deployed, Judged, Label, Neighbour, Outcome, OwnerAct, OwnerActKind, OwnerActs,
     ParkedCounts, Population, RequestFact, Target,
 };
-use crate::recorder::{Cause, Compared, Recorder, Sent, Served};
+use crate::recorder::{Cause, Compared, Recorder, Sent, SentCalls, Served, ServedCall};
+use crate::simulation::CallIndex;
 
 use header::header;
 
@@ -202,6 +203,22 @@ impl<W: Write> Recorder for TraceRecorder<W> {
 
     fn sent(&mut self, user: UserIndex, index: ApplicationIndex, sent: &Sent) {
         self.0.sent(UserPlace(user.0), application(index), sent);
+    }
+
+    fn call_sent(&mut self, call: CallIndex, requests: u32) {
+        self.0.call_sent(CallPlace(call.0), requests);
+    }
+
+    fn call_served(&mut self, call: CallIndex, served: &ServedCall) {
+        self.0.call_served(CallPlace(call.0), application(served.application), served.ended - served.emitted);
+    }
+
+    fn call_lost(&mut self, _time: Time, call: CallIndex, index: ApplicationIndex) {
+        self.0.call_lost(CallPlace(call.0), application(index));
+    }
+
+    fn calls_sent(&mut self, call: CallIndex, index: ApplicationIndex, sent: &SentCalls) {
+        self.0.calls_sent(CallPlace(call.0), application(index), sent);
     }
 
     fn is_broken(&self) -> bool {

@@ -129,6 +129,26 @@ impl Nearest {
             Some(index) if *index != NO_CELL => *index,
             _ => self.find_cell(client),
         };
+        self.next_route(index, terrain)
+    }
+
+    /// The route of the next request that an instance on a node sends to an application.
+    pub(crate) fn route_from(
+        &mut self,
+        node: NodeIndex,
+        application: ApplicationIndex,
+        terrain: &mut Terrain<'_>,
+    ) -> Option<Route> {
+        for cell in self.stale.drain(..) {
+            self.rotations[cell.position()].is_stale = true;
+        }
+        let index = self.cell(application, node);
+        self.prepare_rotation(index);
+        self.next_route(index, terrain)
+    }
+
+    #[inline]
+    fn next_route(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> Option<Route> {
         if self.rotations[index.position()].is_stale {
             self.find(index, Keeper::Messages, terrain);
             let rotation = &mut self.rotations[index.position()];
@@ -148,10 +168,14 @@ impl Nearest {
             self.of_user.resize(client.user.position() + 1, NO_CELL);
         }
         self.of_user[client.user.position()] = index;
+        self.prepare_rotation(index);
+        index
+    }
+
+    fn prepare_rotation(&mut self, index: CellIndex) {
         if self.rotations.len() <= index.position() {
             self.rotations.resize_with(index.position() + 1, Rotation::default);
         }
-        index
     }
 
     /// The cell of an application at an access point.
@@ -164,6 +188,11 @@ impl Nearest {
             self.cells.push(Cell { application, access_point, path: None });
             index
         })
+    }
+
+    /// The application of a cell.
+    pub(crate) fn application(&self, cell: CellIndex) -> ApplicationIndex {
+        self.cells[cell.position()].application
     }
 
     /// These are the first clients: their cells are numbered by application and access point. What changes together, since one

@@ -6,7 +6,8 @@ use mario_scenario::{Fidelity, Scenario, UserPlan};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{RunOptions, Simulation, SimulationError, User};
+use super::{Event, RunOptions, Simulation, SimulationError, User};
+use crate::population::AgentIndex;
 use crate::validation::Limits;
 
 impl<'a> Simulation<'a> {
@@ -37,6 +38,7 @@ impl<'a> Simulation<'a> {
             instances,
             users,
             users_due,
+            calls,
             planner,
             deployments,
             deploys_begun,
@@ -48,7 +50,7 @@ impl<'a> Simulation<'a> {
         } = self;
         let agents = (population.saved(), decision_cache.saved());
         let world = ((queue, due), agents, (placement, sleepers), paths, router, instances, (users, users_due));
-        let traffic = (flow, links, messages, arriving, observations);
+        let traffic = (flow, links, messages, arriving, (observations, calls.saved()));
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
         (world, traffic, operators, (has_begun, has_ended, agents_have_started, effort))
@@ -86,7 +88,9 @@ impl<'a> Simulation<'a> {
             (self.users, self.users_due),
         ) = world;
         let are_agents = self.population.restore(population) && self.decision_cache.restore(decision_cache);
-        (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
+        let pending;
+        (self.flow, self.links, self.messages, self.arriving, (self.observations, pending)) = traffic;
+        self.calls.restore(pending);
         let memory;
         (memory, self.deployments, self.deploys_begun, self.is_redeploying) = operators;
         if let (Some(planner), Some(memory)) = (&mut self.planner, memory) {
@@ -103,8 +107,11 @@ impl<'a> Simulation<'a> {
         // Where messages are rates, nobody counts them for each instance.
         let served = if self.flow.is_none() { agents } else { 0 };
         let (cells, turns) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
+        let (pending, calls) = self.calls.counts();
         let limits = Limits {
             agents,
+            pending,
+            calls,
             paths: self.paths.count(),
             messages: self.messages.len(),
             cells: self.router.cell_count(),
@@ -127,15 +134,33 @@ impl<'a> Simulation<'a> {
             && self.sleepers.as_ref().is_none_or(|sleepers| sleepers.hold_together(&self.population, scenario))
             && self.paths.resume(&scenario.topology)
             && self.router.holds_together(scenario, agents)
-            && self.flow.as_ref().is_none_or(|flow| flow.holds_together(scenario, agents))
+            && self.flow.as_ref().is_none_or(|flow| {
+                flow.holds_together(scenario, agents, |agent| self.population.agent(agent).application())
+            })
             && self.links.holds_together(&scenario.topology, scenario.network)
             && self.messages.holds_together(&self.paths)
             && self.instances.len() == served
+            && self.calls_hold_together()
             && self.observations.holds_together(scenario.observation, served)
             && self.users_hold_together()
             && self.deploys_begun <= scenario.deploys.len()
             && self.is_redeploying.len() == scenario.applications.len()
             && self.planner.as_ref().is_none_or(|planner| planner.holds_together(scenario))
+    }
+
+    /// Whether each pending request waits for as much as refers to it.
+    fn calls_hold_together(&self) -> bool {
+        let stages = |agent: AgentIndex| {
+            let application = self.population.agent(agent).application();
+            self.scenario.applications[application.position()].stages.len()
+        };
+        let answers = self.queue.events().filter_map(|event| match event {
+            Event::Answer(pending) => Some(pending),
+            _ => None,
+        });
+        let sent = self.messages.iter().map(|message| message.origin);
+        let waiting = self.instances.iter().flat_map(|service| &service.waiting).map(|waiting| waiting.origin);
+        self.calls.saved().holds_together(stages, answers, sent.chain(waiting))
     }
 
     fn users_hold_together(&self) -> bool {

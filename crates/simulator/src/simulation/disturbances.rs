@@ -74,5 +74,6 @@ impl Simulation<'_> {
                 self.connect(user, recorder);
             }
         }
+        self.settle_calls();
     }
 }

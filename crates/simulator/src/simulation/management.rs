@@ -471,7 +471,10 @@ impl Simulation<'_> {
         self.placement.agents(application).is_empty()
             && !self.deployments.iter().any(is_asked_for)
             && !self.is_to_come(application)
-            && self.users.iter().any(|user| user.application == application && user.wanted.is_some())
+            && self
+                .users
+                .iter()
+                .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
     }
 
     /// Whether the operator has yet to deploy an application for the first time.

@@ -49,6 +49,7 @@ impl Simulation<'_> {
             self.begin_sending(*user);
         }
         self.scratch.changes = generated;
+        self.settle_calls();
         self.watch_over_applications();
     }
 

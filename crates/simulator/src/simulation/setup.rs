@@ -11,6 +11,7 @@ use mario_scenario::{
     asks_for, engine,
 };
 
+use super::calls::Calls;
 use super::evaluation_schedule::EvaluationSchedule;
 use super::sleep::Sleepers;
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
@@ -81,6 +82,7 @@ impl<'a> Simulation<'a> {
             observations: Observations::new(scenario.observation),
             instances: Vec::new(),
             users: users.collect(),
+            calls: Calls::new(scenario),
             users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
             draws: draws(scenario),

@@ -143,7 +143,7 @@ impl Simulation<'_> {
                 let index = self.messages.add(Message { agent, path, hops: 0, ..*message });
                 self.arrive(index);
             }
-            None => recorder.lost(self.queue.now(), message.user, application),
+            None => self.lose(message.origin, application, recorder),
         }
     }
 

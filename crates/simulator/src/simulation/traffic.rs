@@ -2,10 +2,10 @@
 
 use mario_scenario::{Routing, UserIndex};
 
-use super::{Event, QueuedRequest, Simulation};
+use super::{Event, Origin, QueuedRequest, Simulation};
 use crate::network::{Message, MessageIndex};
 use crate::population::AgentIndex;
-use crate::recorder::{Recorder, Served};
+use crate::recorder::{Recorder, ServedCall};
 use crate::routing::Client;
 
 impl Simulation<'_> {
@@ -28,7 +28,8 @@ impl Simulation<'_> {
         });
         match route {
             Some(route) => {
-                let message = Message { emitted: now, user: index, agent: route.agent, path: route.path, hops: 0 };
+                let origin = Origin::User(index);
+                let message = Message { emitted: now, origin, agent: route.agent, path: route.path, hops: 0 };
                 let message = self.messages.add(message);
                 self.arrive(message);
             }
@@ -60,9 +61,13 @@ impl Simulation<'_> {
                 let arrival = self.links.send(link, now);
                 self.queue.schedule(arrival, Event::Arrival(index));
             } else {
-                let user = message.user;
+                let (origin, agent) = (message.origin, message.agent);
                 self.messages.remove(index);
-                recorder.lost(now, user, self.users[user.position()].application);
+                let application = match origin {
+                    Origin::User(user) => self.users[user.position()].application,
+                    Origin::Call { .. } => self.population.agent(agent).application(),
+                };
+                self.lose(origin, application, recorder);
             }
         }
     }
@@ -77,12 +82,13 @@ impl Simulation<'_> {
             Routing::LeastUsed => agent.is_alive(),
         };
         if !is_there {
-            recorder.lost(now, message.user, agent.application());
+            let application = agent.application();
+            self.lose(message.origin, application, recorder);
             return;
         }
         self.observations.arrived(message.agent, message.path, &self.paths);
         let waiting = QueuedRequest {
-            user: message.user,
+            origin: message.origin,
             access_point: self.paths.origin(message.path),
             emitted: message.emitted,
             arrived: now,
@@ -103,15 +109,8 @@ impl Simulation<'_> {
         let ended = started + self.scenario.applications[application.position()].service_time;
         self.instances[agent.position()].is_busy = true;
         self.observations.taken_up(agent, waiting.access_point);
-        recorder.served(&Served {
-            user: waiting.user,
-            application,
-            agent,
-            emitted: waiting.emitted,
-            arrived: waiting.arrived,
-            started,
-            ended,
-        });
+        let QueuedRequest { origin, emitted, arrived, .. } = waiting;
+        self.take_up(origin, ServedCall { application, agent, emitted, arrived, started, ended }, recorder);
         self.queue.schedule(ended, Event::ServiceEnd(agent));
     }
 
@@ -126,12 +125,12 @@ impl Simulation<'_> {
 
     /// An instance is gone; what waits for it is lost.
     pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
-        let now = self.queue.now();
         let application = self.population.agent(agent).application();
         let service = std::mem::take(&mut self.instances[agent.position()]);
         for waiting in service.waiting {
-            recorder.lost(now, waiting.user, application);
+            self.lose(waiting.origin, application, recorder);
         }
+        self.lose_pending_of(agent, recorder);
         self.observations.remove(agent);
     }
 }

@@ -53,6 +53,8 @@ impl<'a> Rules<'a> {
             ("PathIndex", "") => Rule::Below(limits.paths),
             ("MessageIndex", "") => Rule::Below(limits.messages),
             ("UserIndex", "") => Rule::Below(limits.users),
+            ("PendingIndex", "") => Rule::Below(limits.pending),
+            ("CallIndex" | "CallPlace", "") => Rule::Below(limits.calls),
             // The slot of an agent that was never scheduled names the first batch, even where there is none.
             ("BatchIndex", "") if site.holder == "batch" => Rule::Below(limits.batches.max(1)),
             ("BatchIndex", "") => Rule::Below(limits.batches),
@@ -86,7 +88,7 @@ fn rule_of_count(container: &str, field: &str) -> Rule {
         (_, "capacity" | "free" | "hardware") => Rule::Any,
         (
             "Batch" | "Agent" | "LinksVersion" | "Remembered" | "History" | "Rotation" | "Paths" | "Crowd" | "Cycle"
-            | "Share",
+            | "Share" | "Pending",
             _,
         ) => Rule::SmallCount,
         ("Turns", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {

@@ -21,4 +21,5 @@ pub(crate) fn scenario_holds_together(scenario: &Scenario) -> bool {
         && scenario.policies.iter().chain(&scenario.acceptances).all(has_text)
         && scenario.applications.iter().all(|plan| plan.service_time.units() >= 0.0)
         && scenario.attachments.hold_together()
+        && scenario.calls_hold_together()
 }

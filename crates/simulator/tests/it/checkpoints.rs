@@ -12,6 +12,7 @@ use mario_simulator::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
 /// How many worlds a plain test run breaks off.
@@ -118,9 +119,9 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     }
 }
 
-/// Somebody with a view of everything manages some of the worlds.
+/// Somebody with a view of everything manages some of the worlds, and in some applications call each other.
 pub(crate) fn managed(number: u64) -> Scenario {
-    let mut scenario = world(number);
+    let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {
         let models = Models { idle_watts: vec![2.0], message_bits: 8.0, ..Models::default() };
         scenario.measures = Measures { applications: true, models: Some(models) };

@@ -126,10 +126,10 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 
-/// Compares the table between two comments of the page with this one, or writes it there when asked to.
-fn check_page(table: &str) {
+/// Compares the table between two comments of a page with this one, or writes it there when asked to.
+pub fn check_page(page: &str, table: &str) {
     const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scale.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let page = fs::read_to_string(&path).expect("it is there");
     let (before, rest) = page.split_once(PART[0]).expect("the part begins");
     let (found, after) = rest.split_once(PART[1]).expect("the part ends");
@@ -168,7 +168,7 @@ fn the_page_says_how_far_rates_are_from_messages() {
         )
         .expect("memory");
     }
-    check_page(&table);
+    check_page("scale.md", &table);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The crate from outside.
 
+mod call_rates;
+mod calls;
 mod checkpoints;
 mod churn;
 mod city;

@@ -4,6 +4,7 @@ use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
 use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceRecorder};
 
+use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
 /// Wants to hear of everyone, so that nobody rests.
@@ -66,7 +67,7 @@ fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
 fn rest_changes_no_count_of_any_random_world() {
     let mut rested = 0;
     for number in 0..300 {
-        let mut scenario = world(number);
+        let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
         scenario.network.fidelity = Fidelity::Flow;
         scenario.disturbances.clear();
         (scenario.arbitration, scenario.memory) = (Arbitration::Managers, Memory::Sliding);

@@ -2,6 +2,7 @@
 //!
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
+pub mod calling;
 pub mod drawn;
 pub mod flavours;
 pub mod kinds;

@@ -108,6 +108,7 @@ impl Furnish for Scenario {
             service_time: Duration::of(0.01),
             facts: Vec::new(),
             home,
+            stages: Vec::new(),
         });
         let application = ApplicationIndex::at(number);
         self.deploys.push(Deploy { time: Time::ZERO, application, node: home, policy: place });

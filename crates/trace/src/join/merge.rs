@@ -396,6 +396,8 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
                 policy: PolicyPlace(place),
             })
             .collect(),
+        calls: Vec::new(),
+        traffic: None,
         tiers: &[],
         measures: false,
         models: None,

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use super::{Elements, Kind};
+use crate::reader::calls::Calls;
 use crate::reader::measured::{Latency, Traffic};
 use crate::reader::record::{Record, Responses};
 use crate::reader::regret::{Regret, Search, Worth};
@@ -77,6 +78,13 @@ pub(super) fn measured<'de, A: SeqAccess<'de>>(
         elements.what = "a record `traffic`";
         let hops = elements.next("number of links")?;
         return elements.end(Record::Traffic(Traffic { time, hops }));
+    }
+    if matches!(kind, Kind::Calls) {
+        elements.what = "a record `calls`";
+        let (call, sent) = (elements.next("call")?, elements.next("number of requests sent")?);
+        let (served, lost) = (elements.next("number of requests served")?, elements.next("number of requests lost")?);
+        let sum = elements.next("sum of response times")?;
+        return elements.end(Record::Calls(Calls { time, call, sent, served, lost, sum }));
     }
     elements.what = "a record `latency`";
     let record = Latency {

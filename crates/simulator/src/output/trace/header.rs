@@ -1,12 +1,12 @@
 //! The first line of a trace, from a scenario.
 
 use mario_scenario::{
-    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, has_initiative,
-    remembers, sleeps,
+    ApplicationPlan, Arbitration, Fidelity, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, Stage,
+    adapts, has_initiative, remembers, sleeps,
 };
 use mario_trace::{
-    AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
-    NodePlace, PolicyPlace, Version,
+    AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderCall, HeaderNode, HeaderPolicy,
+    HeaderUser, NodePlace, PolicyPlace, Version,
 };
 
 /// The header of the trace of a scenario: its tables have the order of the scenario's.
@@ -24,23 +24,9 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let of_applications = scenario.applications.iter().flat_map(|plan| &plan.facts);
     let of_nodes = topology.nodes().flat_map(|(_, node)| &node.facts);
     let users = scenario.attachments.users.iter().zip(&scenario.users);
-    let looks_back = scenario.policies.iter().any(|policy| !remembers(policy).is_nothing());
-    let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
-        || topology.nodes().any(|(_, node)| node.capacity.has_further());
-    let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
-    let has_sleep = scenario.has_sleep() || scenario.policies.iter().any(sleeps);
-    let has_updates = !scenario.updates.is_empty();
     let has_owners = has_owners(scenario);
     Header {
-        version: if has_sleep {
-            Version::Sixth
-        } else if has_owners {
-            Version::Fifth
-        } else if looks_back || has_kinds || has_flavours || has_updates {
-            Version::Third
-        } else {
-            Version::Second
-        },
+        version: version(scenario, has_owners),
         scenario: &scenario.name,
         seed: scenario.seed,
         duration: scenario.duration,
@@ -77,6 +63,11 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
                 policy: PolicyPlace(plan.policy.0),
             })
             .collect(),
+        calls: calls(scenario),
+        traffic: scenario.has_calls().then_some(match scenario.network.fidelity {
+            Fidelity::Messages => "messages",
+            Fidelity::Flow => "rates",
+        }),
         tiers: topology.tier_names(),
         measures: scenario.measures.applications,
         models: scenario.measures.models.as_ref(),
@@ -89,6 +80,46 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
             .map(|(user, plan)| HeaderUser { id: &user.id, application: ApplicationPlace(plan.application.0) })
             .collect(),
     }
+}
+
+/// The version of the format that has all that a scenario uses.
+fn version(scenario: &Scenario, has_owners: bool) -> Version {
+    let looks_back = scenario.policies.iter().any(|policy| !remembers(policy).is_nothing());
+    let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
+        || scenario.topology.nodes().any(|(_, node)| node.capacity.has_further());
+    let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
+    let has_updates = !scenario.updates.is_empty();
+    let has_sleep = scenario.has_sleep() || scenario.policies.iter().any(sleeps);
+    if scenario.has_calls() {
+        Version::Seventh
+    } else if has_sleep {
+        Version::Sixth
+    } else if has_owners {
+        Version::Fifth
+    } else if looks_back || has_kinds || has_flavours || has_updates {
+        Version::Third
+    } else {
+        Version::Second
+    }
+}
+
+/// What applications call, in the order of [`Scenario::calls`].
+fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
+    let of_application = |(caller, plan): (u32, &ApplicationPlan)| {
+        let in_stage = move |(stage, of): (u32, &Stage)| {
+            let order = of.order.as_str();
+            let calls = of.calls.iter().map(move |call| HeaderCall {
+                caller: ApplicationPlace(caller),
+                stage,
+                order,
+                application: ApplicationPlace(call.application.0),
+                requests: call.requests,
+            });
+            calls.collect::<Vec<_>>()
+        };
+        (0..).zip(&plan.stages).flat_map(in_stage).collect::<Vec<_>>()
+    };
+    (0..).zip(&scenario.applications).flat_map(of_application).collect()
 }
 
 /// Whether the owner of any node has initiative. Where a planner manages, no manager is asked.

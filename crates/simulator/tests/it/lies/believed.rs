@@ -216,6 +216,16 @@ believed! {
         "cycle/outcomes/migrate inhibited/target" Sometimes [Other] ["operations"];
         "cycle/outcomes/replicate inhibited/target" Sometimes [Other] ["operations"];
     ];
+    "Which calls are a stage, in which order their requests are sent and how many they are, is found out where counts or times do not allow it, and nothing of it where traffic is said to be rates." => [
+        "header/calls/*/order" Sometimes [Word] [];
+        "header/calls/*/requests" Sometimes [More Less Much] [];
+        "header/calls/*/stage" Sometimes [More] [];
+        "header/traffic" Never [Word] [];
+    ];
+    "Any number of requests of calls may be on their way when a run ends, and in a trace of counts nothing tells how long users waited and how long callers did." => [
+        "calls/sent" Sometimes [More Much] [];
+        "calls/sum" Sometimes [More Less] ["summary"];
+    ];
     "A trace without its end is one of a run that was interrupted, and the report says so." => [
         "end" Never [Dropped] [];
     ];

@@ -99,6 +99,7 @@ const RECORDS: &[(&str, &[&str])] = &[
     ("owner", &["time", "node", "acts"]),
     ("owners", &["time", "counts"]),
     ("clients", &["time", "application", "users", "served", "lost", "sum"]),
+    ("calls", &["time", "call", "sent", "served", "lost", "sum"]),
     ("end", &["time", "totals"]),
 ];
 
@@ -144,6 +145,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("routing", &["nearest", "least-used"]),
     ("arbitration", &["managers", "sequential", "central"]),
     ("memory", &["sliding", "periodic"]),
+    ("order", &["sequence", "parallel"]),
+    ("traffic", &["messages", "rates"]),
     ("detail", &["full", "operations", "summary"]),
 ];
 
@@ -155,6 +158,7 @@ pub fn lies(truth: &Trace) -> Vec<Lie> {
         users: length(&truth.0[0]["users"]),
         policies: length(&truth.0[0]["policies"]),
         acceptances: length(&truth.0[0]["acceptances"]),
+        calls: length(&truth.0[0]["calls"]),
     };
     let mut all = Vec::new();
     for (line, value) in truth.0.iter().enumerate() {
@@ -193,6 +197,7 @@ struct Tables {
     users: usize,
     policies: usize,
     acceptances: usize,
+    calls: usize,
 }
 
 impl Tables {
@@ -202,7 +207,8 @@ impl Tables {
         match name {
             "node" if field.starts_with("cycle/") && field.contains("reason") => None,
             "node" | "from" | "to" | "target" | "neighbour" | "neighbours" => Some(self.nodes),
-            "application" => Some(self.applications),
+            "application" | "caller" => Some(self.applications),
+            "call" => Some(self.calls),
             "user" => Some(self.users),
             "policy" => Some(self.policies),
             "acceptance" => Some(self.acceptances),

@@ -6,10 +6,12 @@ use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, Options};
 use mario_domain::{Capacity, Duration, Fact, FactValue, Flavour, FlavourId, Hardware, Id, Quantity, Time};
 use mario_scenario::{
-    Arbitration, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Routing, Scenario, Search,
+    ApplicationIndex, Arbitration, CallOrder, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric,
+    Observation, Routing, Scenario, Search,
 };
 use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 
+use crate::calls::stage;
 use crate::random_worlds::drawn::draw;
 use crate::random_worlds::remembering::remembering;
 use crate::world::{Furnish, STILL, described, policy_text, scenario};
@@ -174,6 +176,18 @@ fn owned() -> Scenario {
     world
 }
 
+/// The same as the troubled one, with applications that call each other, all the way to one without users.
+fn calling() -> Scenario {
+    let mut world = troubled(FOLLOWS);
+    let last = ApplicationIndex(2);
+    world.deploys.push(Deploy { application: last, policy: world.applications[2].policy, ..world.deploys[0].clone() });
+    world.deploys.sort_by_key(|deploy| deploy.time);
+    world.applications[0].stages =
+        vec![stage(CallOrder::Sequence, &[(1, 2)]), stage(CallOrder::Parallel, &[(2, 2), (1, 1)])];
+    world.applications[1].stages = vec![stage(CallOrder::Sequence, &[(2, 1)])];
+    world
+}
+
 fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> World {
     let regret = has_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
@@ -218,6 +232,13 @@ pub fn worlds() -> Vec<World> {
     for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
         worlds.push(traced("flavours", &flavoured, detail, false));
     }
+    let calling = calling();
+    for detail in [Detail::Full, Detail::Summary] {
+        worlds.push(traced("calls", &calling, detail, false));
+    }
+    let mut calls_as_rates = calling;
+    calls_as_rates.network.fidelity = Fidelity::Flow;
+    worlds.push(traced("calls as rates", &calls_as_rates, Detail::Full, false));
     // With less detail, owners are not asked again, and what they did is taken as recorded.
     worlds.push(traced("owners", &owned(), Detail::Full, true));
     worlds

@@ -181,6 +181,7 @@ impl Dice {
                 service_time: Duration::of(self.of(&[0.01, 0.0, 1.0, 30.0])),
                 facts: Vec::new(),
                 home,
+                stages: Vec::new(),
             });
             for _ in 0..=self.below(3) {
                 let time = if self.once_in(2) { Time::ZERO } else { self.time(scenario) };

@@ -1,0 +1,361 @@
+//! Instances that call other applications, as rates.
+//!
+//! What reaches an instance in a period is known as a number of requests; for each of them it sends its calls into the *cell* of the called
+//! application at its own node, from where they take the routes that users of that cell would take. So rates go through the graph of
+//! applications, callers first, whenever routes or users have changed. They are whole multiples of a small part of a request, so that sums do not depend
+//! on the order in which they came about.
+//!
+//! How long calls take is summed up over time for each calling instance, as waiting is for servers ([`Load`]): the mean over any span is the
+//! difference of two sums. What is estimated beside waiting: rates change at once along the whole graph, requests that are sent at
+//! once follow each other as the slowest server on their way lets them, and later stages are sent also where an earlier one fails.
+
+mod settle;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mario_domain::{Duration, Time};
+use mario_scenario::{ApplicationIndex, Call, CallOrder, LinkIndex, Scenario, Stage};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::load::{Load, Passage, Track};
+use super::world::Reach;
+use crate::population::AgentIndex;
+use crate::routing::{CellIndex, Route};
+
+use super::{Flow, FlowWorld};
+
+/// Parts of a request: rates are whole numbers of them in a period.
+const PARTS: f64 = (1 << 20) as f64;
+
+/// Requests in a period, in parts: a whole number, unless there are more than there ever will be.
+type Parts = f64;
+
+/// What instances call, as rates.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CallFlow {
+    /// For each application, its place among all, callers first.
+    rank: Vec<u32>,
+    /// For each application, the first of its calls.
+    first_call: Vec<u32>,
+    /// Instances of applications that call others.
+    callers: BTreeMap<AgentIndex, Caller>,
+    /// Where calls come from: applications at nodes.
+    cells: BTreeMap<CellIndex, CallCell>,
+    /// What users of cells whose application calls others send to its instances.
+    users: BTreeMap<CellIndex, Contribution>,
+    /// What is to be looked at, callers first: the rank of the application, cells before instances, and which.
+    due: BTreeSet<(u32, Due)>,
+    /// Callers whose calls take other ways from now on.
+    to_start: BTreeSet<AgentIndex>,
+    /// What became of the requests of each call.
+    accounts: Vec<CallAccount>,
+}
+
+/// Something that is to be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+enum Due {
+    Cell(CellIndex),
+    Caller(AgentIndex),
+}
+
+/// What users of a cell send, and to which instances.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Contribution {
+    agents: SmallVec<[AgentIndex; 2]>,
+    share: Parts,
+}
+
+/// An instance that calls others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Caller {
+    /// What reaches it in a period.
+    arrivals: Parts,
+    /// For each of its calls, where it enters and how much in a period; nothing while nothing reaches it.
+    entries: SmallVec<[Entry; 2]>,
+    /// Until when its calls have been counted.
+    since: Time,
+    /// How long all calls of a request would have taken, summed up over time until then.
+    called: f64,
+    /// Which share of requests would have been lost with a call, summed up over time until then.
+    failed: f64,
+}
+
+/// Where a call enters, and what was summed up on its way when it was last counted.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Entry {
+    cell: CellIndex,
+    amount: Parts,
+    waited: f64,
+    failed: f64,
+}
+
+/// Requests of calls to one application from one node.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct CallCell {
+    total: Parts,
+    /// What goes to each of the routes.
+    share: Parts,
+    routes: SmallVec<[CallRoute; 1]>,
+    /// Who calls from here, with how many of its calls.
+    callers: BTreeMap<AgentIndex, u32>,
+}
+
+/// A way, by what is on it: paths are used again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct CallRoute {
+    reach: Reach,
+    links: SmallVec<[LinkIndex; 8]>,
+}
+
+impl CallRoute {
+    fn new(route: Route, world: &FlowWorld<'_>) -> CallRoute {
+        CallRoute { reach: world.reach(route), links: SmallVec::from_slice(world.track(route).links) }
+    }
+
+    fn track(&self) -> Track<'_> {
+        Track { links: &self.links, agent: self.reach.agent }
+    }
+}
+
+/// What became of the requests of a call, as far as it was counted.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct CallAccount {
+    sent: f64,
+    served: f64,
+    lost: f64,
+    response: f64,
+    hops: f64,
+}
+
+/// What requests of a call met in a span, on average.
+struct Met {
+    time: f64,
+    /// How much longer the last of those that are sent at once took, if any are.
+    last: f64,
+    failed: f64,
+    hops: f64,
+}
+
+impl CallFlow {
+    /// `None` where no application calls another.
+    pub(super) fn new(scenario: &Scenario) -> Option<Box<CallFlow>> {
+        if !scenario.has_calls() {
+            return None;
+        }
+        let mut rank = vec![0; scenario.applications.len()];
+        for (place, application) in (0..).zip(scenario.callers_first()) {
+            rank[application.position()] = place;
+        }
+        let mut count = 0;
+        let mut first_call = Vec::new();
+        for plan in &scenario.applications {
+            first_call.push(count);
+            count += plan.calls().count() as u32;
+        }
+        Some(Box::new(CallFlow {
+            rank,
+            first_call,
+            callers: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            users: BTreeMap::new(),
+            due: BTreeSet::new(),
+            to_start: BTreeSet::new(),
+            accounts: vec![CallAccount::default(); count as usize],
+        }))
+    }
+
+    /// Whether restored calls can be those of a scenario.
+    pub(super) fn holds_together(
+        &self,
+        scenario: &Scenario,
+        application_of: impl Fn(AgentIndex) -> ApplicationIndex,
+    ) -> bool {
+        let Some(founded) = CallFlow::new(scenario) else { return false };
+        let calls_of = |agent: AgentIndex| scenario.applications[application_of(agent).position()].calls().count();
+        let is_caller = |(agent, caller): (&AgentIndex, &Caller)| {
+            let are_calls = caller.entries.is_empty() || caller.entries.len() == calls_of(*agent);
+            are_calls && calls_of(*agent) > 0 && caller.entries.iter().all(|entry| self.cells.contains_key(&entry.cell))
+        };
+        let are_known = |cell: &CallCell| cell.callers.keys().all(|agent| self.callers.contains_key(agent));
+        self.rank == founded.rank
+            && self.first_call == founded.first_call
+            && self.accounts.len() == founded.accounts.len()
+            && self.callers.iter().all(is_caller)
+            && self.cells.values().all(are_known)
+            && self.is_acyclic(&application_of)
+    }
+
+    /// Whether the routes of calls lead to applications of a higher rank only, so that to follow them comes to an end.
+    fn is_acyclic(&self, application_of: impl Fn(AgentIndex) -> ApplicationIndex) -> bool {
+        let rank = |agent: AgentIndex| self.rank[application_of(agent).position()];
+        self.cells.values().all(|cell| {
+            let least = cell.routes.iter().map(|route| rank(route.reach.agent)).min();
+            least.is_none_or(|least| cell.callers.keys().all(|caller| rank(*caller) < least))
+        })
+    }
+
+    /// Adds to what requests meet on their way to an instance what they meet beyond it.
+    fn complete(&self, passage: &mut Passage, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
+        if let Some(caller) = self.callers.get(&agent) {
+            let (called, failed) = self.until(caller, agent, load, beyond);
+            passage.waited += called;
+            passage.failed += failed;
+        }
+    }
+
+    /// How long all calls of a request of an instance would have taken, summed up over time until now, and which share of requests would have
+    /// been lost with them.
+    fn until(&self, caller: &Caller, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) -> (f64, f64) {
+        let span = (beyond.now - caller.since).units();
+        if span <= 0.0 || caller.entries.is_empty() {
+            return (caller.called, caller.failed);
+        }
+        let stages = beyond.stages(agent);
+        let (time, failed) = time_of(stages, &self.met(caller, stages, load, beyond));
+        (caller.called + time * span, caller.failed + failed * span)
+    }
+
+    /// What the requests of each call of an instance have met since it was last counted.
+    fn met(&self, caller: &Caller, stages: &[Stage], load: &Load, beyond: Beyond<'_>) -> Vec<Met> {
+        let span = (beyond.now - caller.since).units();
+        let calls = stages.iter().flat_map(|stage| stage.calls.iter().map(|call| (stage.order, call.requests)));
+        let met = |(entry, (order, requests)): (&Entry, (CallOrder, u32))| {
+            let Some(cell) = self.cells.get(&entry.cell) else { return Met::LOST };
+            let Some(passage) = self.passage(cell, load, beyond) else { return Met::LOST };
+            let at_once = match order {
+                CallOrder::Sequence => 0,
+                CallOrder::Parallel => requests.div_ceil(cell.routes.len() as u32) - 1,
+            };
+            let last = if at_once > 0 { f64::from(at_once) * self.slowest(cell, load, beyond) } else { 0.0 };
+            Met {
+                time: passage.takes.units() + (passage.waited - entry.waited) / span + last / 2.0,
+                last: last / 2.0,
+                failed: ((passage.failed - entry.failed) / span).clamp(0.0, 1.0),
+                hops: passage.hops,
+            }
+        };
+        caller.entries.iter().zip(calls).map(met).collect()
+    }
+
+    /// For how long a request from a cell, and all that is called for it, occupies the server that it occupies longest.
+    fn slowest(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> f64 {
+        let beyond_instance = |agent: AgentIndex| {
+            let Some(caller) = self.callers.get(&agent) else { return 0.0 };
+            let calls = beyond.stages(agent).iter().flat_map(|stage| &stage.calls);
+            let of_call = |(entry, call): (&Entry, &Call)| {
+                let cell = self.cells.get(&entry.cell);
+                f64::from(call.requests) * cell.map_or(0.0, |cell| self.slowest(cell, load, beyond))
+            };
+            caller.entries.iter().zip(calls).map(of_call).fold(0.0, f64::max)
+        };
+        let of_route = |route: &CallRoute| load.slowest(route.track()).max(beyond_instance(route.reach.agent));
+        cell.routes.iter().map(of_route).fold(0.0, f64::max)
+    }
+
+    /// What requests meet on the routes of a cell, on average; `None` when there are none.
+    fn passage(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> Option<Passage> {
+        Passage::mean(cell.routes.iter().map(|route| {
+            let mut passage = load.passage(route.track(), beyond.now);
+            self.complete(&mut passage, route.reach.agent, load, beyond);
+            passage
+        }))
+    }
+}
+
+impl Met {
+    const LOST: Met = Met { time: 0.0, last: 0.0, failed: 1.0, hops: 0.0 };
+}
+
+/// What is known of agents, and when it is.
+#[derive(Clone, Copy)]
+pub(super) struct Beyond<'a> {
+    pub(super) now: Time,
+    pub(super) scenario: &'a Scenario,
+    pub(super) population: &'a crate::population::Population,
+}
+
+impl<'a> Beyond<'a> {
+    pub(super) fn of(world: &'a FlowWorld<'_>) -> Beyond<'a> {
+        Beyond { now: world.now, scenario: world.scenario, population: world.terrain.population }
+    }
+
+    fn stages(&self, agent: AgentIndex) -> &'a [Stage] {
+        &self.scenario.applications[self.population.agent(agent).application().position()].stages
+    }
+}
+
+/// How long the stages of a request take together, and the share of requests that are lost with a call.
+fn time_of(stages: &[Stage], met: &[Met]) -> (f64, f64) {
+    let (mut time, mut kept) = (0.0, 1.0);
+    let mut rest = met;
+    for stage in stages {
+        let (of_stage, later) = rest.split_at(stage.calls.len().min(rest.len()));
+        rest = later;
+        time += match stage.order {
+            CallOrder::Sequence => of_stage.iter().map(|met| met.time).sum::<f64>() * f64::from(stage.requests()),
+            CallOrder::Parallel => of_stage.iter().map(|met| met.time + met.last).fold(0.0, f64::max),
+        };
+        for (met, call) in of_stage.iter().zip(&stage.calls) {
+            kept *= (1.0 - met.failed).powi(call.requests as i32);
+        }
+    }
+    (time, 1.0 - kept)
+}
+
+impl Flow {
+    /// So many more requests per unit of time take a track. Returns what requests meet on it, and beyond.
+    pub(super) fn load_track(&mut self, track: Track<'_>, rate: f64, beyond: Beyond<'_>) -> Passage {
+        let mut passage = self.load.add(track, rate, beyond.now);
+        if let Some(calls) = &self.calls {
+            calls.complete(&mut passage, track.agent, &self.load, beyond);
+        }
+        passage
+    }
+
+    /// So many requests per unit of time change from one track to another. Returns what requests meet on both, and beyond.
+    pub(super) fn shift_load(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, beyond: Beyond<'_>) -> [Passage; 2] {
+        let mut passages = self.load.shift(from, to, rate, beyond.now);
+        if let Some(calls) = &self.calls {
+            for (passage, track) in passages.iter_mut().zip([from, to]) {
+                calls.complete(passage, track.agent, &self.load, beyond);
+            }
+        }
+        passages
+    }
+
+    /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
+    pub(super) fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
+        let count = self.cells[index.position()].routes.len();
+        let share = rate / count as f64;
+        Passage::mean((0..count).map(|place| {
+            let route = self.cells[index.position()].routes[place];
+            self.load_track(world.track(route), share, Beyond::of(world))
+        }))
+    }
+
+    /// What requests meet on a track, and beyond.
+    pub(super) fn passage(&self, track: Track<'_>, beyond: Beyond<'_>) -> Passage {
+        let mut passage = self.load.passage(track, beyond.now);
+        if let Some(calls) = &self.calls {
+            calls.complete(&mut passage, track.agent, &self.load, beyond);
+        }
+        passage
+    }
+
+    /// Whether applications call others.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls.is_some()
+    }
+}
+
+/// A rate in parts of requests in a period, for `requests` in a unit of time.
+fn parts(rate: f64, window: Duration) -> Parts {
+    (rate * window.units() * PARTS).round()
+}
+
+/// What parts in a period are in requests.
+fn requests(parts: Parts) -> f64 {
+    parts / PARTS
+}

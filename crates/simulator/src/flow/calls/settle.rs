@@ -1,0 +1,194 @@
+//! Rates go through the graph of applications.
+
+use smallvec::SmallVec;
+
+use mario_domain::Time;
+
+use super::super::load::Load;
+use super::super::schedule::Schedule;
+use super::super::window::Window;
+use super::super::{Flow, FlowCell, FlowWorld, Mode};
+use super::{Beyond, CallCell, CallFlow, CallRoute, Caller, Contribution, Due, Entry, Parts, parts, requests};
+use crate::population::AgentIndex;
+use crate::routing::{CellIndex, Nearest};
+
+impl Flow {
+    /// Users of a cell, or its routes, may be others now: takes down what they send to which instances.
+    pub(in crate::flow) fn note_users(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
+        if self.calls.is_none() || world.scenario.applications[router.application(index).position()].stages.is_empty() {
+            return;
+        }
+        let cell = &self.cells[index.position()];
+        let is_sending = !matches!(cell.mode, Mode::Idle);
+        let agents: SmallVec<[AgentIndex; 2]> =
+            cell.routes.iter().filter(|_| is_sending).map(|route| route.agent).collect();
+        let of_user = |schedule: Schedule| parts(schedule.rate(), self.window);
+        let total: Parts = self.sending(&cell.members).map(|(_, schedule)| of_user(schedule)).sum();
+        let share = if agents.is_empty() { 0.0 } else { (total / agents.len() as Parts).floor() };
+        let Some(calls) = &mut self.calls else { return };
+        let new = Contribution { agents, share };
+        let old = calls.users.insert(index, new.clone()).unwrap_or_default();
+        if old != new {
+            let rank = calls.rank[router.application(index).position()];
+            calls.arrive(&old.agents, -old.share, rank);
+            calls.arrive(&new.agents, new.share, rank);
+        }
+    }
+
+    /// The routes of these cells may be others now, and these instances are gone or somewhere else.
+    pub(in crate::flow) fn note_stale(&mut self, cells: &[CellIndex], router: &Nearest, world: &FlowWorld<'_>) {
+        let Some(calls) = &mut self.calls else { return };
+        for cell in cells.iter().filter(|cell| calls.cells.contains_key(cell)) {
+            calls.due.insert((calls.rank[router.application(*cell).position()], Due::Cell(*cell)));
+        }
+        for agent in self.cleared.iter().filter(|agent| calls.callers.contains_key(agent)) {
+            let application = world.terrain.population.agent(*agent).application();
+            calls.due.insert((calls.rank[application.position()], Due::Caller(*agent)));
+        }
+    }
+
+    /// Lets what has changed go through the graph of applications.
+    pub(crate) fn settle_calls(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
+        let Some(mut calls) = self.calls.take() else { return };
+        while let Some((rank, due)) = calls.due.pop_first() {
+            match due {
+                Due::Cell(cell) => self.distribute(&mut calls, cell, rank, router, world),
+                Due::Caller(agent) => calls.enter(agent, &self.load, router, world),
+            }
+        }
+        calls.start(&self.load, Beyond::of(world));
+        self.calls = Some(calls);
+        // Each cell that calls come from is one that users may come to.
+        if self.cells.len() < router.cell_count() {
+            self.cells.resize_with(router.cell_count(), FlowCell::default);
+        }
+    }
+
+    /// Requests of calls from a node go to the nearest instances as they are now.
+    fn distribute(
+        &mut self,
+        calls: &mut CallFlow,
+        index: CellIndex,
+        rank: u32,
+        router: &mut Nearest,
+        world: &mut FlowWorld<'_>,
+    ) {
+        let Some(total) = calls.cells.get(&index).map(|cell| cell.total) else { return };
+        let mut routes: SmallVec<[CallRoute; 1]> = SmallVec::new();
+        if total > 0.0 {
+            let found: SmallVec<[_; 2]> = router.routes(index, &mut world.terrain).into();
+            routes.extend(found.into_iter().map(|route| CallRoute::new(route, world)));
+        }
+        let share = if routes.is_empty() { 0.0 } else { (total / routes.len() as Parts).floor() };
+        let cell = calls.cells.get(&index).cloned().unwrap_or_default();
+        let is_moved = routes.iter().any(|route| self.is_cleared[route.reach.agent.position()]);
+        if cell.routes == routes && cell.share.to_bits() == share.to_bits() && !is_moved {
+            return;
+        }
+        if cell.routes != routes {
+            // What took the old ways is counted before there are others.
+            for caller in cell.callers.keys() {
+                calls.count(*caller, &self.load, Beyond::of(world));
+            }
+        }
+        self.carry(&cell.routes, -cell.share, world.now);
+        self.carry(&routes, share, world.now);
+        let agents = |routes: &[CallRoute]| routes.iter().map(|route| route.reach.agent).collect::<SmallVec<[_; 2]>>();
+        if !world.scenario.applications[router.application(index).position()].stages.is_empty() {
+            calls.arrive(&agents(&cell.routes), -cell.share, rank);
+            calls.arrive(&agents(&routes), share, rank);
+        }
+        calls.cells.insert(index, CallCell { share, routes, ..cell });
+    }
+
+    /// So much more in a period takes each of these routes.
+    fn carry(&mut self, routes: &[CallRoute], share: Parts, now: Time) {
+        if share == 0.0 {
+            return;
+        }
+        let rate = requests(share) / self.window.units();
+        for route in routes {
+            let (agent, way) = (route.reach.agent, route.reach.way);
+            self.load.add(route.track(), rate, now);
+            // Nothing of what came to an instance that is gone counts any more; one that sleeps and may not wake sees what would have come.
+            let is_kept = self.is_cleared[agent.position()] || self.frozen.contains(&agent);
+            if share > 0.0 || !is_kept {
+                self.inflows.change(agent).flow_in(way, requests(share), Window { length: self.window, now });
+            }
+        }
+    }
+}
+
+impl CallFlow {
+    /// So much more reaches each of these instances in a period.
+    fn arrive(&mut self, agents: &[AgentIndex], share: Parts, rank: u32) {
+        for agent in agents {
+            self.callers.entry(*agent).or_default().arrivals += share;
+            self.due.insert((rank, Due::Caller(*agent)));
+        }
+    }
+
+    /// An instance sends calls for what reaches it now, from the node that it is on.
+    fn enter(&mut self, agent: AgentIndex, load: &Load, router: &mut Nearest, world: &FlowWorld<'_>) {
+        let beyond = Beyond::of(world);
+        let node = world.terrain.population.agent(agent).node();
+        let Some(arrivals) = self.callers.get(&agent).map(|caller| caller.arrivals) else { return };
+        let mut entries: SmallVec<[Entry; 2]> = SmallVec::new();
+        if arrivals > 0.0 {
+            for call in beyond.stages(agent).iter().flat_map(|stage| &stage.calls) {
+                let cell = router.cell(call.application, node);
+                entries.push(Entry { cell, amount: arrivals * Parts::from(call.requests), waited: 0.0, failed: 0.0 });
+            }
+        }
+        self.count(agent, load, beyond);
+        let caller = self.callers.entry(agent).or_default();
+        let old = std::mem::replace(&mut caller.entries, entries.clone());
+        let changes = old.iter().map(|entry| (entry, -1)).chain(entries.iter().map(|entry| (entry, 1)));
+        for (entry, sign) in changes {
+            let cell = self.cells.entry(entry.cell).or_default();
+            cell.total += f64::from(sign) * entry.amount;
+            let calls = cell.callers.entry(agent).or_default();
+            *calls = calls.saturating_add_signed(sign);
+            if *calls == 0 {
+                cell.callers.remove(&agent);
+            }
+            self.due.insert((self.rank[router.application(entry.cell).position()], Due::Cell(entry.cell)));
+        }
+    }
+
+    /// Counts what became of the calls of an instance since that was last done. Its calls take other ways, or are others, from now on.
+    fn count(&mut self, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
+        self.to_start.insert(agent);
+        let Some(caller) = self.callers.get(&agent) else { return };
+        let span = (beyond.now - caller.since).units();
+        if span <= 0.0 {
+            return;
+        }
+        let (called, failed) = self.until(caller, agent, load, beyond);
+        let counted = self.counted(caller, agent, load, beyond);
+        for (call, account) in counted {
+            self.accounts[call].add(&account);
+        }
+        if let Some(caller) = self.callers.get_mut(&agent) {
+            (caller.called, caller.failed, caller.since) = (called, failed, beyond.now);
+        }
+    }
+
+    /// Takes down what was summed up on the ways that calls take from now on.
+    fn start(&mut self, load: &Load, beyond: Beyond<'_>) {
+        for agent in std::mem::take(&mut self.to_start) {
+            let Some(caller) = self.callers.get(&agent) else { continue };
+            let entries: SmallVec<[Entry; 2]> = caller
+                .entries
+                .iter()
+                .map(|entry| {
+                    let cell = self.cells.get(&entry.cell);
+                    let passage = cell.and_then(|cell| self.passage(cell, load, beyond)).unwrap_or_default();
+                    Entry { waited: passage.waited, failed: passage.failed, ..*entry }
+                })
+                .collect();
+            let Caller { entries: known, since, .. } = self.callers.entry(agent).or_default();
+            (*known, *since) = (entries, beyond.now);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Service graphs as rates, against messages one by one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use mario_domain::{Duration, Time};
+use mario_policy::Decision;
+use mario_scenario::{
+    ApplicationIndex, CallOrder, DisturbanceEvent, Document, Fidelity, NoFiles, NodeIndex, Occupancy, Scenario,
+};
+use mario_simulator::population::{AgentIndex, Population};
+use mario_simulator::{
+    CallIndex, Detail, Recorder, RunOptions, Sent, SentCalls, Served, ServedCall, Simulation, TraceRecorder,
+};
+
+use crate::calls::stage;
+use crate::fidelity::check_page;
+use crate::world::{Furnish, STILL, audited, scenario, topology};
+
+/// What a run came to at one fidelity.
+#[derive(Default)]
+struct Ran {
+    /// What users got: requests, and how long these took together.
+    users: (u64, f64),
+    lost: u64,
+    /// The same of each call.
+    calls: BTreeMap<u32, (u64, f64)>,
+    calls_lost: u64,
+    /// What agents saw: the application, the node and the time, and the requests of all ways.
+    seen: BTreeMap<(u32, u32, Time), f64>,
+}
+
+impl Recorder for Ran {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
+        let acting = population.agent(agent);
+        let key = (acting.application().0, acting.node().0, time);
+        *self.seen.entry(key).or_default() += acting.requests().iter().map(|fact| fact.rate).sum::<f64>();
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.users.0 += 1;
+        self.users.1 += (served.ended - served.emitted).units();
+    }
+
+    fn lost(&mut self, _time: Time, _user: mario_scenario::UserIndex, _application: ApplicationIndex) {
+        self.lost += 1;
+    }
+
+    fn sent(&mut self, _user: mario_scenario::UserIndex, _application: ApplicationIndex, sent: &Sent) {
+        self.users.0 += sent.served;
+        self.users.1 += sent.response.units();
+        self.lost += sent.lost;
+    }
+
+    fn call_served(&mut self, call: CallIndex, served: &ServedCall) {
+        let sum = self.calls.entry(call.0).or_default();
+        sum.0 += 1;
+        sum.1 += (served.ended - served.emitted).units();
+    }
+
+    fn call_lost(&mut self, _time: Time, _call: CallIndex, _application: ApplicationIndex) {
+        self.calls_lost += 1;
+    }
+
+    fn calls_sent(&mut self, call: CallIndex, _application: ApplicationIndex, sent: &SentCalls) {
+        self.calls.insert(call.0, (sent.served, sent.response.units()));
+        self.calls_lost += sent.lost;
+    }
+}
+
+fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
+    let mut scenario = scenario.clone();
+    scenario.network.fidelity = fidelity;
+    let mut recorders = (Ran::default(), TraceRecorder::new(Vec::new(), &scenario, Detail::Operations));
+    // The trace has traffic told at each step, and who listens changes nothing: each user and call is told once here, at the end.
+    let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
+    simulation.run(&mut recorders.0);
+    let mut again = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
+    again.run(&mut recorders.1);
+    let report = audited(&recorders.1.finish(scenario.end()).expect("memory takes everything"));
+    assert!(report.is_clean(), "{report}");
+    recorders.0
+}
+
+/// Users on node 0 of a front end on node 1, which calls two others in stages, of which one calls a third. Instances take no time; links take one message
+/// after another or any number at once.
+fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
+    let mut world = scenario(topology(&[9, 9, 9], &[(0, 1, 2.0), (1, 2, 3.0)]));
+    for node in [1, 2, 1, 2] {
+        world = world.with_application(1, node, STILL);
+    }
+    for _ in 0..users {
+        world = world.with_user(0, &[Some(0), Some(0)]);
+    }
+    world.duration = Duration::of(8_000.0);
+    world.network.occupancy = occupancy;
+    world.applications[0].stages = vec![stage(CallOrder::Sequence, &[(1, 2)]), stage(order, &[(2, 3)])];
+    world.applications[2].stages = vec![stage(CallOrder::Sequence, &[(3, 1)])];
+    for plan in &mut world.applications {
+        plan.service_time = Duration::of(0.0);
+    }
+    world
+}
+
+#[test]
+fn rates_are_messages_where_nothing_waits() {
+    let world = graph(4, CallOrder::Sequence, Occupancy::Transmission);
+    let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
+    let mean = |(count, sum): (u64, f64)| sum / count as f64;
+    // 2 to the front end, twice 3, and three times 0 and then 3.
+    for ran in [&one, &rates] {
+        assert!((mean(ran.users) - 17.0).abs() < 1e-6, "{}", mean(ran.users));
+        // Each of them 3, but for the one on the same node, which takes as long as its own call.
+        assert!(ran.calls.values().all(|call| (mean(*call) - 3.0).abs() < 1e-6), "{:?}", ran.calls);
+    }
+    // Agents see the same in each period once calls have begun.
+    for ((application, node, time), seen) in one.seen.range((0, 0, Time::at(500.0))..) {
+        if *time < Time::at(500.0) {
+            continue;
+        }
+        let found = rates.seen.get(&(*application, *node, *time)).copied().unwrap_or(0.0);
+        assert!((found - seen).abs() < 1e-9, "application {application} at {time}: {found}, not {seen}");
+    }
+}
+
+#[test]
+fn what_is_lost_beyond_an_instance_is_lost_as_rates_too() {
+    let world = graph(5, CallOrder::Parallel, Occupancy::Transmission)
+        .with_disturbance(4_000.0, DisturbanceEvent::Crash(NodeIndex(2)));
+    let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
+    // Half of the time, all requests are lost with their first call.
+    for ran in [&one, &rates] {
+        assert!(ran.users.0.abs_diff(500) <= 10 && ran.lost.abs_diff(500) <= 10, "{:?} {}", ran.users, ran.lost);
+    }
+    assert!(one.calls_lost > 450 && rates.calls_lost > 450, "{} {}", one.calls_lost, rates.calls_lost);
+}
+
+/// Service graphs, from none that waits to the one that ships.
+fn worlds() -> Vec<(&'static str, Scenario)> {
+    let own = "workload-and-latency-aware";
+    let shop = |policy: &str, settings: &[&str]| {
+        let mut document = Document::preset("shop").expect("a preset");
+        document.set(&settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<_>>());
+        if policy != own {
+            document.set_policy(policy);
+        }
+        document.resolve(&mut NoFiles).expect("a scenario").scenario
+    };
+    vec![
+        ("four services, nothing waits", graph(4, CallOrder::Sequence, Occupancy::Transmission)),
+        ("the same, over links that take one message at a time", graph(1, CallOrder::Sequence, Occupancy::Latency)),
+        ("the same, with calls in parallel", graph(1, CallOrder::Parallel, Occupancy::Latency)),
+        ("`shop`, nobody moves", shop("never-move", &[])),
+        ("`shop`", shop(own, &[])),
+        ("`shop`, 3 × the users", shop(own, &["mobility.users=120", "mobility.first_users=120"])),
+        ("`shop`, at random times", shop(own, &["workload.kind=poisson"])),
+    ]
+}
+
+#[test]
+fn the_page_says_how_far_rates_are_from_messages_in_service_graphs() {
+    let mut table = "| graph | response ms, messages | as rates | | requests of calls, messages | as rates | | of 100 evaluations, agents saw the same number |\n\
+        |---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for (name, world) in worlds() {
+        let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
+        let mean = |ran: &Ran| ran.users.1 / ran.users.0 as f64;
+        let calls = |ran: &Ran| ran.calls.values().map(|(count, _)| *count).sum::<u64>() as f64;
+        let is_same = |(key, seen): &(&(u32, u32, Time), &f64)| {
+            rates.seen.get(*key).is_some_and(|found| (found - **seen).abs() < 1e-6)
+        };
+        let same = one.seen.iter().filter(is_same).count() as f64 * 100.0 / one.seen.len() as f64;
+        let percent = |one: f64, other: f64| format!("{:+.1} %", (other / one - 1.0) * 100.0);
+        let (response, requests) = ((mean(&one), mean(&rates)), (calls(&one), calls(&rates)));
+        writeln!(
+            table,
+            "| {name} | {:.2} | {:.2} | {} | {} | {} | {} | {same:.0} |",
+            response.0,
+            response.1,
+            percent(response.0, response.1),
+            requests.0,
+            requests.1,
+            percent(requests.0, requests.1),
+        )
+        .expect("memory takes everything");
+    }
+    check_page("service-graphs.md", &table);
+}

@@ -1,0 +1,110 @@
+//! Worlds drawn at random in which applications call each other.
+
+use std::collections::BTreeMap;
+
+use mario_scenario::{ApplicationIndex, Call, CallOrder, Fidelity, Metric, Observation, Routing, Scenario, Stage};
+use mario_simulator::{Detail, Reuse, RunOptions};
+
+use super::flavours::flavoured;
+use super::owners::owned;
+use super::remembering::remembering;
+use super::sleep::sleeping;
+use super::{Replay, run, world};
+use crate::world::{audited, outputs};
+
+/// How many worlds are drawn.
+const WORLDS: u64 = 240;
+
+/// A random world in which applications call those after them.
+pub fn calling(number: u64) -> Scenario {
+    let mut scenario = match number % 5 {
+        0 => world(number),
+        1 => flavoured(number),
+        2 => owned(number),
+        // Sleepers are drawn with messages only.
+        3 if number % 3 != 1 => sleeping(number),
+        _ => remembering(number),
+    };
+    scenario.observation = Observation::Arrivals;
+    if scenario.routing == Routing::LeastUsed {
+        scenario.routing = Routing::Nearest(Metric::Hops);
+    }
+    if number % 3 == 1 {
+        scenario.network.fidelity = Fidelity::Flow;
+    }
+    let count = scenario.applications.len();
+    // A small generator of its own, so that other worlds stay what they are.
+    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % limit
+    };
+    for caller in 0..count.saturating_sub(1) {
+        // Some applications call nothing.
+        let stages = if below(4) == 0 { 0 } else { 1 + below(3) };
+        let stages = (0..stages).map(|_| {
+            let order = if below(2) == 0 { CallOrder::Sequence } else { CallOrder::Parallel };
+            let calls = if order == CallOrder::Sequence { 1 } else { 1 + below(2) };
+            let called = (0..calls).map(|_| Call {
+                application: ApplicationIndex::at(caller + 1 + below(count - caller - 1)),
+                requests: [1, 1, 2, 3][below(4)],
+            });
+            Stage { order, calls: called.collect() }
+        });
+        scenario.applications[caller].stages = stages.collect();
+    }
+    if !scenario.has_calls() && count > 1 {
+        let call = Call { application: ApplicationIndex::at(1), requests: 1 };
+        scenario.applications[0].stages = vec![Stage { order: CallOrder::Sequence, calls: vec![call] }];
+    }
+    scenario
+}
+
+#[test]
+fn no_random_world_with_a_service_graph_breaks_a_rule() {
+    let only = std::env::var("MARIO_CALLING").ok().map(|text| text.parse().expect("the number of a world"));
+    let mut seen: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for number in only.map_or(0..WORLDS, |number: u64| number..number + 1) {
+        let replay = Replay(number);
+        let scenario = calling(number);
+        let (trace, report, ..) = run(&scenario, RunOptions::default());
+        assert!(report.is_clean(), "MARIO_CALLING={number}:\n{report}");
+        let everything = RunOptions { threads: 2, reuse: Reuse::Nothing };
+        let ([again, ..], _) = outputs(&scenario, everything, Detail::Full);
+        assert!(again == trace, "world {number} has another trace when everything is asked again");
+        for detail in [Detail::Operations, Detail::Summary] {
+            let every = outputs(&scenario, everything, detail).0;
+            let shared = outputs(&scenario, RunOptions::default(), detail).0;
+            assert!(every == shared, "world {number} goes another way when agents take over what others decided");
+            let counted = audited(&shared[0]);
+            assert!(counted.is_clean(), "world {number}: {counted}");
+            let sums = [counted.counts.served, counted.counts.lost, counted.counts.instances];
+            let expected = [report.counts.served, report.counts.lost, report.counts.instances];
+            assert_eq!(sums, expected, "world {number}");
+        }
+        count(&String::from_utf8_lossy(&trace), scenario.network.fidelity, &mut seen);
+        drop(replay);
+    }
+    if only.is_none() {
+        for what in ["sent as messages", "lost as messages", "served as rates", "lost as rates"] {
+            assert!(seen.get(what).is_some_and(|count| *count > 100), "{what} in too few worlds: {seen:?}");
+        }
+    }
+}
+
+/// Adds up what the records `calls` of a trace tell.
+fn count(trace: &str, fidelity: Fidelity, seen: &mut BTreeMap<&'static str, u64>) {
+    for line in trace.lines().filter(|line| line.starts_with("[\"calls\"")) {
+        let numbers: Vec<f64> =
+            line.trim_matches(['[', ']']).split(',').skip(2).map(|part| part.parse().expect("a number")).collect();
+        let names = match fidelity {
+            Fidelity::Messages => ["sent as messages", "served as messages", "lost as messages"],
+            Fidelity::Flow => ["sent as rates", "served as rates", "lost as rates"],
+        };
+        for (name, count) in names.into_iter().zip(&numbers[1..]) {
+            *seen.entry(name).or_default() += *count as u64;
+        }
+    }
+}
