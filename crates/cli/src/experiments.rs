@@ -34,7 +34,7 @@ impl Jobs {
 /// Arguments that say which runs to make.
 #[derive(Clone, Debug, Args)]
 pub struct StudyArguments {
-    /// A scenario that ships (paper, prototype, city) or the path of a scenario file
+    /// A scenario that ships (paper, prototype, city, shop) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// A policy to run it with, and keys of the scenario that go with it; may be repeated

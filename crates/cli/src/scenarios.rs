@@ -12,7 +12,7 @@ use crate::Failure;
 /// Arguments that name a scenario and its overrides.
 #[derive(Clone, Debug, Args)]
 pub struct ScenarioArguments {
-    /// A scenario that ships (paper, prototype, city) or the path of a scenario file
+    /// A scenario that ships (paper, prototype, city, shop) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Override a key, e.g. topology.size=16; may be repeated

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use correlation::pearson;
 pub(crate) use groups::Groups;
-pub use measuring::{ApplicationFigures, Consumption, Inhibitions, Measured, TierFigures};
+pub use measuring::{ApplicationFigures, CallFigures, Consumption, Inhibitions, Measured, TierFigures};
 pub use reading::Reading;
 
 /// The figures of a run.

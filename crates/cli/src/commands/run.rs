@@ -101,7 +101,7 @@ pub enum SummaryFormat {
 
 pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
-The scenario is one that ships (paper, prototype, city) or a file; `mario scenario new` writes one to start from. The run is kept in a \
+The scenario is one that ships (paper, prototype, city, shop) or a file; `mario scenario new` writes one to start from. The run is kept in a \
 directory: trace.jsonl is everything that happened, operations.csv, moves.csv and handovers.csv are tables, summary.json has the \
 figures that are printed at the end, and run.json says what was run. Until the run is complete there is a file PARTIAL.
 
@@ -154,7 +154,7 @@ fn tell(
     directory: &Path,
     console: &Console,
 ) -> Result<Outcome, Failure> {
-    let measured = if scenario.measures.are_any() { Some(keep_measures(directory)?) } else { None };
+    let measured = if scenario.is_measured() { Some(keep_measures(directory)?) } else { None };
     let summary = &finished.summary;
     match arguments.format {
         SummaryFormat::Text => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::{Detail, Header, Latency, Responses};
+use mario_audit::reader::{CallOrder, Calls, Detail, Header, Latency, Responses};
 use mario_domain::{Capacity, Id, Models};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct Measured {
     pub inhibitions: Vec<Inhibitions>,
     /// Of each tier, from the top down; empty for a trace of counts.
     pub tiers: Vec<TierFigures>,
+    /// Of each call of one application by another, in the order in which they are made; empty where none calls another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallFigures>,
     /// What the run cost, where the scenario has models and the trace tells of single nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
@@ -49,6 +52,29 @@ pub struct ApplicationFigures {
     pub operations: OperationCounts,
     /// Mean and greatest number of instances after a cycle.
     pub instances: MeanAndMax,
+}
+
+/// What became of the requests that instances of one application sent to another.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CallFigures {
+    /// The application whose instances make the call.
+    pub caller: String,
+    /// The application that is called.
+    pub application: String,
+    /// Which of the caller's stages it belongs to, from 1.
+    pub stage: u32,
+    /// Whether the requests of the stage are sent at once, `parallel`, or one after another, `sequence`.
+    pub order: String,
+    /// How many requests are sent for each that the caller has served.
+    pub requests: u64,
+    /// Requests sent.
+    pub sent: u64,
+    /// Requests served.
+    pub served: u64,
+    /// Requests lost.
+    pub lost: u64,
+    /// How long the served requests took on average, with all that was called for them, in milliseconds.
+    pub response_mean: Option<f64>,
 }
 
 /// How often a rule of a node's manager inhibited something.
@@ -99,6 +125,7 @@ pub(super) struct Measuring {
     /// For each node, its place in the carbon intensities of the models.
     region: Vec<usize>,
     hops: u64,
+    calls: Vec<CallFigures>,
     has_nodes: bool,
 }
 
@@ -142,6 +169,7 @@ impl Measuring {
             nodes: vec![node; header.nodes.len()],
             region: regions(header),
             hops: 0,
+            calls: Vec::new(),
             has_nodes: header.detail != Detail::Summary,
         }
     }
@@ -179,6 +207,26 @@ impl Measuring {
 
     pub(super) fn traffic(&mut self, hops: u64) {
         self.hops = hops;
+    }
+
+    pub(super) fn calls(&mut self, header: &Header, record: &Calls) {
+        let call = header.calls[record.call as usize];
+        let id = |place: u32| header.applications[place as usize].id.to_string();
+        self.calls.push(CallFigures {
+            caller: id(call.caller),
+            application: id(call.application),
+            stage: call.stage + 1,
+            order: match call.order {
+                CallOrder::Sequence => "sequence",
+                CallOrder::Parallel => "parallel",
+            }
+            .to_owned(),
+            requests: call.requests,
+            sent: record.sent,
+            served: record.served,
+            lost: record.lost,
+            response_mean: (record.served > 0).then(|| record.sum / record.served as f64),
+        });
     }
 
     /// A node has this hardware in use from a time on.
@@ -229,6 +277,7 @@ impl Measuring {
         Measured {
             applications: applications.collect(),
             inhibitions: inhibitions.collect(),
+            calls: std::mem::take(&mut self.calls),
             tiers: if self.has_nodes { self.tiers(header) } else { Vec::new() },
             consumption: header
                 .models

@@ -163,6 +163,7 @@ impl Reading {
             }
             Record::Latency(latency) => self.measuring.latency(latency),
             Record::Traffic(traffic) => self.measuring.traffic(traffic.hops),
+            Record::Calls(calls) => self.measuring.calls(&self.header, calls),
             Record::End(_) => self.is_complete = true,
             Record::Evaluation(_)
             | Record::Gone(_)

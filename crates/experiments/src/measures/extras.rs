@@ -26,6 +26,7 @@ pub const METRIC: &str = "metric/";
 const APPLICATION: &str = "application/";
 const TIER: &str = "tier/";
 const RULE: &str = "rule/";
+const CALL: &str = "call/";
 
 /// What is measured of an application: its name in files, what a person calls it, its unit, decimals, whether less is better, and
 /// whether policies are compared by it. Counts of operations are those of groups again, so that nothing is compared by them.
@@ -78,6 +79,14 @@ pub fn extra(name: &str) -> Option<Extra> {
             _ => None,
         };
     }
+    if let Some(call) = of.strip_prefix(CALL) {
+        return match measure {
+            "response_mean" => Some(new(format!("response time, {call}"), "ms", 3, true, true)),
+            "served" => Some(new(format!("calls served {call}"), "", 1, false, false)),
+            "lost" => Some(new(format!("calls lost {call}"), "", 1, true, false)),
+            _ => None,
+        };
+    }
     let rule = of.strip_prefix(RULE).filter(|_| measure == "inhibited")?;
     Some(new(format!("inhibited by {rule}"), "", 1, true, false))
 }
@@ -89,6 +98,20 @@ pub fn measured_values(measured: &Measured) -> Values {
         for (measure, ..) in OF_APPLICATION {
             values.insert(format!("{APPLICATION}{}.{measure}", figures.application), of_application(figures, measure));
         }
+    }
+    // Calls of one application by another are one, in whichever stages they are made.
+    let mut calls: BTreeMap<(&str, &str), (u64, u64, f64)> = BTreeMap::new();
+    for figures in &measured.calls {
+        let (served, lost, sum) = calls.entry((&figures.caller, &figures.application)).or_default();
+        *served += figures.served;
+        *lost += figures.lost;
+        *sum += figures.response_mean.unwrap_or(0.0) * figures.served as f64;
+    }
+    for ((caller, application), (served, lost, sum)) in calls {
+        let name = |measure: &str| format!("{CALL}{caller}>{application}.{measure}");
+        values.insert(name("response_mean"), (served > 0).then(|| sum / served as f64));
+        values.insert(name("served"), Some(served as f64));
+        values.insert(name("lost"), Some(lost as f64));
     }
     for tier in &measured.tiers {
         values.insert(format!("{TIER}{}.utilisation", tier.name), tier.utilisation);
@@ -140,7 +163,7 @@ fn of_application(figures: &ApplicationFigures, measure: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Consumption, Inhibitions, MeanAndMax, OperationCounts, TierFigures};
+    use crate::figures::{CallFigures, Consumption, Inhibitions, MeanAndMax, OperationCounts, TierFigures};
 
     #[test]
     fn every_name_of_a_run_says_what_it_means() {
@@ -160,11 +183,23 @@ mod tests {
         };
         let tier = TierFigures { tier: 1, name: "edge".to_owned(), utilisation: None, energy_joules: Some(9.0) };
         let inhibitions = Inhibitions { node: "n".to_owned(), rule: "capacity".to_owned(), count: 3 };
+        let call = CallFigures {
+            caller: "a.b".to_owned(),
+            application: "c".to_owned(),
+            stage: 1,
+            order: "sequence".to_owned(),
+            requests: 2,
+            sent: 9,
+            served: 1,
+            lost: 2,
+            response_mean: Some(8.0),
+        };
         let consumption =
             Consumption { node_joules: 1.0, link_joules: 2.0, energy_joules: 3.0, money: 4.0, carbon_grams: None };
         let measured = Measured {
             applications: vec![application],
             inhibitions: vec![inhibitions.clone(), Inhibitions { node: "m".to_owned(), ..inhibitions }],
+            calls: vec![call.clone(), CallFigures { served: 3, response_mean: Some(4.0), ..call }],
             tiers: vec![tier],
             consumption: Some(consumption),
         };
@@ -173,6 +208,8 @@ mod tests {
         assert_eq!(values["application/a.b.migrate"], Some(7.0));
         assert_eq!(values["application/a.b.late_share"], Some(0.25));
         assert_eq!(values["rule/capacity.inhibited"], Some(6.0));
+        assert_eq!(values["call/a.b>c.response_mean"], Some(5.0));
+        assert_eq!(values["call/a.b>c.lost"], Some(4.0));
         assert_eq!((values["money"], values["carbon_grams"]), (Some(4.0), None));
         assert_eq!(
             extra("application/a.b.response_p95").map(|extra| extra.title),

@@ -137,6 +137,7 @@ impl Fold {
             | Record::Wakings(_)
             | Record::Latency(_)
             | Record::Traffic(_)
+            | Record::Calls(_)
             | Record::Live(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
@@ -401,7 +402,7 @@ impl Fold {
             regret: self.regret.finish(),
             replay,
             areas,
-            measured: (header.measures || header.models.is_some()).then_some(measured),
+            measured: (header.measures || header.models.is_some() || !header.calls.is_empty()).then_some(measured),
             about: self.about,
         }
     }

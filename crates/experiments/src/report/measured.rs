@@ -1,7 +1,7 @@
 //! What is measured of single applications, nodes and tiers, and what a run cost: as tables with their units.
 
 use super::Table;
-use crate::figures::{ApplicationFigures, Consumption, Measured, TierFigures};
+use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measured, TierFigures};
 
 /// More applications or nodes than this are counted and not listed.
 const ROWS_MAX: usize = 100;
@@ -9,6 +9,9 @@ const ROWS_MAX: usize = 100;
 /// The tables of a run. `id` tells them apart from others on the page, and `of` says whose they are.
 pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
+    if !measured.calls.is_empty() {
+        tables.push(calls(&measured.calls));
+    }
     if !measured.tiers.is_empty() {
         tables.push(tiers(&measured.tiers));
     }
@@ -105,6 +108,20 @@ fn applications(applications: &[ApplicationFigures]) -> Table {
     ];
     let lead = "Client requests, response times and operations of each application.";
     table("applications", "Applications", lead, &head, applications.iter().map(row).collect())
+}
+
+fn calls(calls: &[CallFigures]) -> Table {
+    let row = |figures: &CallFigures| {
+        let CallFigures { caller, application, stage, order, requests, sent, served, lost, response_mean } = figures;
+        let mut row = vec![format!("{caller} → {application}"), stage.to_string(), order.clone()];
+        row.extend([requests, sent, served, lost].map(u64::to_string));
+        row.push(decimal(*response_mean, 3));
+        row
+    };
+    let head = ["call", "stage", "order", "requests each", "sent", "served", "lost", "mean, ms"];
+    let lead = "Which applications call which others for each client request that they serve: requests, and how long they took with all that \
+                was called for them. A stage begins when the one before it has been answered.";
+    table("calls", "Service graph", lead, &head, calls.iter().map(row).collect())
 }
 
 fn tiers(tiers: &[TierFigures]) -> Table {

@@ -31,7 +31,7 @@ pub(super) fn make(
         let place = Temporary::new(key);
         return in_directory(plan, resolved, &place.0);
     }
-    if resolved.scenario.measures.are_any() {
+    if resolved.scenario.is_measured() {
         let (figures, effort) = traced_with_effort(&resolved.scenario)?;
         return Ok((all_values(&figures, resolved), effort));
     }
@@ -58,7 +58,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(V
 /// The figures, and what is measured beside them if the scenario asks for it.
 fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     let mut all = values(&figures.figures);
-    if resolved.scenario.measures.are_any() {
+    if resolved.scenario.is_measured() {
         all.extend(measured_values(&figures.measured));
     }
     all
