@@ -311,7 +311,8 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        if is_any_without && !applications.is_empty() {
+        // Where calls go in a circle, no application may be left: that is told already.
+        if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
         }
