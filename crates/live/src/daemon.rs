@@ -138,23 +138,18 @@ pub async fn run(
         directory: workload_directory(&config)?,
         log_bytes_max: config.workloads.log_bytes_max,
     };
-    let drivers = drivers(&config, context, equipment);
-    let copies = Copies::new(drivers, core_sender.clone(), events.clone(), runtime.clone());
+    let copies =
+        Copies::new(drivers(&config, context, equipment), core_sender.clone(), events.clone(), runtime.clone());
     let links = Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone());
     let board = Board::new(&config.node, copies.clone(), links.clone());
     let published = board.clone();
     copies.set_on_change(Box::new(move || published.publish()));
     let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::Settings::default());
 
-    let (own_id, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
-    events.tell(Told::Started { node: own_id, journal: journal_id, records: crate::journal::Journal::count(&journal) });
-    let (shadows, faults) = Shadows::open(&config.data, engine);
-    for fault in faults {
-        events.tell(Told::Fault { message: fault.line() });
-    }
+    tell_started(&events, &config, &node, &journal);
     let parts = Parts {
         sleepers: Sleepers::new(&core_sender),
-        shadows,
+        shadows: shadows(&config, engine, &events),
         config: Arc::clone(&config),
         node,
         journal: Box::new(journal),
@@ -194,6 +189,20 @@ pub async fn run(
     let _ = core_sender.send(Event::Stop).await;
     let _ = tokio::task::spawn_blocking(move || thread.join()).await;
     Ok(())
+}
+
+fn tell_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
+    let (node, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
+    events.tell(Told::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
+}
+
+/// The policies that an earlier life of the daemon tried out. Those that cannot be used are told.
+fn shadows(config: &NodeConfig, engine: &Engine, events: &Events) -> Shadows {
+    let (shadows, faults) = Shadows::open(&config.data, engine);
+    for fault in faults {
+        events.tell(Told::Fault { message: fault.line() });
+    }
+    shadows
 }
 
 /// Opens the journal and starts a node with its ledger. Also returns the first effects.

@@ -24,6 +24,7 @@ mod answers;
 mod backend;
 mod body;
 mod counts;
+mod forms;
 mod headers;
 mod ingress;
 mod select;

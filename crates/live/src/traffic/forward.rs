@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use http::header::HOST;
 use http::request::Parts;
-use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
+use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use mario_colony::WorkloadId;
@@ -20,6 +18,7 @@ use crate::seams::{Body, Dormant, DormantState, Forward, LinkError, LocalCopy, N
 use super::answers::Failure;
 use super::backend::{CopyError, Pass};
 use super::body::{Cut, Held, Replay};
+use super::forms::{label, to_absolute_form, to_origin_form};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
 use super::{RequestCounts, Settings, body, select, tunnel};
 
@@ -472,47 +471,6 @@ pub(super) fn count(counts: &RequestCounts, journey: &Journey) {
         Origin::Neighbour(neighbour) => Some(neighbour),
     };
     counts.count(last_hop, journey.itinerary.latency_quanta);
-}
-
-/// Sets the application and the itinerary for the next node.
-pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
-    let application = headers::written(journey.application.id());
-    if let Ok(value) = HeaderValue::try_from(application) {
-        headers.insert(APPLICATION, value);
-    }
-    headers.insert(ITINERARY, journey.itinerary.value());
-}
-
-/// `/path?query`, with the host in a header: HTTP/1.1.
-pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
-    let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
-    *request.uri_mut() = Uri::from(path);
-    if let Some(authority) = parts.uri.authority()
-        && let Ok(host) = HeaderValue::from_str(without_user(authority))
-    {
-        request.headers_mut().insert(HOST, host);
-    }
-}
-
-/// `http://host/path?query`, without the header: HTTP/2.
-pub(super) fn to_absolute_form<B>(request: &mut Request<B>, parts: &Parts) {
-    let mut uri = http::uri::Parts::default();
-    uri.scheme = Some(Scheme::HTTP);
-    let named = parts.headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
-    let authority =
-        parts.uri.authority().and_then(|authority| Authority::try_from(without_user(authority)).ok()).or(named);
-    uri.authority = Some(authority.unwrap_or(Authority::from_static("unknown.invalid")));
-    uri.path_and_query = Some(parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/")));
-    if let Ok(uri) = Uri::from_parts(uri) {
-        *request.uri_mut() = uri;
-    }
-    request.headers_mut().remove(HOST);
-    *request.version_mut() = Version::HTTP_2;
-}
-
-fn without_user(authority: &Authority) -> &str {
-    let text = authority.as_str();
-    text.rsplit_once('@').map_or(text, |(_, host)| host)
 }
 
 /// An empty answer with this status.

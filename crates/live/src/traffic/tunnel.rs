@@ -22,7 +22,8 @@ use crate::seams::{Body, LinkError, LocalCopy, NextHop, Protocol};
 
 use super::answers::Failure;
 use super::backend::{self, CopyError, Pass};
-use super::forward::{Forwarder, Journey, Way, count, label, status, to_absolute_form, to_origin_form};
+use super::forms::{label, to_absolute_form, to_origin_form};
+use super::forward::{Forwarder, Journey, Way, count, status};
 use super::{body, headers};
 
 /// The protocol name of a plain `CONNECT` between nodes.

@@ -78,7 +78,7 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     println!("{answered} answered and {failed} failed of {requests} requests at {rate} per second, over {moves} moves");
     let sum = |name: &str| (0..3).map(|index| metric(&colony, index, name)).sum::<u64>();
     let (records, writes) = (sum("mario_journal_records_total"), sum("mario_journal_writes_total"));
-    let (per_move, seconds) = (moves.max(1) as f64, begun.elapsed().as_secs_f64());
+    let (per_move, seconds) = (f64::from(moves.max(1)), begun.elapsed().as_secs_f64());
     println!(
         "{:.2} moves a second; each took {:.1} records in {:.1} writes to disk, source and target together",
         per_move / seconds,
