@@ -164,10 +164,9 @@ pub async fn run(
         has_initiative: checked.acceptance.as_ref().is_some_and(|acceptance| acceptance.has_initiative()),
     };
     let core = Core::new(parts, effects);
-    let core_runtime = runtime.clone();
     let thread = std::thread::Builder::new()
         .name("core".to_owned())
-        .spawn(move || core.run(&core_runtime, inbox))
+        .spawn(move || core.run(&runtime, inbox))
         .map_err(|error| Fault::new("cannot start the thread of the node").caused_by(error))?;
 
     let mut tasks = JoinSet::new();
