@@ -11,7 +11,7 @@ use mario_prolog::{
 
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
-use crate::vocabulary::HISTORY;
+use crate::vocabulary::{AGE, HISTORY};
 
 /// How many solutions are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,8 @@ pub struct Decision {
     pub inferences: u64,
     /// Whether the policy looked at what happened before: `earlier/5`, `done/4` or `age/2`. If not, it says the same whatever happened.
     pub looked_back: bool,
+    /// Whether it looked at `age/2`. If not, it says the same at every age.
+    pub read_age: bool,
 }
 
 impl Decision {
@@ -121,7 +123,13 @@ const CLAUSE: usize = 3;
 impl Decider {
     /// Memory for policies of this engine.
     pub fn new(engine: &Engine) -> Decider {
-        let decision = Decision { solutions: Vec::new(), ending: Ending::Complete, inferences: 0, looked_back: false };
+        let decision = Decision {
+            solutions: Vec::new(),
+            ending: Ending::Complete,
+            inferences: 0,
+            looked_back: false,
+            read_age: false,
+        };
         Decider { machine: Machine::new(engine), decision }
     }
 
@@ -134,7 +142,7 @@ impl Decider {
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
         let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
         let budget = &policy.settings().budget;
-        let watched = Watched { facts, looked_back: Cell::new(false) };
+        let watched = Watched { facts, looked_back: Cell::new(false), read_age: Cell::new(false) };
         let relations: &dyn Relations = if policy.remembers().is_nothing() { facts } else { &watched };
         let operation = policy.words.numbered_operation;
         let mut query = self.machine.ask(policy.program(), operation, &arguments, relations, budget);
@@ -153,7 +161,7 @@ impl Decider {
             }
         };
         decision.inferences = query.inferences();
-        decision.looked_back = watched.looked_back.get();
+        (decision.looked_back, decision.read_age) = (watched.looked_back.get(), watched.read_age.get());
         decision
     }
 }
@@ -162,12 +170,16 @@ impl Decider {
 struct Watched<'a> {
     facts: &'a KnowledgeBase,
     looked_back: Cell<bool>,
+    read_age: Cell<bool>,
 }
 
 impl Watched<'_> {
     fn watch(&self, position: usize) {
         if HISTORY.contains(&position) {
             self.looked_back.set(true);
+        }
+        if position == AGE {
+            self.read_age.set(true);
         }
     }
 }

@@ -147,6 +147,9 @@ pub(crate) const FIRST_FACTS: usize = 8;
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: what happened before.
 pub(crate) const HISTORY: std::ops::Range<usize> = FIRST_FACTS..NEEDS;
 
+/// The position of `age/2` in [`FACTS`].
+pub(crate) const AGE: usize = 10;
+
 /// The position of `needs/3` in [`FACTS`]; `free/3` follows.
 pub(crate) const NEEDS: usize = 11;
 

@@ -29,12 +29,22 @@ impl<R, T> Default for History<R, T> {
 
 impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     /// The agent has evaluated, seeing these client requests; `next` is the number of its next evaluation. Returns whether that one
-    /// will be shown another history than this one was.
+    /// will be shown another history than this one was, its age apart.
     pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
         // What was done is shown with how long ago that was.
-        let is_new = !self.done.is_empty() || remembers.reads_age;
+        let is_new = !self.done.is_empty();
         expire(&mut self.done, remembers.operations, next);
         self.push_requests(remembers.requests as usize, seen) || is_new
+    }
+
+    /// The agent has evaluated several times, always seeing these client requests, and asked for nothing that was accepted; `next` is
+    /// the number of its next evaluation. Returns as [`History::evaluated`] does.
+    pub fn evaluated_often(&mut self, remembers: Remembers, seen: &[R], times: u32, next: u32) -> bool {
+        let is_new = !self.done.is_empty() && times > 0;
+        expire(&mut self.done, remembers.operations, next);
+        let kept = remembers.requests as usize;
+        // More would push out what they pushed in.
+        (0..kept.max(1).min(times as usize)).fold(is_new, |is_new, _| self.push_requests(kept, seen) || is_new)
     }
 
     fn push_requests(&mut self, kept: usize, seen: &[R]) -> bool {
@@ -123,6 +133,25 @@ mod tests {
             }
         }
         assert_eq!(shown, [vec![], vec![(1, 1)], vec![(1, 2), (2, 1)], vec![(1, 3), (2, 2)], vec![(2, 3)], vec![]]);
+    }
+
+    #[test]
+    fn many_evaluations_at_once_leave_what_one_after_another_leave() {
+        let remembers = Remembers { requests: 3, operations: 4, ..Remembers::default() };
+        for times in 0..9 {
+            let mut one_by_one: History<i32, i32> = History::default();
+            for (evaluation, seen) in (1..).zip([[1], [2], [2], [5]]) {
+                one_by_one.evaluated(remembers, &seen, evaluation + 1);
+                one_by_one.accepted(remembers, Remembered { evaluation, operation: Replicate, target: 7 });
+            }
+            let mut at_once = one_by_one.clone();
+            let mut is_new = false;
+            for evaluation in 5..5 + times {
+                is_new |= one_by_one.evaluated(remembers, &[8], evaluation + 1);
+            }
+            assert_eq!(at_once.evaluated_often(remembers, &[8], times, 5 + times), is_new, "{times}");
+            assert_eq!(at_once, one_by_one, "{times}");
+        }
     }
 
     #[test]

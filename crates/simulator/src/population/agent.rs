@@ -8,7 +8,7 @@ use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::population::index::LinksVersion;
-use crate::population::layers::proposal_cache::RequestSnapshot;
+use crate::population::layers::proposal_cache::{Basis, RequestSnapshot};
 use crate::population::proposal::{Proposal, Target};
 
 /// The manager of one instance. The id of its instance is [`Population::instance`](crate::population::Population::instance).
@@ -293,7 +293,22 @@ impl Agent {
         extra.is_fresh = false;
         self.extra = Some(extra);
         if is_new {
-            self.invalidate_proposals_of_the_past();
+            self.invalidate_proposals_based_on(Basis::Past);
+        } else if remembers.reads_age {
+            self.invalidate_proposals_based_on(Basis::Age);
+        }
+    }
+
+    /// The agent has evaluated several times while it was parked, always seeing what it sees, and nothing was accepted.
+    pub(crate) fn look_back_often(&mut self, remembers: Remembers, times: u32) {
+        let Some(mut extra) = self.extra.take() else { return };
+        let is_new = extra
+            .history
+            .as_mut()
+            .is_some_and(|history| history.evaluated_often(remembers, self.requests(), times, self.evaluations + 1));
+        self.extra = Some(extra);
+        if is_new {
+            self.invalidate_proposals_based_on(Basis::Past);
         }
     }
 
@@ -305,7 +320,7 @@ impl Agent {
         let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
         let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
-        self.invalidate_proposals_of_the_past();
+        self.invalidate_proposals_based_on(Basis::Past);
     }
 
     /// The instance is on another node now, where no client requests have reached it yet.

@@ -80,7 +80,7 @@ enum Answer {
     /// Not to be shared.
     Private,
     Nothing,
-    /// The policy looks back at what happened before, which has to be part of the key.
+    /// The policy looks further back than the key does: at what happened before, or at the age too.
     LooksBack,
     /// This operation, towards the node at this position of the key.
     Proposal(AgentOperation, u8),
@@ -227,14 +227,18 @@ impl DecisionCache {
         if let Some(lookup) = self.lookup_key(hash, Basis::Present) {
             return lookup;
         }
-        let lookup = match self.write_key(population, agent, Basis::Past) {
-            Some(()) => self.lookup_key(self.key().hash(), Basis::Past),
-            None => None,
-        };
-        lookup.unwrap_or(Lookup::Miss(None))
+        for basis in [Basis::Past, Basis::Age] {
+            if self.write_key(population, agent, basis).is_none() {
+                return Lookup::Miss(None);
+            }
+            if let Some(lookup) = self.lookup_key(self.key().hash(), basis) {
+                return lookup;
+            }
+        }
+        Lookup::Miss(None)
     }
 
-    /// Looks up the current key; `None` if what happened before has to be part of it.
+    /// Looks up the current key; `None` if more of what happened before has to be part of it.
     fn lookup_key(&mut self, hash: u64, basis: Basis) -> Option<Lookup> {
         Some(match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
@@ -269,15 +273,17 @@ impl DecisionCache {
         }
     }
 
-    /// Writes the key of an agent as it is in a slot. Returns whether what happened before is part of it; `None` if the decision
+    /// Writes the key of an agent as it is in a slot. Returns how much of what happened before is part of it; `None` if the decision
     /// cannot be shared.
     fn write_key_of(&mut self, slot: SlotId, population: &Population, agent: AgentIndex) -> Option<Basis> {
         self.current = 0;
-        self.write_key(population, agent, Basis::Present)?;
-        if self.key().words() == self.key_at(slot.0 as usize) {
-            return Some(Basis::Present);
+        for basis in [Basis::Present, Basis::Past] {
+            self.write_key(population, agent, basis)?;
+            if self.key().words() == self.key_at(slot.0 as usize) {
+                return Some(basis);
+            }
         }
-        self.write_key(population, agent, Basis::Past).map(|()| Basis::Past)
+        self.write_key(population, agent, Basis::Age).map(|()| Basis::Age)
     }
 
     /// Stores what the policy of an agent said, and what that is based on. `is_plain` says that it may be shared.
@@ -293,7 +299,7 @@ impl DecisionCache {
         let key = if is_plain { self.write_key_of(slot, population, agent) } else { None };
         let answer = match (key, proposal) {
             (None, _) => Answer::Private,
-            (Some(Basis::Present), _) if basis == Basis::Past => Answer::LooksBack,
+            (Some(of_key), _) if basis > of_key => Answer::LooksBack,
             (Some(_), None) => Answer::Nothing,
             (Some(_), Some(proposal)) => {
                 let place = self.key().place(&proposal.target);

@@ -12,7 +12,7 @@ use super::pending::PlaceRequest;
 use crate::population::agent::{Activity, Agent};
 use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::proposal::Proposal;
-use crate::population::state::Population;
+use crate::population::state::{PastUse, Population};
 
 /// The outcomes of a cycle for parked agents of one application.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Population {
     /// recurring traffic; `None` if that cannot be predicted.
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
-        let is_settled = agent.is_unchanged && agent.is_blank;
+        let is_settled = agent.is_blank && agent.is_settled();
         // Where requests are enacted one by one, a node may have room in the middle of a cycle.
         if !is_settled || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
             return None;
@@ -107,6 +107,9 @@ impl Population {
         agent.evaluations += cycles;
         if let Some(number) = last {
             agent.observed_while_parked(number);
+        }
+        if self.past == PastUse::Used {
+            agent.look_back_often(self.policies[agent.policy.position()].remembers(), cycles);
         }
     }
 

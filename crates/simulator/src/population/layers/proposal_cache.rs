@@ -34,18 +34,24 @@ struct CachedProposal {
 }
 
 /// What a decision is based on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Basis {
     /// What the agent sees now: the policy did not look back.
     Present,
-    /// Also what happened before.
+    /// Also what happened before: `earlier/5` and `done/4`.
     Past,
+    /// Also how long the agent has been on its node: `age/2`.
+    Age,
 }
 
 impl Basis {
     /// What a decision was based on.
     pub fn of(decision: &Decision) -> Basis {
-        if decision.looked_back { Basis::Past } else { Basis::Present }
+        match (decision.read_age, decision.looked_back) {
+            (true, _) => Basis::Age,
+            (false, true) => Basis::Past,
+            (false, false) => Basis::Present,
+        }
     }
 }
 
@@ -218,12 +224,19 @@ impl Agent {
         }
     }
 
-    /// What happened before is no longer what it was at the last evaluation, so no cached proposal is valid that is based on it.
-    pub(crate) fn invalidate_proposals_of_the_past(&mut self) {
+    /// What happened before, or the age, is no longer what it was at the last evaluation, so no cached proposal is valid that is based
+    /// on as much.
+    pub(crate) fn invalidate_proposals_based_on(&mut self, basis: Basis) {
         self.is_unchanged = false;
         for snapshot in &mut self.snapshots {
-            snapshot.cached.take_if(|cached| cached.basis == Basis::Past);
+            snapshot.cached.take_if(|cached| cached.basis >= basis);
         }
+    }
+
+    /// Whether the agent will propose the same while it sees what it sees, whatever else is shown of the past: what it proposed last is
+    /// cached, and would not be if it were based on what has changed.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
     /// Whether a snapshot of the recurring pattern has the requests that the agent sees.

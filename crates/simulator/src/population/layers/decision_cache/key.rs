@@ -140,7 +140,7 @@ impl Key {
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
-        let history = agent.history().filter(|_| basis == Basis::Past);
+        let history = agent.history().filter(|_| basis != Basis::Present);
         self.find_nodes(population, agent, neighbours, history)?;
         self.length = HEAD;
         let remembered = self.write_remembered(population.memory, agent)?;
@@ -148,9 +148,9 @@ impl Key {
         for fact in requests {
             self.write_request(fact)?;
         }
-        if basis == Basis::Past {
-            let reads_age = population.policy(agent.policy()).remembers().reads_age;
-            self.write_history(history, agent.evaluations() + 1, reads_age.then(|| agent.age()))?;
+        if basis != Basis::Present {
+            let age = (basis == Basis::Age).then(|| agent.age());
+            self.write_history(history, agent.evaluations() + 1, age)?;
         }
         let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
         // Each of these is below 32.
