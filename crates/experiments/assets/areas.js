@@ -68,6 +68,16 @@ function applicationParts(run) {
   }));
 }
 
+function asleepParts(run) {
+  return run.applications.map((application, place) => ({
+    name: application.id, colour: applicationColour(place), values: run.asleep.values.map((counts) => counts[place]),
+  }));
+}
+
+function ownerParts(run) {
+  return [["evicted", "var(--evicted)"], ["shrunk", "var(--shrunk)"]].map(([name, colour], place) => ({ name, colour, values: run.owners.values.map((counts) => counts[place]) }));
+}
+
 // The top tier lies lowest: what is far from the users is the ground.
 function tierParts(run) {
   const count = run.tiers.values.length ? run.tiers.values[0].length : 0;

@@ -6,6 +6,10 @@ const RULES = {
   leaving: ["about to leave", "#CCBB44"],
   down: ["down", "#AA3377"],
   acceptance: ["not accepted by its policy", "#66CCEE"],
+  flavour: ["no other flavour", "#228833"],
+  asleep: ["asleep already", "#332288"],
+  awake: ["awake already", "#88CCEE"],
+  sleepless: ["does not sleep", "#999933"],
   "acceptance-failed": ["its policy gave no answer", "#BBBBBB"],
 };
 const INHIBITING_SHOWN = 10;

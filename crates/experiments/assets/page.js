@@ -114,6 +114,8 @@ function sections(report) {
     operationsSection(report),
     movementsSection(report),
     plainSection(report, "instances", "Instances over time", "How many instances of each application there are.", stacked(applicationParts, (run) => run.instances, "instances")),
+    report.runs.some((run) => run.asleep) ? plainSection({ ...report, runs: report.runs.filter((run) => run.asleep) }, "asleep", "Sleepers over time", "How many instances of each application sleep.", stacked(asleepParts, (run) => run.asleep, "sleeping instances")) : null,
+    report.runs.some((run) => run.owners) ? plainSection({ ...report, runs: report.runs.filter((run) => run.owners) }, "owners", "What owners of nodes did", "How many instances they have evicted and shrunk until then.", stacked(ownerParts, (run) => run.owners, "instances")) : null,
     plainSection(report, "tiers", "Where instances live", "The same instances by the tier of their node, from the top of the infrastructure down.", stacked(tierParts, (run) => run.tiers, "instances")),
     plainSection(report, "responses", "Response times", "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.", (run) => ({ draw: (width) => distributionChart(run, width), rows: () => distributionRows(run) })),
     plainSection(report, "inhibited", "What was inhibited, where and why", "The nodes whose managers said no most often.", (run) => ({ draw: (width) => inhibitedChart(run, width), rows: () => inhibitedRows(run) })),

@@ -8,7 +8,7 @@ function targetName(run, target) {
 function wishText(run, [operation, target]) {
   const word = OPERATIONS[operation];
   if (word === "adapt") return `adapt to ${target}`;
-  return word === "undeploy" ? "undeploy" : `${word} ${word === "replicate" && target === -1 ? "on" : "to"} ${targetName(run, target)}`;
+  return ["undeploy", "sleep", "wake"].includes(word) ? word : `${word} ${word === "replicate" && target === -1 ? "on" : "to"} ${targetName(run, target)}`;
 }
 
 // A judgement in words: `[kind, text]`.
@@ -28,6 +28,13 @@ function judgementText(history, { event, from }, instance) {
     case EVENT.evicted: return ["evicted", `evicted by the owner of ${node(from)}: ${run.replay.reasons[second][2]}`];
     case EVENT.shrunk: return ["shrunk", `shrunk to ${run.applications[run.replay.instances[first][1]].flavours[second][0]} by the owner of ${node(from)}: ${run.replay.reasons[third][2]}`];
     case EVENT.announced: return ["evicted", `told to leave ${node(from)} within ${plural(second, "evaluation")}: ${run.replay.reasons[third][2]}`];
+    case EVENT.sleep: return ["sleep", `sleeps on ${node(from)}`];
+    case EVENT.wake: return ["wake", `wakes on ${node(from)}`];
+    case EVENT.woken: return ["wake", `woken on ${node(from)} by a client request`];
+    case EVENT.notWoken: {
+      const [manager, , words] = run.replay.reasons[second];
+      return ["inhibited", `a client request was not let wake it by ${manager}: ${words}`];
+    }
     case EVENT.inhibited: {
       const [manager, , words] = run.replay.reasons[fourth];
       return ["inhibited", `${wishText(run, [second, third])} inhibited by ${manager}: ${words}`];
@@ -70,7 +77,7 @@ function instanceDetails(history, instance, moment, pick) {
   const judgements = history.before(history.ofInstance[instance], moment).reverse();
   return [
     h("h3", {}, h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `Instance ${id}`),
-    h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, ${history.flavourName(state, instance) ? `running as ${history.flavourName(state, instance)}, ` : ""}`, node < 0 ? (judgements.length ? "gone" : "not there yet")
+    h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, ${history.flavourName(state, instance) ? `running as ${history.flavourName(state, instance)}, ` : ""}${state.asleep.has(instance) ? "asleep, " : ""}`, node < 0 ? (judgements.length ? "gone" : "not there yet")
       : ["on ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, run.nodes.ids[node])]),
     decision ? decisionDetails(run, app, run.policies[decision[7]], decision, history.moments[moment]) : h("p", { class: "hint" }, noDecision(run)),
     judgements.length ? judgementList(history, judgements, "What became of it", instance) : null,
@@ -135,7 +142,7 @@ function judgementList(history, judgements, title, instance) {
     const [kind, text] = judgementText(history, judgement, instance);
     const time = history.moments[judgement.event[0]];
     const code = judgement.event[1];
-    const isOfInstance = (code >= EVENT.migrate && code <= EVENT.inhibited) || (code >= EVENT.evicted && code <= EVENT.announced);
+    const isOfInstance = (code >= EVENT.migrate && code <= EVENT.inhibited) || (code >= EVENT.evicted && code <= EVENT.notWoken);
     const who = instance === undefined && isOfInstance ? `${history.run.replay.instances[judgement.event[2]][0]}: ` : "";
     const previous = lines[lines.length - 1];
     if (previous && previous.text === who + text) {
@@ -165,7 +172,7 @@ function nodeDetails(history, node, moment, pick) {
     state.on[node].length ? h("p", { class: "tenants" }, state.on[node].map((instance) => {
       const [id, application] = run.replay.instances[instance];
       return h("button", { type: "button", class: "tenant", onclick: () => pick({ instance }) },
-        h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `${id}, ${run.applications[application].id}${history.flavourName(state, instance) ? `, ${history.flavourName(state, instance)}` : ""}`);
+        h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `${id}, ${run.applications[application].id}${history.flavourName(state, instance) ? `, ${history.flavourName(state, instance)}` : ""}${state.asleep.has(instance) ? ", asleep" : ""}`);
     })) : h("p", { class: "hint" }, "No instance is here."),
     judgements.length ? [h("p", {}, `${accepted} accepted, ${inhibited} inhibited so far.`), judgementList(history, judgements, "Its verdicts")]
       : h("p", { class: "hint" }, "Its manager has not been asked yet."),
@@ -189,7 +196,7 @@ function momentDetails(history, moment) {
     h("h4", {}, "By tier"),
     h("table", { class: "now" }, h("tbody", {}, tiers.slice(0, 12).map((tier) => row(tierName(run, tier), alive.filter(([, other]) => other === tier).length, tierColour(tier, tiers.length))))),
     h("h4", {}, "So far"),
-    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["adapt", EVENT.adapt], ["shrunk", EVENT.shrunk], ["evicted", EVENT.evicted], ["inhibited", EVENT.inhibited]].filter(([name, code]) => !["adapt", "shrunk", "evicted"].includes(name) || soFar(code)).map(([name, code]) => h("tr", {},
+    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["adapt", EVENT.adapt], ["sleep", EVENT.sleep], ["wake", EVENT.wake], ["woken", EVENT.woken], ["shrunk", EVENT.shrunk], ["evicted", EVENT.evicted], ["inhibited", EVENT.inhibited]].filter(([name, code]) => !["adapt", "sleep", "wake", "woken", "shrunk", "evicted"].includes(name) || soFar(code)).map(([name, code]) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name), h("td", {}, whole(soFar(code))), h("td", { class: "meter" }))))),
   ];
 }

@@ -105,6 +105,7 @@ class Stage {
         chip.getBoundingClientRect();
       }
       place(chip, cellPlace(this.layout, node, state.slot[instance]));
+      chip.classList.toggle("asleep", state.asleep.has(instance));
       chip.classList.toggle("tiny", this.layout.boxes[node].cell < 8);
     });
     this.showUsers(state, place);
@@ -153,6 +154,9 @@ class Stage {
       if (code === EVENT.announced && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark announced" }));
       if (code === EVENT.shrunk && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark shrunk" }));
       if (code === EVENT.adapt && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark adapt" }));
+      if (code === EVENT.sleep && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark sleep" }));
+      if ((code === EVENT.wake || code === EVENT.woken) && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark wake" }));
+      if (code === EVENT.notWoken && from) this.refuse(from, from);
       if (code === EVENT.inhibited && from) this.refuse(from, second === 0 ? from : third >= 0 ? boxMiddle(this.layout, third) : from);
       if (code === EVENT.deployInhibited) this.cross(boxMiddle(this.layout, second));
       if (code === EVENT.handover && earlier.user[first] >= 0 && second >= 0) {

@@ -36,14 +36,14 @@ class History {
       flavour: new Int32Array(run.replay.instances.length),
       user: new Int32Array(run.users.length).fill(-1),
       on: run.nodes.ids.map(() => []),
-      down: new Set(), leaving: new Set(), broken: new Set(),
+      asleep: new Set(), down: new Set(), leaving: new Set(), broken: new Set(),
     };
   }
 
   copy(state) {
     return {
       node: state.node.slice(), slot: state.slot.slice(), flavour: state.flavour.slice(), user: state.user.slice(), on: state.on.map((instances) => [...instances]),
-      down: new Set(state.down), leaving: new Set(state.leaving), broken: new Set(state.broken),
+      asleep: new Set(state.asleep), down: new Set(state.down), leaving: new Set(state.leaving), broken: new Set(state.broken),
     };
   }
 
@@ -84,6 +84,8 @@ class History {
       case EVENT.replicate: this.settle(state, third, second); break;
       case EVENT.adapt: state.flavour[first] = second; break;
       case EVENT.shrunk: state.flavour[first] = second; break;
+      case EVENT.sleep: state.asleep.add(first); break;
+      case EVENT.wake: case EVENT.woken: state.asleep.delete(first); break;
       case EVENT.undeploy: case EVENT.evicted: this.leave(state, first); break;
       case EVENT.nodeDown:
         state.down.add(first);
@@ -100,17 +102,17 @@ class History {
   // Remembers which instances and nodes an event is about; `state` is that before it.
   index(event, state) {
     const [, code, first, second, third, fourth] = event;
-    const isOfOwner = code >= EVENT.evicted && code <= EVENT.announced;
-    const own = isOfOwner || (code >= EVENT.migrate && code <= EVENT.inhibited) ? state.node[first] : -1;
+    const concernsOwnNode = code >= EVENT.evicted && code <= EVENT.notWoken;
+    const own = concernsOwnNode || (code >= EVENT.migrate && code <= EVENT.inhibited) ? state.node[first] : -1;
     const nodes = new Set();
     const judged = { event, from: own };
     if (code === EVENT.deployed || code === EVENT.migrate || code === EVENT.replicate) nodes.add(second);
-    if (isOfOwner || (code >= EVENT.migrate && code <= EVENT.undeploy)) nodes.add(own);
+    if (concernsOwnNode || (code >= EVENT.migrate && code <= EVENT.undeploy)) nodes.add(own);
     if (code === EVENT.inhibited) nodes.add(this.places.get(this.run.replay.reasons[fourth][0]));
     if (code === EVENT.deployInhibited) nodes.add(this.places.get(this.run.replay.reasons[third][0]));
     if (code >= EVENT.nodeDown && code <= EVENT.nodeLeaving) nodes.add(first);
     nodes.forEach((node) => { if (node >= 0) this.ofNode[node].push(judged); });
-    if (isOfOwner || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
+    if (concernsOwnNode || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
     if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) this.ofInstance[third].push(judged);
     if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
   }
@@ -137,6 +139,7 @@ class History {
   used(state, node) {
     return sum(state.on[node].map((instance) => {
       const application = this.run.applications[this.run.replay.instances[instance][1]];
+      if (state.asleep.has(instance)) return application.keeps || 0;
       return application.flavours ? application.flavours[state.flavour[instance]][1] : application.hardware;
     }));
   }

@@ -93,7 +93,7 @@ class Player {
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
     const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
     const acts = this.history ? this.history.eventsAt.flat().map(([, code]) => code) : [];
-    const owners = [["evicted", EVENT.evicted], ["announced", EVENT.announced], ["shrunk", EVENT.shrunk]].filter(([, code]) => acts.includes(code)).map(([name]) => name);
+    const owners = [["evicted", EVENT.evicted], ["announced", EVENT.announced], ["shrunk", EVENT.shrunk], ["sleep", EVENT.sleep], ["wake", EVENT.woken], ["wake", EVENT.wake]].filter(([, code]) => acts.includes(code)).map(([name]) => name).filter((name, place, names) => names.indexOf(name) === place);
     const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) => h("span", { class: `key mark-key ${name}` }, name));
     return h("div", { class: "legend", "aria-label": "Legend" }, applications, this.history ? [user, marks] : null);
   }
@@ -159,7 +159,7 @@ class Player {
   summary(events) {
     const count = (code) => events.filter((event) => event[1] === code).length;
     const parts = [[EVENT.deployed, "deployed"], [EVENT.handover, "handover", "handovers"], [EVENT.migrate, "migrate"], [EVENT.replicate, "replicate"], [EVENT.undeploy, "undeploy"], [EVENT.adapt, "adapt"],
-      [EVENT.evicted, "evicted"], [EVENT.announced, "told to leave"], [EVENT.shrunk, "shrunk"],
+      [EVENT.evicted, "evicted"], [EVENT.announced, "told to leave"], [EVENT.shrunk, "shrunk"], [EVENT.sleep, "sleep"], [EVENT.wake, "wake"], [EVENT.woken, "woken by a request", "woken by requests"], [EVENT.notWoken, "not let wake"],
       [EVENT.inhibited, "inhibited"], [EVENT.deployInhibited, "deploy inhibited"], [EVENT.nodeDown, "node down"], [EVENT.nodeUp, "node up"], [EVENT.linkDown, "link down"], [EVENT.linkUp, "link up"]]
       .filter(([code]) => count(code)).map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
     return parts.length ? capital(list(parts)) : "Every agent stays.";

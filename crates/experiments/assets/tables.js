@@ -65,7 +65,7 @@ function comparisonTables(report) {
   const regret = report.runs.some((run) => run.regret)
     ? [{ head: "regret, users", name: "satisfied_regret", digits: 2, groups: ["all"], value: (figures, run) => meanRegret(run, "satisfied") }] : [];
   // What the paper's figures do not count: shown where it happened.
-  const further = [["adapts", "adapt", 0], ["evicted by owners", "evicted", 1], ["shrunk by owners", "shrunk", 2]]
+  const further = [["adapts", "adapt", 0], ["evicted by owners", "evicted", 1], ["shrunk by owners", "shrunk", 2], ["sleeps", "sleep", 3], ["wakes", "wake", 4], ["woken by requests", "woken", 5], ["not let wake", "not_woken", 6]]
     .filter(([, , place]) => report.runs.some((run) => run.figures.some((figures) => figures.further[place])))
     .map(([head, name, place]) => ({ head, name, digits: 0, value: (figures) => figures.further[place] }));
   return [

@@ -60,6 +60,10 @@ struct Fold {
     by_application: Vec<u64>,
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
+    asleep: Option<Samples<Vec<u64>>>,
+    /// Evicted and shrunk, until now.
+    acts: [u64; 2],
+    owners: Option<Samples<[u64; 2]>>,
     tiers: Samples<Vec<u64>>,
     tracks: Vec<Vec<u32>>,
     responses: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
@@ -81,6 +85,9 @@ impl Fold {
             by_application: vec![0; header.applications.len()],
             by_tier: vec![0; tier_count],
             instances: Samples::new(),
+            asleep: (header.has_sleep() && header.detail != Detail::Summary).then(Samples::new),
+            acts: [0; 2],
+            owners: header.notice.is_some().then(Samples::new),
             tiers: Samples::new(),
             tracks: vec![Vec::new(); header.users.len().min(TRACKS_MAX)],
             responses: vec![Default::default(); header.applications.len()],
@@ -128,12 +135,16 @@ impl Fold {
             Record::Regret(regret) => self.regret.add(&regret),
             Record::Owner(owner) => self.owner(&owner),
             Record::Woken(woken) => self.woken(&woken),
+            Record::Owners(owners) => {
+                for row in &owners.rows {
+                    self.acted(time, row.evicted, row.shrunk);
+                }
+            }
             Record::Usage(_)
             | Record::Client(_)
             | Record::Clients(_)
             | Record::Handovers(_)
             | Record::Gone(_)
-            | Record::Owners(_)
             | Record::Wakings(_)
             | Record::Latency(_)
             | Record::Traffic(_)
@@ -197,6 +208,19 @@ impl Fold {
         self.instances.push(cycle.time, || self.by_application.clone());
         self.tiers.push(cycle.time, || self.by_tier.clone());
         self.areas.frame(cycle.time);
+        let placement = &self.placement;
+        if let Some(asleep) = &mut self.asleep {
+            asleep.push(cycle.time, || placement.asleep(self.by_application.len()));
+        }
+    }
+
+    /// Owners of nodes did so much more.
+    fn acted(&mut self, time: f64, evicted: u64, shrunk: u64) {
+        self.acts = [self.acts[0] + evicted, self.acts[1] + shrunk];
+        let acts = self.acts;
+        if let Some(owners) = self.owners.as_mut().filter(|_| evicted + shrunk > 0) {
+            owners.push(time, || acts);
+        }
     }
 
     /// A cycle of a trace of counts: nobody knows which instances did what, but how many there are and in which tiers.
@@ -324,6 +348,10 @@ impl Fold {
     /// The owner of a node did something to what runs there.
     fn owner(&mut self, owner: &Owner) {
         let node = self.header.nodes[owner.node as usize].id.to_string();
+        let count = |is_it: fn(&OwnerActKind) -> bool| owner.acts.iter().filter(|act| is_it(&act.kind)).count() as u64;
+        let evicted = count(|kind| *kind == OwnerActKind::Evicted);
+        let shrunk = count(|kind| matches!(kind, OwnerActKind::Shrunk(_)));
+        self.acted(owner.time, evicted, shrunk);
         for OwnerAct { instance, kind, reason } in &owner.acts {
             let Some(instance) = self.placement.find(instance) else { continue };
             let reason = self.recording.reason(&node, "owner", reason.clone());
@@ -392,6 +420,8 @@ impl Fold {
             figures: figures.groups.iter().map(ShownFigures::new).collect(),
             bars: bars(&cycles),
             instances: self.instances,
+            asleep: self.asleep,
+            owners: self.owners.filter(|owners| !owners.times.is_empty()),
             tiers: self.tiers,
             responses: self
                 .responses

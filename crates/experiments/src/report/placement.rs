@@ -27,6 +27,15 @@ pub(crate) struct Placed {
 }
 
 impl Placement {
+    /// How many instances of each application sleep.
+    pub(crate) fn asleep(&self, applications: usize) -> Vec<u64> {
+        let mut counts = vec![0; applications];
+        for placed in self.instances.iter().filter(|placed| placed.is_asleep && placed.node.is_some()) {
+            counts[placed.application as usize] += 1;
+        }
+        counts
+    }
+
     /// An instance appears.
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;

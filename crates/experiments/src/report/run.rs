@@ -33,6 +33,12 @@ pub struct Run {
     pub(crate) bars: Bars,
     /// Instances of each application.
     pub(crate) instances: Samples<Vec<u64>>,
+    /// The sleeping instances of each application, where any sleeps and the trace tells which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asleep: Option<Samples<Vec<u64>>>,
+    /// How many instances the owners of nodes have evicted and shrunk until then, where they have initiative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// Instances in each tier.
     pub(crate) tiers: Samples<Vec<u64>>,
     pub(crate) responses: Vec<ResponseRow>,

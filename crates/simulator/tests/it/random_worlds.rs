@@ -4,6 +4,7 @@
 
 pub mod calling;
 pub mod drawn;
+mod everything;
 pub mod flavours;
 pub mod kinds;
 mod one_each;

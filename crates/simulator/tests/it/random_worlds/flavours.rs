@@ -55,9 +55,8 @@ const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          aggregate_all(count, (running(I, large), serviceInstance(I, A, N)), C), C > 1.\n\
                      reject(request(migrate, _, A, _, _), one_way) :- \\+ flavour(A, _, _, _, _, _).\n";
 
-/// A random world whose applications have flavours.
-pub fn flavoured(number: u64) -> Scenario {
-    let mut scenario = world(number);
+/// Gives applications flavours.
+pub fn give_flavours(scenario: &mut Scenario, number: u64) {
     for (place, plan) in scenario.applications.iter_mut().enumerate() {
         let seed = number as usize + place;
         let own = &plan.application;
@@ -88,6 +87,12 @@ pub fn flavoured(number: u64) -> Scenario {
         flavours.truncate([4, 3, 2, 0][seed % 4]);
         plan.application.flavours = flavours;
     }
+}
+
+/// A random world whose applications have flavours.
+pub fn flavoured(number: u64) -> Scenario {
+    let mut scenario = world(number);
+    give_flavours(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
         // Some keep the policy that was drawn, which knows nothing of flavours.
         if let Some(text) = TEXTS.get((number as usize + place * 3) % (TEXTS.len() + 1)) {

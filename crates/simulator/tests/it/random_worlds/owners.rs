@@ -53,6 +53,20 @@ pub fn owned(number: u64) -> Scenario {
         1 => flavoured(number),
         _ => remembering(number),
     };
+    give_owners(&mut scenario, number);
+    for (place, policy) in scenario.policies.iter_mut().enumerate() {
+        if (number as usize + place).is_multiple_of(2) {
+            policy.files = vec![("minds.pl".to_owned(), MINDS.to_owned())];
+        }
+    }
+    for deploy in &mut scenario.deploys {
+        deploy.time = deploy.time.max(mario_domain::Time::at(1.0));
+    }
+    scenario
+}
+
+/// Gives nodes owners with initiative.
+pub fn give_owners(scenario: &mut Scenario, number: u64) {
     let pick = |place: usize| PolicyText {
         name: format!("owner {place}"),
         files: vec![("owner.pl".to_owned(), OWNERS[place % OWNERS.len()].to_owned())],
@@ -67,16 +81,7 @@ pub fn owned(number: u64) -> Scenario {
             _ => {}
         }
     }
-    for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        if (number as usize + place).is_multiple_of(2) {
-            policy.files = vec![("minds.pl".to_owned(), MINDS.to_owned())];
-        }
-    }
-    for deploy in &mut scenario.deploys {
-        deploy.time = deploy.time.max(mario_domain::Time::at(1.0));
-    }
     scenario.notice = [3, 1, 2, 5][number as usize / 5 % 4];
-    scenario
 }
 
 #[test]

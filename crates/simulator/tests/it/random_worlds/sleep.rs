@@ -56,14 +56,8 @@ const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), s
                      reject(request(sleep, I, _, N, N), 'stay up') :- \\+ asleep(I), aggregate_all(count, (asleep(J), serviceInstance(J, _, N)), C), C > 1.\n\
                      reject(request(replicate, _, _, _, _), sleepers) :- aggregate_all(count, asleep(_), C), C > 2.\n";
 
-/// A random world whose instances sleep.
-pub fn sleeping(number: u64) -> Scenario {
-    let mut scenario = match number % 4 {
-        0 => world(number),
-        1 => flavoured(number),
-        2 => remembering(number),
-        _ => owned(number),
-    };
+/// Lets the instances of most applications sleep, and has more of the traffic be rates.
+pub fn give_sleep(scenario: &mut Scenario, number: u64) {
     // Rates go by the rule only, not by the prototype's routing table.
     let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
     if is_by_rule && number % 8 < 5 {
@@ -79,6 +73,17 @@ pub fn sleeping(number: u64) -> Scenario {
         // Some cannot sleep.
         application.sleep = (!seed.is_multiple_of(5)).then_some(Sleep { keeps, start });
     }
+}
+
+/// A random world whose instances sleep.
+pub fn sleeping(number: u64) -> Scenario {
+    let mut scenario = match number % 4 {
+        0 => world(number),
+        1 => flavoured(number),
+        2 => remembering(number),
+        _ => owned(number),
+    };
+    give_sleep(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
         // What was inhibited is remembered for long enough to try something else.
         policy.memory = policy.memory.max(2);
