@@ -11,12 +11,14 @@
 //! | [`length`] | files and functions are short, or at least do not grow |
 //! | [`names`] | a module is named after what is in it |
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
+//! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
 //! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
 //!
 //! These are tests and not a tool, because every developer runs the tests before a change is shared.
 //!
-//! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the list of [`length`], on request.
+//! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the lists of [`length`] and
+//! [`words`], on request.
 
 pub mod advisories;
 pub mod architecture;
@@ -27,6 +29,7 @@ pub mod licences;
 pub mod manifest;
 pub mod names;
 pub mod opening;
+pub mod words;
 
 mod finding;
 mod metadata;
@@ -45,6 +48,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         length::check(workspace),
         names::check(workspace),
         leftovers::check(workspace),
+        words::check(workspace),
         advisories::check(workspace),
     ]
     .concat()

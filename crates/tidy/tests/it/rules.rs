@@ -196,6 +196,21 @@ fn finds_the_path_of_a_machine() {
 }
 
 #[test]
+fn finds_a_retired_phrase_in_comments_and_pages() {
+    let fixture = Fixture::clean("words")
+        .with("docs/start.md", "Start\n\nWhoever reads this\n")
+        .with("crates/core/src/text.rs", "//! For whoever asks.\n\nconst WHO: &str = \"whoever\";\n");
+    let findings = fixture.findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].contains("`whoever` occurs 2 times in comments and pages, more than 0"), "{findings:?}");
+    assert!(findings[0].ends_with("in crates/core/src/text.rs (1), docs/start.md (1)"), "{findings:?}");
+    let fixture = fixture.with("crates/tidy/retired.txt", "# Phrases\n2 whoever\n");
+    assert_eq!(fixture.findings(), [""; 0]);
+    let findings = fixture.with("crates/tidy/retired.txt", "3 whoever\n").findings();
+    assert_eq!(findings, ["crates/tidy/retired.txt: `whoever` occurs 2 times, not 3: lower its entry"]);
+}
+
+#[test]
 fn finds_a_mark_of_unfinished_work() {
     let findings =
         Fixture::clean("unfinished").with("crates/core/src/text.rs", concat!("// TO", "DO: all of it\n")).findings();

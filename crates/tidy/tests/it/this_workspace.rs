@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use mario_tidy::advisories::{self, age};
-use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages};
+use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages, words};
 
 /// Packages that may be linked in several versions, each with the reason why nothing here can fix it.
 ///
@@ -30,6 +30,7 @@ fn is_what_its_documents_say() {
     let mut workspace = Workspace::read(&root()).expect("this is a workspace");
     if env::var_os("MARIO_TIDY").is_some_and(|value| value == "update") {
         length::update(&workspace).expect("the list can be written");
+        words::update(&workspace).expect("the list can be written");
         workspace = Workspace::read(&root()).expect("this is a workspace");
     }
     expect_none(&check(&workspace));

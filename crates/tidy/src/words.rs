@@ -1,0 +1,136 @@
+//! Comments and pages are in plain technical English: phrases that were retired do not come back.
+//!
+//! Only prose is searched: the comments of Rust files and all Markdown. Names, strings and messages are left to their
+//! authors. [`LIST`] has the number of remaining occurrences of a phrase that is not gone yet; the number may not grow,
+//! and must be lowered when it shrinks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+
+use crate::{Finding, SourceFile, Workspace};
+
+/// The remaining occurrences of retired phrases.
+pub const LIST: &str = "crates/tidy/retired.txt";
+
+const LIST_OPENS: &str = "\
+# Retired phrases that still occur in comments and pages, with their number. It may not grow.
+# `MARIO_TIDY=update cargo test -p mario-tidy` rewrites this list.
+";
+
+/// Each with what to write instead.
+const RETIRED: [(&str, &str); 8] = [
+    ("again and again", "`repeatedly`, or the name of the loop"),
+    ("anew", "`again`, or a verb such as reload, restart or recompute"),
+    ("fewer than none", "`negative`"),
+    ("gone on with", "`resumed` or `continued`"),
+    ("so many", "the number: `N nodes`, `count`, `at most`"),
+    ("so-manieth", "`every Nth`"),
+    ("somebody", "the subject: a user, an operator, a peer, a process"),
+    ("whoever", "the subject: the caller, the reader, the holder"),
+];
+
+/// Applies the rule.
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let allowed = read_list(workspace.text(LIST).unwrap_or_default());
+    let mut findings = Vec::new();
+    for (phrase, instead) in RETIRED {
+        let files = files_with(workspace, phrase);
+        let count: usize = files.values().sum();
+        let allowed = allowed.get(phrase).copied().unwrap_or(0);
+        if count > allowed {
+            let files: Vec<String> = files.iter().map(|(path, count)| format!("{path} ({count})")).collect();
+            let message = format!(
+                "`{phrase}` occurs {count} times in comments and pages, more than {allowed}: write {instead}, in {}",
+                files.join(", ")
+            );
+            findings.push(Finding::new(LIST, message));
+        } else if count < allowed {
+            findings
+                .push(Finding::new(LIST, format!("`{phrase}` occurs {count} times, not {allowed}: lower its entry")));
+        }
+    }
+    findings
+}
+
+/// Rewrites the list to the current numbers.
+pub fn update(workspace: &Workspace) -> io::Result<()> {
+    let mut list = LIST_OPENS.to_owned();
+    for (phrase, _) in RETIRED {
+        let count: usize = files_with(workspace, phrase).values().sum();
+        if count > 0 {
+            writeln!(list, "{count} {phrase}").expect("writing into memory does not fail");
+        }
+    }
+    fs::write(workspace.root.join(LIST), list)
+}
+
+fn read_list(list: &str) -> BTreeMap<&str, usize> {
+    list.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let (count, phrase) = line.split_once(' ')?;
+            Some((phrase, count.parse().ok()?))
+        })
+        .collect()
+}
+
+/// The files whose prose has the phrase, with how often.
+fn files_with<'a>(workspace: &'a Workspace, phrase: &str) -> BTreeMap<&'a str, usize> {
+    let counted = workspace.files.iter().filter_map(|file| {
+        let count = occurrences(&prose(file)?, phrase);
+        (count > 0).then_some((file.path.as_str(), count))
+    });
+    counted.collect()
+}
+
+/// The prose of a file in lower case, with single spaces; `None` for files without any.
+fn prose(file: &SourceFile) -> Option<String> {
+    let lines: Vec<&str> = if file.is_rust() {
+        file.text.lines().filter_map(comment).flat_map(str::split_whitespace).collect()
+    } else if file.path.ends_with(".md") {
+        file.text.split_whitespace().collect()
+    } else {
+        return None;
+    };
+    Some(lines.join(" ").to_lowercase())
+}
+
+/// The comment at the end of a line of Rust. The `//` of a web address does not begin one.
+fn comment(line: &str) -> Option<&str> {
+    let (start, _) = line.match_indices("//").find(|(start, _)| !line[..*start].ends_with(':'))?;
+    Some(line[start..].trim_start_matches(['/', '!']))
+}
+
+/// How often the phrase occurs as whole words.
+fn occurrences(prose: &str, phrase: &str) -> usize {
+    let is_whole = |start: usize| {
+        let before = prose[..start].chars().next_back();
+        let after = prose[start + phrase.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    };
+    prose.match_indices(phrase).filter(|(start, _)| is_whole(*start)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prose_of(path: &str, text: &str) -> String {
+        prose(&SourceFile { path: path.to_owned(), text: text.to_owned() }).expect("it has prose")
+    }
+
+    #[test]
+    fn comments_are_prose_and_strings_are_not() {
+        let text = "/// Sees so\n    /// many things.\nlet url = \"http://so many\"; // Whoever asks.\n";
+        let prose = prose_of("src/lib.rs", text);
+        assert_eq!(prose, "sees so many things. whoever asks.");
+    }
+
+    #[test]
+    fn phrases_are_found_as_whole_words() {
+        let prose = prose_of("docs/page.md", "So many; also many, and so\nmany. Not so manyfold.");
+        assert_eq!(occurrences(&prose, "so many"), 2);
+    }
+}
