@@ -1,7 +1,7 @@
-//! Tells the crate which sources it is built from.
+//! Computes a fingerprint of the sources that the crate is built from.
 //!
-//! A checkpoint is taken up only by the very program that wrote it: another one might read its bytes otherwise, or go on
-//! otherwise than the run began. A version number alone does not tell two builds in development apart.
+//! Only the same build resumes a checkpoint: another one might decode its bytes differently, or continue differently. A
+//! version number alone does not distinguish two development builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ const CRATES: [&str; 7] = ["prolog", "domain", "policy", "colony", "scenario", "
 
 fn main() {
     let crates = Path::new("..");
-    // Which versions of libraries are linked is in the lock file.
+    // The lock file fixes the versions of linked libraries.
     let mut files = vec![crates.join("../Cargo.lock")];
     for name in CRATES {
         let sources = crates.join(name).join("src");

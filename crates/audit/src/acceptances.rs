@@ -12,7 +12,7 @@ use crate::policies;
 use crate::reader::{Arbitration, Detail, Header, OwnerAct, OwnerActKind, Rule, TracedNode};
 use crate::world::World;
 
-/// The policies of managers, ready to be asked.
+/// The policies of managers, compiled.
 pub(crate) struct Acceptances {
     machine: Machine,
     /// With what every manager knows.
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) instance: Option<&'a InstanceId>,
     pub(crate) target: Option<u32>,
     pub(crate) application: u32,
-    /// What it needs where it leads to.
+    /// The hardware that it needs at its target.
     pub(crate) needed: Hardware,
     pub(crate) moment: Moment,
 }
@@ -36,9 +36,9 @@ pub(crate) struct Asked<'a> {
 /// When a manager is asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// In a cycle that the trace tells of.
+    /// In a recorded cycle.
     Cycle,
-    /// In the first cycle, in which all was deployed that is there from the beginning.
+    /// In the first cycle, which made the initial deployment.
     Beginning,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Answer {
     Accepts,
     /// No, and why.
     Refuses(Rule),
-    /// There is no such policy, or it cannot be asked.
+    /// There is no such policy, or it cannot be evaluated.
     Silent,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Concerned {
 }
 
 impl Acceptances {
-    /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
+    /// Compiles the policies of the managers of a header. `fault` is called for invalid ones.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -105,7 +105,7 @@ impl Acceptances {
         let id = |node: u32| header.nodes[node as usize].id.clone();
         let application = &header.applications[asked.application as usize];
         let request = request(asked, application.id.clone(), &id)?;
-        // With these managers, what is deployed at the beginning is promised until all of it was judged.
+        // With these managers, the initial deployment counts as promised until all of it was judged.
         let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
         let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
         match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
@@ -128,8 +128,8 @@ impl Acceptances {
         (0..).zip(&header.nodes).filter(|(_, node)| has_initiative(node)).map(|(place, _)| place).collect()
     }
 
-    /// What the owner of a node wants of what runs there now, evictions that are due apart: shrinks, then what is told to leave.
-    /// `None` if there is no such owner, or what it sees is not known. A policy without a valid answer wants nothing.
+    /// What the owner of a node wants now, apart from evictions that are due: shrinks, then announcements. `None` if
+    /// there is no such owner, or its view is not known. A policy without a valid answer wants nothing.
     pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let view = view(&self.view, &self.facts, (header, world), place, false)?;
@@ -163,7 +163,8 @@ impl Acceptances {
     }
 }
 
-/// What the manager of a node sees; `None` where that is not known. `is_promised` says that what is there is promised only.
+/// What the manager of a node sees; `None` where that is not known. `is_promised` says that the instances there are
+/// only promised.
 fn view(
     general: &ManagerView,
     facts: &ExtraFacts,
@@ -196,7 +197,7 @@ fn view(
                 view.push_asleep(&agent.instance);
             }
             if let Some(notice) = &agent.notice {
-                // How many evaluations are left is known where they are told.
+                // How many evaluations are left is known where evaluations are recorded.
                 let left = Some(notice.left).filter(|_| header.detail == Detail::Full)?;
                 view.push_leave(&agent.instance, u32::try_from(left).unwrap_or(u32::MAX));
             }
@@ -238,12 +239,12 @@ fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn
         OperationName::Undeploy => Operation::Undeploy,
         OperationName::Sleep => Operation::Sleep,
         OperationName::Wake => Operation::Wake,
-        // Which flavour is nothing that a manager's policy sees.
+        // A manager's policy does not see the flavour.
         OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
         OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
         OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
         OperationName::Deploy => return None,
     };
-    // Which agent asks is nothing that a manager's policy sees.
+    // A manager's policy does not see the agent.
     Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
 }

@@ -39,20 +39,20 @@ pub enum Decide {
     AsRecorded,
 }
 
-/// What an audit is asked to do.
+/// The options of an audit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Whether decisions are made again.
     pub decide: Decide,
     /// How many findings are kept; all are counted.
     pub limit: usize,
-    /// How many inferences the policies of the trace may use, all together. Their texts are those of the trace, and nobody
-    /// vouches for them.
+    /// How many inferences the policies of the trace may use, all together. Their texts are those of the trace, and
+    /// untrusted.
     pub inferences: u64,
 }
 
-/// What the policies of a trace may use by default: some minutes. A decision of a shipped policy takes some
-/// hundred inferences.
+/// The default budget of the policies of a trace: some minutes. A decision of a shipped policy takes some hundred
+/// inferences.
 pub const INFERENCES: u64 = 10_000_000_000;
 
 impl Default for Options {
@@ -67,22 +67,22 @@ pub struct Audit {
     options: Options,
     world: World,
     decisions: Option<Decisions>,
-    /// What agents remember of what happened; nobody looks at it where no decisions are made again.
+    /// The pasts of agents; `None` where no decisions are recomputed.
     pasts: Option<Pasts>,
     acceptances: Option<Acceptances>,
-    /// What the policies of the trace may use, all together.
+    /// The budget of the policies of the trace, all together.
     allowance: Allowance,
-    /// The line at which nothing was left of it.
+    /// The line at which it was exhausted.
     spent_at: Option<u64>,
     /// Agents that evaluated since the last cycle.
     waiting: Vec<(AgentPlace, InstanceId)>,
-    /// Nodes with something promised or freed in the cycle that is being read.
+    /// Nodes with reservations or freed hardware in the current cycle.
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
-    /// What is summed up in more than one way.
+    /// Quantities that are summed up in more than one way.
     sums: sums::Sums,
-    /// How far the placement is said to be from the best.
+    /// The recorded comparisons of the placement with the best.
     comparisons: regret::Comparisons,
     owners: owners::OwnersTurn,
     measured: measured::Measured,
@@ -91,11 +91,11 @@ pub struct Audit {
     first_evaluation: Option<f64>,
     /// For each policy, whether numbers are drawn for its agents, once that is known.
     draws: Vec<Option<bool>>,
-    /// When a node or a link went or came last.
+    /// When a node or a link last went up or down.
     changed_at: Option<f64>,
-    /// Where instances are, in a trace of counts.
+    /// The placement of instances, in a trace of counts.
     tiers: summed::Tiers,
-    /// What live nodes told, in a trace of theirs.
+    /// The state of live nodes, in a trace of theirs.
     live: Option<Box<live::LiveWorld>>,
     counts: Counts,
     line: u64,
@@ -112,7 +112,7 @@ struct Findings {
     found: std::collections::BTreeMap<&'static str, u64>,
 }
 
-/// Audits a whole trace. `progress` is told the number of each line.
+/// Audits a whole trace. `progress` is called with the number of each line.
 pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
     let reader = TraceReader::new(input)?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
@@ -125,7 +125,8 @@ impl Audit {
         Audit::with_engine(header, options, &Engine::new())
     }
 
-    /// The same for whoever audits many short traces: to make an engine takes longer than to read one of them.
+    /// The same with a shared engine, for audits of many short traces: creating an engine takes longer than reading one
+    /// of them.
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
@@ -137,7 +138,7 @@ impl Audit {
         let live = live::LiveWorld::new(&header, options.decide, engine, &allowance).map(Box::new);
         if options.decide == Decide::Again && live.is_none() {
             let mut fault = |who: String, found: String| {
-                // A text whose directives were cut short may be one that can be loaded.
+                // A text whose directives were cut short might load with a larger budget.
                 if allowance.is_spent() {
                     return;
                 }
@@ -192,7 +193,7 @@ impl Audit {
         }
     }
 
-    /// Takes note of all that a reader has left, and ends. `progress` is told the number of each line.
+    /// Reads all remaining records, and ends. `progress` is called with the number of each line.
     pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
         self.read_with(reader, &mut |line, _| progress(line))
     }
@@ -210,7 +211,7 @@ impl Audit {
         Ok(self.finish())
     }
 
-    /// Takes note of the record at this line.
+    /// Checks the record at this line.
     pub fn observe(&mut self, line: u64, record: &Record) {
         self.line = line;
         self.counts.records += 1;
@@ -258,7 +259,7 @@ impl Audit {
         self.note_spent(line);
     }
 
-    /// Once the policies of the trace have used all that they may, nothing more is decided.
+    /// Once the budget of the trace's policies is exhausted, nothing more is decided.
     fn note_spent(&mut self, line: u64) {
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);
@@ -334,7 +335,7 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// What a record says by its place among the others.
+    /// What follows from a record's position among the others.
     fn before_record(&mut self, record: &Record) {
         let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
         if !is_of_owners {
@@ -391,7 +392,7 @@ impl Audit {
         format!("application {}", self.header.applications[application as usize].id)
     }
 
-    /// What one instance of an application needs when it begins.
+    /// The hardware of a new instance of an application.
     fn needed(&self, application: u32) -> Hardware {
         self.header.applications[application as usize].hardware
     }
@@ -406,12 +407,12 @@ impl Audit {
             Target::Own => self.node_id(own).id().clone(),
             Target::Node(node) => self.node_id(*node).id().clone(),
             Target::Unknown(id) => id.clone(),
-            // What adapts does so where it is.
+            // An instance adapts where it is.
             Target::Flavour(_) => self.node_id(own).id().clone(),
         }
     }
 
-    /// The agent of an instance that is said to do something, if the instance is there.
+    /// The agent of an instance that is said to act, if the instance exists.
     fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
         let found = match self.world.standing(instance) {
             Some(Standing::There(agent)) => return Some(agent),

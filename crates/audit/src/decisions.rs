@@ -1,4 +1,4 @@
-//! Makes decisions again, from the facts that are recorded with them.
+//! Recomputes decisions from the facts that are recorded with them.
 
 use mario_domain::{AgentOperation, Capacity, Id};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
@@ -12,7 +12,7 @@ use crate::reader::{Header, Neighbour, RequestFact, Solution, Target, Wish};
 use crate::texts::solutions_text;
 use crate::world::World;
 
-/// Decisions are kept in as many bytes, more or less, to be compared with decisions from the same facts.
+/// The approximate size of the cache of decisions.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Everything that is needed to decide as the agents did.
@@ -21,7 +21,7 @@ pub(crate) struct Decisions {
     knowledge: Knowledge,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
-    /// What all policies of the trace may use together.
+    /// The budget of all policies of the trace together.
     allowance: Allowance,
     kept: FxHashMap<Box<[u8]>, Decided>,
     kept_bytes: usize,
@@ -39,7 +39,7 @@ struct Decided {
 }
 
 impl Decisions {
-    /// Compiles the policies of a header. `fault` is told of those that are none.
+    /// Compiles the policies of a header. `fault` is called for invalid ones.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -74,7 +74,7 @@ impl Decisions {
         }
     }
 
-    /// How many decisions were made, and for how many of them a policy was asked.
+    /// How many decisions were checked, and for how many of them a policy was evaluated.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.made, self.computed)
     }
@@ -85,12 +85,12 @@ impl Decisions {
         Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
-    /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
+    /// Counts a decision from the same facts as the last one of the same agent, which needs no check.
     pub(crate) fn repeat(&mut self) {
         self.made += 1;
     }
 
-    /// What follows from the facts and what is recorded instead; `None` when they are the same.
+    /// The recomputed and the recorded decision; `None` when they are the same.
     pub(crate) fn mismatch(
         &mut self,
         header: &Header,
@@ -103,7 +103,7 @@ impl Decisions {
         if !self.kept.contains_key(self.key.as_slice()) {
             self.computed += 1;
             let decided = self.decide(header, world, situation)?;
-            // What the allowance cut short is no decision.
+            // A decision cut short by the budget does not count.
             if self.allowance.is_spent() {
                 return None;
             }
@@ -118,7 +118,7 @@ impl Decisions {
         let decided = self.kept.get(self.key.as_slice())?;
         let seen = situation.seen;
         let is_same = match (&decided.ending, &seen.ending) {
-            // How far a policy comes before its budget is spent depends on the budget.
+            // How far a policy gets before its budget is exhausted depends on the budget.
             (Some(decided_ending), Some(ending)) if decided.is_exhausted || decided_ending != ending => {
                 let common = decided.solutions.len().min(seen.solutions.len());
                 are_same(&decided.solutions[..common], &seen.solutions[..common])
@@ -264,7 +264,7 @@ fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, operation: AgentO
     }
 }
 
-/// Whether solutions are the same, except for the words of what is wrong with them.
+/// Whether solutions are the same, except for the wording of faults.
 fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
     let is_same = |(one, other): (&Solution, &Solution)| match (one, other) {
         (Solution::Invalid { clause: one, .. }, Solution::Invalid { clause: other, .. }) => one == other,

@@ -7,9 +7,9 @@ use crate::reader::Header;
 
 /// The extra facts of a header, sorted by what they are about.
 pub(crate) struct ExtraFacts {
-    /// Everybody knows these.
+    /// Known to all agents.
     general: Vec<Fact>,
-    /// These are known on the node and next to it.
+    /// Known on the node and on its neighbours.
     of_node: FxHashMap<u32, Vec<Fact>>,
 }
 
@@ -29,12 +29,12 @@ impl ExtraFacts {
         facts
     }
 
-    /// What everybody knows.
+    /// The facts known to all agents.
     pub(crate) fn general(&self) -> &[Fact] {
         &self.general
     }
 
-    /// What is known about a node, there and next to it.
+    /// The facts about a node, known there and on its neighbours.
     pub(crate) fn of_node(&self, node: u32) -> &[Fact] {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }

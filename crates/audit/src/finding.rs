@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Something in a trace that cannot be.
+/// A contradiction in a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Finding {
     /// What it goes against.
@@ -24,8 +24,8 @@ pub struct Finding {
     pub found: String,
 }
 
-/// Declares the kinds with their words and what each goes against, so that the page of documentation can be held against
-/// them.
+/// Declares the kinds with their words and the rule that each violates, so that the documentation can be checked
+/// against them.
 macro_rules! kinds {
     ($($name:ident, $word:literal, $meaning:literal;)*) => {
         /// What a [`Finding`] goes against.
@@ -44,7 +44,7 @@ macro_rules! kinds {
                 match self { $(FindingKind::$name => $word,)* }
             }
 
-            /// What it goes against, in one sentence.
+            /// The violated rule, in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(FindingKind::$name => $meaning,)* }
             }

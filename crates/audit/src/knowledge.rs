@@ -1,4 +1,4 @@
-//! What an agent knew, as a knowledge base, from what is recorded of an evaluation.
+//! Reconstructs the knowledge base of an agent from a recorded evaluation.
 
 use mario_domain::{Capacity, InstanceId, Quantity};
 use mario_policy::{Constant, KnowledgeBase};
@@ -8,12 +8,12 @@ use crate::facts::ExtraFacts;
 use crate::past::Recalled;
 use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
 
-/// Makes knowledge bases of recorded evaluations, one after the other in the same memory.
+/// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
     /// With what every agent knows.
     facts: KnowledgeBase,
     extra: ExtraFacts,
-    /// Whether the facts hold what was drawn for one agent alone.
+    /// Whether the facts include a number drawn for one agent.
     has_drawn: bool,
 }
 
@@ -54,7 +54,8 @@ impl Knowledge {
         Knowledge { facts, extra, has_drawn: false }
     }
 
-    /// The knowledge base of an agent, and its instance. `reaches` tells whether one node reached another at the time.
+    /// The knowledge base of an agent, and its instance. `reaches` returns whether one node reached another at the
+    /// time.
     pub fn of(
         &mut self,
         header: &Header,

@@ -1,17 +1,18 @@
 //! Independent checks over traces.
 //!
-//! Start at [`audit()`]: it reads a trace and gives a [`Report`] of what was checked, what was counted, and what is wrong,
-//! each as a [`Finding`]. [`Audit`] is the same for records that come from elsewhere. [`reader`] is for whoever makes
-//! something else of a trace, and [`Knowledge`] for whoever wants to decide or explain again.
+//! Start at [`audit()`]: it reads a trace and returns a [`Report`] of what was checked and counted, with a [`Finding`]
+//! for each contradiction. [`Audit`] is the same for records from elsewhere. [`reader`] is for other consumers of a
+//! trace, and [`Knowledge`] for deciding or explaining again.
 //!
-//! The auditor replays the state of the infrastructure from the records alone, by the rules of the semantics, and holds
-//! each record against it. What it cannot know, such as how many client requests reached an instance, it takes as
-//! recorded, and makes each decision again from it.
+//! The auditor replays the state of the infrastructure from the records alone, by the rules of the semantics, and
+//! checks each record against it. What it cannot know, such as how many client requests reached an instance, it takes
+//! as recorded, and recomputes each decision from it.
 //!
-//! **Invariant:** it shares no code with what writes traces. The one thing in common is the policy engine, and even that only
-//! to make decisions again.
+//! **Invariant:** it shares no code with the writers of traces. Only the policy engine is common, and only to recompute
+//! decisions.
 //! **Invariant:** its memory is the header, one line, and what is alive, whatever the length of the trace.
-//! **Invariant:** total: bytes that are no trace are an error, a trace that cannot be is a report, and neither is a panic.
+//! **Invariant:** total: bytes that are not a trace are an error, a contradictory trace is a report, and neither is a
+//! panic.
 
 pub mod reader;
 

@@ -1,4 +1,4 @@
-//! What agents remember of what happened, put together from the records of a trace alone.
+//! The pasts of agents, reconstructed from the records of a trace alone.
 
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ use crate::reader::{
     Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Record, RequestFact, Update, Verdict, Wish,
 };
 
-/// Agents remember what happened since this version of the format. The texts of older traces declared nothing, and what they
-/// called `age` was nobody's fact.
+/// The first format with pasts. Older policies declared nothing, and their `age` was not a fact.
 const FIRST_FORMAT: u64 = 3;
 
-/// What an agent is shown of what happened before an evaluation.
+/// The visible past of an agent at an evaluation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recalled {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
@@ -25,16 +24,16 @@ pub struct Recalled {
     pub done: Vec<(u64, Wish)>,
     /// How many evaluations the agent has made on its node, if its policy reads that: `age/2`.
     pub age: Option<u64>,
-    /// How many evaluations the agent has left on its node, if its instance is to be evicted: `leave/2`.
+    /// How many evaluations the agent has left on its node, if an eviction was announced: `leave/2`.
     pub leave: Option<u64>,
 }
 
-/// What the agents of a trace remember. To be told every record, in order.
+/// The pasts of a trace's agents. Pass every record, in order.
 #[derive(Debug)]
 pub struct Pasts {
     /// How far back each policy of the header looks.
     remembers: Vec<Remembers>,
-    /// The instances whose policy looks back, and those that were told to leave.
+    /// The instances whose policy looks back, and those whose eviction was announced.
     of: FxHashMap<InstanceId, Past>,
     /// The applications of instances; nothing where no policy looks back.
     applications: FxHashMap<InstanceId, u32>,
@@ -54,7 +53,8 @@ struct Past {
 static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
 impl Pasts {
-    /// Compiles the policies of a header, to know how far back they look. Those that cannot be compiled look back at nothing.
+    /// Compiles the policies of a header, to determine how far back they look. Those that cannot be compiled do not
+    /// look back.
     pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Pasts {
         let remembers =
             |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());
@@ -68,7 +68,7 @@ impl Pasts {
         Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
-    /// What the next evaluation of an instance is shown.
+    /// The past visible to the next evaluation of an instance.
     pub fn recalled(&self, instance: &InstanceId) -> &Recalled {
         self.of.get(instance).map_or(&NOTHING, |past| &past.next)
     }
@@ -95,7 +95,7 @@ impl Pasts {
         }
     }
 
-    /// The owner of a node told an instance to leave, or evicted one.
+    /// The owner of a node announced an eviction, or evicted an instance.
     fn acted(&mut self, owner: &Owner) {
         for act in &owner.acts {
             match act.kind {
@@ -124,7 +124,7 @@ impl Pasts {
         self.applications.remove(instance);
     }
 
-    /// The agents of an application get another policy, and remember nothing of the time before. Who was told to leave still is.
+    /// The agents of an application switch to another policy, and their memory is cleared. Announced evictions stand.
     fn updated(&mut self, update: &Update) {
         let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
         let concerned: Vec<InstanceId> =
@@ -138,7 +138,7 @@ impl Pasts {
         }
     }
 
-    /// An agent begins to follow a policy that looks back so far.
+    /// An agent starts to follow a policy that looks back this far.
     fn begin(&mut self, instance: &InstanceId, remembers: Remembers) {
         if remembers.is_nothing() {
             return;

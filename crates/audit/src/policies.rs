@@ -22,13 +22,12 @@ impl Resolver for Files {
     }
 }
 
-/// Gives a policy of a header what it loads.
+/// A resolver for the files of a policy in a header.
 pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 
-/// Compiles the policy of agents, with what the header says that a decision may cost: the allowance bounds all of them
-/// together.
+/// Compiles the policy of agents, with the header's budget of a decision: the allowance bounds all of them together.
 pub(crate) fn of_agents(
     engine: &Engine,
     header: &Header,

@@ -63,13 +63,13 @@ pub enum ReadError {
         /// Why.
         error: io::Error,
     },
-    /// The first line is no header.
+    /// The first line is not a header.
     NotATrace,
-    /// The trace is of a format that is not read here.
+    /// The format of the trace is not supported.
     Format(u64),
-    /// The header is there and not as it should be.
+    /// The header is malformed.
     Header(String),
-    /// A line is no record.
+    /// A line is not a record.
     Record {
         /// Which line, from 1.
         line: u64,
@@ -89,7 +89,7 @@ struct Version {
 impl<R: BufRead> TraceReader<R> {
     /// Reads the header.
     pub fn new(mut input: R) -> Result<TraceReader<R>, ReadError> {
-        // What starts otherwise is no trace; so a large file of another kind is not read to the end of its first line.
+        // Anything else is not a trace; so a large file of another kind is not read to the end of its first line.
         let first = input.fill_buf().map_err(|error| ReadError::Io { line: 0, error })?;
         if first.first() != Some(&b'{') {
             return Err(ReadError::NotATrace);
@@ -122,7 +122,7 @@ impl<R: BufRead> TraceReader<R> {
         self.line
     }
 
-    /// Whether the last line was cut off, as when the program that wrote it was stopped. Such a line is not a record.
+    /// Whether the last line is truncated, as when the writing program was stopped. Such a line is not a record.
     pub fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
@@ -150,7 +150,7 @@ impl<R: BufRead> TraceReader<R> {
     }
 }
 
-/// Reads a line into `buffer`; whether it is whole. An archive that is cut off ends as a text does that is cut off.
+/// Reads a line into `buffer`. Returns whether it is complete. A truncated archive ends like a truncated text.
 fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Result<bool, ReadError> {
     buffer.clear();
     match input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', buffer) {

@@ -1,4 +1,4 @@
-//! What an audit says in the end.
+//! The result of an audit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::finding::{Finding, FindingKind};
 use crate::reader::{Detail, Header};
 
-/// What an audit says in the end.
+/// The result of an audit.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     /// The scenario and the program that ran it.
@@ -17,13 +17,13 @@ pub struct Report {
     pub ending: TraceEnding,
     /// What was seen.
     pub counts: Counts,
-    /// The line at which the policies of the trace had used all that they may; nothing was decided from there on.
+    /// The line at which the policies of the trace exhausted their budget; nothing was decided from there on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_at: Option<u64>,
     /// The files beside the trace that were checked, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// What this trace says once only, in words: nothing could contradict it.
+    /// What this trace records only once, in words: nothing could contradict it.
     pub taken: Vec<&'static str>,
     /// What could not be checked, in words.
     pub unchecked: Vec<String>,
@@ -65,9 +65,9 @@ pub struct Counts {
     pub records: u64,
     /// Evaluations of policies.
     pub evaluations: u64,
-    /// Decisions that were made again from the recorded facts.
+    /// Decisions that were recomputed from the recorded facts.
     pub decisions: u64,
-    /// For how many of them a policy was asked; the others were of facts that had been decided before.
+    /// For how many of them a policy was evaluated; the others were cached.
     pub computed_decisions: u64,
     /// Cycles.
     pub cycles: u64,
@@ -77,9 +77,9 @@ pub struct Counts {
     pub operations: BTreeMap<&'static str, u64>,
     /// Inhibited ones, by the rule.
     pub inhibited: BTreeMap<&'static str, u64>,
-    /// Accepted operations whose target is no neighbour, where the arbitration allows it.
+    /// Accepted operations whose target is not a neighbour, where the arbitration allows it.
     pub outside_neighbourhood: u64,
-    /// Verdicts of nodes with a policy of their own that were made again.
+    /// Recomputed verdicts of nodes with a policy of their own.
     pub acceptances: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
@@ -92,7 +92,7 @@ pub struct Counts {
     pub shrunk: u64,
     /// Handovers.
     pub handovers: u64,
-    /// Nodes and links that went or came.
+    /// Nodes and links that went up or down.
     pub context_changes: u64,
     /// Client requests served.
     pub served: u64,

@@ -17,7 +17,7 @@ pub(crate) struct World {
     agents: Vec<Agent>,
     /// Every id that was ever used.
     standings: FxHashMap<InstanceId, Standing>,
-    /// Places in `agents` that may be used again.
+    /// Free slots in `agents`.
     vacant: Vec<u32>,
     /// Links that are down, the lesser place first.
     broken_links: BTreeSet<(u32, u32)>,
@@ -42,15 +42,15 @@ pub(crate) struct AgentPlace(u32);
 pub(crate) struct Node {
     pub(crate) capacity: Capacity,
     pub(crate) used: Hardware,
-    /// What was promised in the cycle that is being read.
+    /// The hardware promised in the current cycle.
     pub(crate) promised: Hardware,
     /// The instances that this was promised to, in the order of the verdicts.
     pub(crate) arrivals: Vec<Arrival>,
-    /// What will be freed by the cycle that is being read.
+    /// The hardware freed by the current cycle.
     pub(crate) freed: Hardware,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
-    /// Whether it gave notice, or may have given it while it was down, when nobody hears of it.
+    /// Whether it gave notice, or may have given it while it was down, when it is not recorded.
     pub(crate) has_given_notice: bool,
     /// Changes with the neighbours that can be reached.
     pub(crate) neighbourhood: u32,
@@ -78,7 +78,7 @@ pub(crate) struct Agent {
     /// The place of the flavour that its instance runs in.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
-    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
     /// The hardware that its instance holds.
     pub(crate) held: Hardware,
@@ -100,7 +100,7 @@ pub(crate) struct Agent {
     pub(crate) pending: Pending,
     /// The cycle in which it was judged last, from 1.
     pub(crate) judged: u64,
-    /// That its instance will be evicted, if it was told.
+    /// The announced eviction of its instance, if any.
     pub(crate) notice: Option<Notice>,
 }
 
@@ -263,7 +263,7 @@ impl World {
         self.settle(place, to);
     }
 
-    /// The agents of an application follow another policy, and remember nothing of the time before.
+    /// The agents of an application switch to another policy, and their memory is cleared.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application) {
             agent.policy = policy;
@@ -299,7 +299,7 @@ impl World {
         }
     }
 
-    /// For each node, the least place of a node that it is connected with over links that work. A node that is down is
+    /// For each node, the lowest index of a node that it is connected with over working links. A node that is down is
     /// connected with none.
     pub(crate) fn parts(&self) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
@@ -369,7 +369,7 @@ impl Node {
         self.left_of(self.used)
     }
 
-    /// What is neither used nor promised.
+    /// The hardware that is neither used nor promised.
     pub(crate) fn unpromised(&self) -> Capacity {
         self.left_of(self.used.saturating_add(self.promised))
     }

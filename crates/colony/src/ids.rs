@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct JournalId(pub u128);
 
-/// One transfer of an instance, named by its source: the source's journal, how often that was opened, and a counter. Never
-/// used twice.
+/// One transfer of an instance, named by its source: the source's journal, how often it was opened, and a counter.
+/// Never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransferId {
     /// The journal of the source.
     pub journal: JournalId,
-    /// How often the source had started when it named the transfer.
+    /// How often the source had started when it created the transfer.
     pub boot: u32,
     /// Which transfer since then.
     pub counter: u32,
@@ -26,13 +26,13 @@ pub struct TransferId {
 /// One running copy of an application on a node, named by that node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadId {
-    /// How often the node had started when it named the copy.
+    /// How often the node had started when it created the copy.
     pub boot: u32,
     /// Which copy since then.
     pub counter: u32,
 }
 
-/// The nonce of one promise of a target. Who has it was promised a place; it is no credential.
+/// The nonce of one reservation of a target. Its holder was promised a reservation; it is not a credential.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u128);
@@ -42,7 +42,7 @@ pub struct Token(pub u128);
 #[serde(transparent)]
 pub struct Epoch(pub u32);
 
-/// What an operator calls a deploy, so that a repeated command is the same deploy.
+/// The idempotency key of a deploy: a repeated command is the same deploy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeployKey(pub u128);
@@ -55,7 +55,8 @@ impl Epoch {
     }
 }
 
-/// Mints ids for one node. Each boot of a journal counts from 0, so that ids need not be journalled before they are used.
+/// Creates ids for one node. Each boot of a journal counts from 0, so that ids need not be journalled before they are
+/// used.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct IdSource {
     pub(crate) journal: JournalId,
@@ -74,7 +75,7 @@ struct Tokens {
 
 impl IdSource {
     pub(crate) fn new(journal: JournalId, boot: u32, seed: u64) -> IdSource {
-        // A shell that gives the same seed twice must not make old tokens valid again.
+        // A shell that passes the same seed twice must not make old tokens valid again.
         let seed = seed ^ (journal.0 as u64) ^ ((journal.0 >> 64) as u64).rotate_left(17) ^ u64::from(boot) << 40;
         IdSource { journal, boot, transfers: 0, instances: 0, workloads: 0, tokens: Tokens { seed } }
     }
@@ -133,7 +134,7 @@ impl fmt::Debug for WorkloadId {
 
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Enough to tell tokens apart; what is printed may end up in a log.
+        // Enough to distinguish tokens; printed text may end up in a log.
         write!(formatter, "token {:04x}…", self.0 >> 112)
     }
 }

@@ -1,4 +1,4 @@
-//! What goes into a node, and what comes out.
+//! The inputs and effects of a node.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ pub enum Input {
     Evaluate(InstanceId),
     /// The node's manager judges what an agent proposed. A node with an evaluation period does this by itself.
     Judge(InstanceId),
-    /// A client request reached an instance that sleeps. Its manager is asked whether it may wake, unless it said no since the last
-    /// evaluation of the agent: [`Node::is_asleep`](crate::Node::is_asleep) tells what came of it.
+    /// A client request reached a sleeping instance. Its manager is asked whether it may wake, unless it inhibited that
+    /// since the last evaluation of the agent: [`Node::is_asleep`](crate::Node::is_asleep) returns the result.
     Requested(InstanceId),
-    /// Those who were told to leave and have had their last evaluation are evicted.
+    /// Evicts the instances under notice whose agents have had their last evaluation.
     Evict,
-    /// The owner of the node is asked what it wants of what runs there.
+    /// Asks the owner of the node which instances to evict or to shrink.
     Initiative,
     /// A message came.
     Received {
@@ -39,29 +39,29 @@ pub enum Input {
         from: NodeId,
         /// The journal of the neighbour.
         sender: JournalId,
-        /// The journal that the neighbour takes this node to have; `None` in a hello.
+        /// The receiver's journal as far as the neighbour knows; `None` in a hello.
         receiver: Option<JournalId>,
         /// The message.
         message: Message,
     },
-    /// A copy that was to start is healthy.
+    /// A starting copy is healthy.
     Healthy(WorkloadId),
-    /// A copy that was to start did not.
+    /// A starting copy failed to start.
     NotStarted {
         /// The copy.
         workload: WorkloadId,
         /// What happened to it.
         cause: String,
     },
-    /// A copy that was to stop has stopped.
+    /// A stopping copy has stopped.
     Stopped(WorkloadId),
-    /// A copy that was to adapt runs in its flavour.
+    /// An adapting copy runs in its flavour.
     Adapted(WorkloadId),
     /// Nothing runs on the node but what the last [`Effect::Sweep`] listed.
     Swept,
     /// An operator wants something.
     Operator(Command),
-    /// The node takes new instances, or not: it is about to leave, or has changed its mind.
+    /// The node accepts new instances, or not: it is about to leave, or has changed its mind.
     Availability(Availability),
     /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has come, or passed.
     Timeout,
@@ -74,7 +74,7 @@ pub struct Observation {
     pub instance: InstanceId,
     /// One fact for each last hop and latency, in standard order.
     pub requests: Vec<RequestFact>,
-    /// A number drawn for the next evaluation, if the policy asks for randomness.
+    /// A number drawn for the next evaluation, if the policy uses randomness.
     pub random: Option<u32>,
 }
 
@@ -94,41 +94,42 @@ pub struct RequestFact {
 pub enum Command {
     /// A new instance here.
     Deploy {
-        /// Makes a repeated command the same deploy.
+        /// The idempotency key.
         key: DeployKey,
         /// What to run.
         descriptor: Arc<Descriptor>,
     },
     /// The end of an instance.
     Undeploy(InstanceId),
-    /// An instance gets another description of its application, with a higher version. Its agent keeps its memory.
+    /// Updates an instance to another description of its application, with a higher version. Its agent keeps its
+    /// memory.
     Update {
         /// The instance.
         instance: InstanceId,
         /// What to run from now on.
         descriptor: Arc<Descriptor>,
     },
-    /// An instance that was updated here runs what it ran before.
+    /// Restores the previous description of an instance that was updated here.
     Rollback(InstanceId),
-    /// An instance is to stay until it is unpinned: its agent can neither end nor move it.
+    /// Pins an instance until it is unpinned: its agent can neither end nor move it.
     Pin(InstanceId),
     /// The agent of an instance decides again.
     Unpin(InstanceId),
-    /// An instance is to move to a neighbour, as if its agent had asked: managers accept or inhibit it as ever.
+    /// Migrates an instance to a neighbour, as if its agent had proposed it: managers accept or inhibit it as usual.
     Migrate {
         /// The instance.
         instance: InstanceId,
         /// The neighbour.
         target: NodeId,
     },
-    /// A neighbour with this journal will never come back: what is in custody for it is adopted under a fresh id.
+    /// A neighbour with this journal will never come back: instances in custody for it are adopted under a fresh id.
     Lost(JournalId),
 }
 
 /// Something that a node wants done.
 ///
-/// Effects are one stream, over all calls: none is performed before every [`Effect::Journal`] ahead of it is on disk. That is
-/// all the shell has to do for nothing to be lost or doubled.
+/// Effects are one stream, over all calls: none is performed before every [`Effect::Journal`] ahead of it is on disk.
+/// That is the shell's only obligation for nothing to be lost or duplicated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
     /// Write a record down.
@@ -142,7 +143,7 @@ pub enum Effect {
         /// The message.
         message: Message,
     },
-    /// Start a copy, and tell when it is healthy.
+    /// Start a copy, and report when it is healthy.
     Start {
         /// The copy.
         workload: WorkloadId,
@@ -153,8 +154,8 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Adopt a copy that survived a restart of the node, or start it, also that of an instance that wakes; one that is being stopped starts once it has stopped. Tell
-    /// when it is healthy, or that it did not start.
+    /// Adopt a copy that survived a restart of the node, or start it, including that of an instance that wakes; one
+    /// that is being stopped starts once it has stopped. Report when it is healthy, or that it did not start.
     Resume {
         /// The copy.
         workload: WorkloadId,
@@ -165,8 +166,9 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Run a copy in another flavour, or by another description, and tell when it no longer runs as before. What it needs less
-    /// counts as used until then. A copy that runs like that already is left alone, and told at once.
+    /// Run a copy in another flavour, or by another description, and report when it no longer runs as before. Hardware
+    /// that it no longer needs counts as used until then. A copy that already runs like that is left alone, and
+    /// reported at once.
     Adapt {
         /// The copy.
         workload: WorkloadId,
@@ -177,21 +179,21 @@ pub enum Effect {
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran. The copy of an instance that falls
-    /// asleep is drained like that, and resumed when the instance wakes.
+    /// Let a copy finish its requests, stop it, and report when it has stopped, even if it never ran. The copy of an
+    /// instance that falls asleep is drained like that, and resumed when the instance wakes.
     Drain(WorkloadId),
-    /// Stop a copy at once, and tell when it has stopped, also if it never ran.
+    /// Stop a copy at once, and report when it has stopped, even if it never ran.
     Stop(WorkloadId),
-    /// Kill whatever of this node's copies still runs and is not listed, and tell when that is done.
+    /// Kill all of this node's copies that are not listed, and report when that is done.
     Sweep {
-        /// What is to stay.
+        /// The copies to keep.
         keep: Vec<WorkloadId>,
     },
     /// Something for the trace.
     Report(Report),
 }
 
-/// Something that a trace tells of.
+/// An event for the trace.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Report {
     /// An agent evaluated its policy.
@@ -200,19 +202,19 @@ pub enum Report {
         instance: InstanceId,
         /// What it proposes.
         proposal: Option<Proposal>,
-        /// Whether the policy gave no valid answer.
+        /// Whether the policy failed to give a valid answer.
         has_failed: bool,
         /// What it decided by.
         seen: Box<Seen>,
     },
-    /// The links that work have changed, or a neighbour introduced itself.
+    /// The working links have changed, or a neighbour introduced itself.
     Neighbours {
         /// The neighbours that are reached, in the order in which agents see them.
         up: Vec<NodeId>,
         /// Those of them whose facts are known.
         told: Vec<NodeId>,
     },
-    /// The node takes new instances, or not.
+    /// The node accepts new instances, or not.
     Availability(Availability),
     /// An agent's own manager has accepted: the target is asked, and the agent is frozen.
     Preparing {
@@ -225,12 +227,12 @@ pub enum Report {
         /// Whom.
         target: NodeId,
     },
-    /// A transfer that was being prepared was given up.
+    /// A transfer that was being prepared was aborted.
     GaveUp {
         /// Which transfer.
         transfer: TransferId,
     },
-    /// A place is kept for an instance that may come.
+    /// Hardware is reserved for an instance that may come.
     Reserved {
         /// By which transfer.
         transfer: TransferId,
@@ -242,19 +244,19 @@ pub enum Report {
         workload: WorkloadId,
         /// What is run.
         descriptor: Arc<Descriptor>,
-        /// What is kept for it.
+        /// The reserved hardware.
         needed: Hardware,
     },
-    /// A place is no longer kept.
+    /// A reservation ended.
     Released {
         /// Which transfer.
         transfer: TransferId,
         /// The copy in it.
         workload: WorkloadId,
-        /// Whether that was started, so that it counts as hardware until it is [`Report::Freed`].
+        /// Whether a copy was started, so that it counts as hardware until it is [`Report::Freed`].
         is_started: bool,
     },
-    /// The copy of a place that was released has stopped.
+    /// The copy of a dropped reservation has stopped.
     Freed(WorkloadId),
     /// A request was accepted and enacted, or inhibited: a label of rule r1.
     Judged {
@@ -276,34 +278,35 @@ pub enum Report {
         /// By which transfer.
         transfer: TransferId,
     },
-    /// An operator gave an instance another description of its application, or was refused.
+    /// An operator's update of an instance, or its rejection.
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The version that it ran before and runs still if that was refused; `None` if it is not here.
+        /// The version that it ran before, and still runs if that was rejected; `None` if it is not here.
         from: Option<u64>,
-        /// The version that it was to run.
+        /// The version of the update.
         to: Option<u64>,
         /// Why not.
         refused: Option<Inhibition>,
     },
-    /// An instance that an operator ended has ended.
+    /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator ended is on another node: it was taken before.
+    /// An instance that an operator undeployed is on another node, which took it before.
     LivesOn {
         /// The instance.
         instance: InstanceId,
         /// The node.
         node: NodeId,
     },
-    /// The node's acceptance policy gave no answer.
+    /// The node's acceptance policy failed to answer.
     AcceptanceFailed {
         /// What it was asked.
         request: Request,
         /// What happened.
         failure: Failure,
     },
-    /// A client request reached a sleeping instance, and the manager was asked whether it may wake. Accepted, it does.
+    /// A client request reached a sleeping instance, and the manager was asked whether it may wake. If accepted, it
+    /// does.
     Woken {
         /// The instance.
         instance: InstanceId,
@@ -314,7 +317,7 @@ pub enum Report {
     Evicted {
         /// The instance.
         instance: InstanceId,
-        /// Why, as the owner's policy said when it was announced.
+        /// The reason, as stated by the owner's policy when it was announced.
         reason: String,
         /// Whether an operator had pinned it.
         is_pinned: bool,
@@ -337,16 +340,16 @@ pub enum Report {
         /// Why, as the owner's policy said.
         reason: String,
     },
-    /// The node's policy gave no answer when its owner was asked, who wants nothing therefore.
+    /// The node's policy failed when its owner was asked, so the owner does nothing.
     InitiativeFailed {
         /// What happened.
         failure: Failure,
     },
-    /// A neighbour's journal has fewer records than before; nothing from it is believed until it is replaced.
+    /// A neighbour's journal has fewer records than before; it is ignored until it is replaced.
     RefusedPeer(NodeId),
 }
 
-/// What an agent decided by, and how.
+/// The facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// What it is an instance of.
@@ -357,17 +360,17 @@ pub struct Seen {
     pub free: Capacity,
     /// The client requests of the last evaluation period.
     pub requests: Vec<RequestFact>,
-    /// What it remembers as inhibited, in the order seen.
+    /// Its remembered inhibitions, in the order seen.
     pub inhibited: Vec<(AgentOperation, Target)>,
     /// The first solution of its policy.
     pub solution: Option<FirstSolution>,
-    /// What stopped the policy before it gave a solution.
+    /// What stopped the policy before it returned a solution.
     pub ending: Option<String>,
     /// What was drawn for this evaluation.
     pub random: Option<u32>,
 }
 
-/// The first solution of a policy, with the clause of `operation/3` that it is from, counted from 0.
+/// The first solution of a policy, with its clause of `operation/3`, counted from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstSolution {
     /// An operation.
@@ -388,7 +391,7 @@ pub enum FirstSolution {
     },
 }
 
-/// Why an acceptance policy gave no answer.
+/// Why an acceptance policy failed.
 #[derive(Clone, Debug)]
 pub struct Failure(pub Box<AcceptanceFailure>);
 
@@ -398,7 +401,7 @@ impl PartialEq for Failure {
     }
 }
 
-/// What an agent proposes: what it asks for, and where to.
+/// The proposal of an agent: operation and target.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Proposal {
     /// Which operation.

@@ -1,4 +1,4 @@
-//! What a node must not forget: the records of its journal, and what they add up to.
+//! What a node must not forget: the records of its journal, and the ledger, their sum.
 
 mod entries;
 mod kept;
@@ -19,8 +19,8 @@ pub use kept::{
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
 ///
-/// Reservations and inhibitions are never written: a token that was lost in a crash can never become valid again, so that
-/// `NotTaken` is final.
+/// Reservations and inhibitions are never written: a token that was lost in a crash can never become valid again, so
+/// that `NotTaken` is final.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Record {
     /// The journal was opened.
@@ -52,7 +52,7 @@ pub enum Record {
     Gone {
         /// Which transfer.
         transfer: TransferId,
-        /// What the target told of its journal; 0 if an operator declared it lost.
+        /// The record number that the target told; 0 if an operator declared it lost.
         told: u64,
     },
     /// The target will never take what was offered, or what was in custody and has been ended.
@@ -65,7 +65,7 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
-    /// An operator gave an instance another description of its application.
+    /// An operator updated an instance to another description of its application.
     Updated {
         /// The instance.
         instance: InstanceId,
@@ -91,12 +91,12 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped.
+    /// A copy now runs in a smaller flavour, or one that was to stop for a sleep has stopped.
     Shrunk {
         /// The copy.
         workload: WorkloadId,
     },
-    /// A copy that was to stop has stopped.
+    /// A stopping copy has stopped.
     Stopped {
         /// The copy.
         workload: WorkloadId,
@@ -106,7 +106,7 @@ pub enum Record {
         /// Which transfer.
         transfer: TransferId,
     },
-    /// An operator pinned an instance, or let it go.
+    /// An operator pinned an instance, or unpinned it.
     Pinned {
         /// The instance.
         instance: InstanceId,
@@ -129,10 +129,10 @@ pub enum Record {
     },
 }
 
-/// How many of the operators' keys are kept, the newest.
+/// The number of operators' keys that are kept, the newest.
 const KEYS_MAX: usize = 1024;
 
-/// What the records of a journal add up to. Nothing else survives a crash.
+/// The sum of the records of a journal. Nothing else survives a crash.
 ///
 /// [`Ledger::apply`] is the only way to change it, in normal operation and after a restart. A journal that has grown long can
 /// be replaced by its ledger.
@@ -141,14 +141,15 @@ pub struct Ledger {
     pub(crate) sequence: u64,
     pub(crate) boot: Option<(NodeId, JournalId, u32)>,
     pub(crate) owned: BTreeMap<InstanceId, Owned>,
-    /// What instances that were updated here ran before.
+    /// The previous descriptions of instances that were updated here.
     pub(crate) previous: BTreeMap<InstanceId, Arc<Descriptor>>,
     pub(crate) custody: BTreeMap<InstanceId, Custody>,
     pub(crate) grants: BTreeMap<TransferId, Grant>,
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
-    /// Copies that are to run in a smaller flavour or to stop for a sleep, and what they use until then beyond what that needs.
+    /// Copies that are to run in a smaller flavour or to stop for a sleep, and the surplus hardware that they use until
+    /// then.
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
@@ -159,7 +160,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Takes in a record. Total: a record that does not fit what came before changes as much as it can.
+    /// Applies a record. Total: a record that contradicts earlier ones changes as much as it can.
     pub fn apply(&mut self, record: &Record) {
         self.sequence += 1;
         match record {
@@ -260,7 +261,7 @@ impl Ledger {
                 self.concerning.insert(from.clone(), self.sequence);
                 self.was_told(from, transfer.journal, *told);
                 self.taken.insert(*transfer, from.clone());
-                // The instance came back before its old custody ended: the old copy goes.
+                // The instance came back before its old custody ended: the old copy is dropped.
                 if let Some(custody) = self.custody.remove(&owned.instance) {
                     self.drain_copy(&custody);
                 }
@@ -309,7 +310,7 @@ impl Ledger {
         });
     }
 
-    /// Changes what an instance needs. What its copy uses beyond that counts until it has been restarted.
+    /// Changes the needs of an instance. The surplus hardware of its copy counts until it has been restarted.
     fn change(&mut self, instance: &InstanceId, change: impl FnOnce(&mut Owned)) {
         let Some(owned) = self.owned.get_mut(instance) else { return };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -332,8 +333,8 @@ impl Ledger {
         self.draining.insert(owned.workload, draining);
     }
 
-    /// What all copies on the node use: of what it owns, of what it has in custody, and of what is to stop. A copy in custody
-    /// that was stopped before it was handed over keeps its place: the instance is owned again if the target does not take it.
+    /// The hardware of all copies on the node: owned, in custody, and stopping. A copy in custody that was stopped
+    /// before it was handed over keeps its hardware: the instance is owned again if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
@@ -342,7 +343,7 @@ impl Ledger {
         owned.chain(custody).chain(draining).chain(shrinking).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
-    /// Whose journal it is; `None` before the first record.
+    /// The node of the journal; `None` before the first record.
     pub fn node(&self) -> Option<&NodeId> {
         self.boot.as_ref().map(|(node, ..)| node)
     }
@@ -352,7 +353,7 @@ impl Ledger {
         self.sequence
     }
 
-    /// The instances that are the node's, in the order of their ids.
+    /// The instances that the node owns, in the order of their ids.
     pub fn owned(&self) -> impl Iterator<Item = &Owned> {
         self.owned.values()
     }
@@ -372,17 +373,17 @@ impl Ledger {
         self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
     }
 
-    /// What an instance ran before it was updated here.
+    /// The previous description of an instance that was updated here.
     pub fn previous(&self, instance: &InstanceId) -> Option<&Arc<Descriptor>> {
         self.previous.get(instance)
     }
 
-    /// The copies that are to stop, in the order of their ids.
+    /// The stopping copies, in the order of their ids.
     pub fn draining(&self) -> impl Iterator<Item = (&WorkloadId, &Draining)> {
         self.draining.iter()
     }
 
-    /// The copies that are to use less, and what they use beyond that until they do, in the order of their ids.
+    /// The shrinking copies, and their surplus hardware, in the order of their ids.
     pub fn shrinking(&self) -> impl Iterator<Item = (&WorkloadId, &Hardware)> {
         self.shrinking.iter()
     }
@@ -407,7 +408,7 @@ impl Ledger {
         self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))
     }
 
-    /// The copies that are to run on the node, or to stop: what else runs there is nobody's.
+    /// The copies that must run on the node, or stop: any other copy there is an orphan.
     pub fn workloads(&self) -> impl Iterator<Item = WorkloadId> {
         let owned = self.owned.values().map(|owned| owned.workload);
         let custody = self.custody.values().map(|custody| custody.owned.workload);

@@ -1,6 +1,6 @@
 //! The rules of one node: its agents, its manager, and how instances move between nodes.
 //!
-//! Start at [`Node::handle`]: time and what happened come in, what is to be done comes out.
+//! Start at [`Node::handle`]: time and inputs come in, effects come out.
 //!
 //! ```text
 //! Input: observations, messages, copies that started or stopped, operators, time
@@ -12,20 +12,21 @@
 //! Effect: journal this, then send that; start, drain or stop a copy; report to the trace
 //! ```
 //!
-//! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`], [`rules::remember`],
-//! [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at once; a daemon drives one
-//! [`Node`] with messages. That both come to the same labels is proved by test.
+//! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`],
+//! [`rules::remember`], [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at
+//! once; a daemon drives one [`Node`] with messages. Tests prove that both produce the same labels.
 //!
-//! **Transfer.** The target takes, the source keeps custody. One record in the target's journal is the migration; safety never
-//! rests on a clock, on a lease or on a guess that a neighbour is dead. `docs/transfer.md` has the protocol and its invariants.
+//! **Transfer.** The target takes, the source keeps custody. One record in the target's journal is the migration;
+//! safety does not depend on clocks, leases or failure detection. `docs/transfer.md` has the protocol and its
+//! invariants.
 //!
 //! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
 //! **Invariant:** hardware used and reserved on a node never exceeds its capacity.
-//! **Invariant:** judging is total and fails closed: what cannot be judged is inhibited with a reason, never a panic.
-//! **Invariant:** nothing but [`Ledger`] survives a crash, and nothing changes it but records of the journal.
+//! **Invariant:** judging is total and fails closed: a request that cannot be judged is inhibited with a reason, never
+//! a panic.
+//! **Invariant:** only [`Ledger`] survives a crash, and only records of the journal change it.
 //!
-//! Not here: how messages travel and workloads run (a daemon), what happens in a simulated world (`simulator`), and what
-//! policies say (`policy`).
+//! Not here: how messages travel and workloads run (`live`), simulated worlds (`simulator`), and policies (`policy`).
 
 mod ids;
 

@@ -1,12 +1,13 @@
-//! Node managers: what a node has, what it has promised, and whether something fits.
+//! Node managers: the hardware of a node, its reservations, and whether something fits.
 
 use mario_domain::{Capacity, Hardware, NodeId, Rule};
 use serde::{Deserialize, Serialize};
 
-/// The manager of one node: its hardware, and what of it is used and reserved.
+/// The manager of one node: its hardware, used and reserved.
 ///
-/// It judges requests one after another and counts what it has promised: two requests for the last free unit are never both
-/// accepted. Reservations are kept one by one, so that each can end by itself. `K` is how its holder names a reservation.
+/// It judges requests one after another and counts its reservations: two requests for the last free unit are never both
+/// accepted. Reservations are kept one by one, so that each can end by itself. `K` is the holder's key of a
+/// reservation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Manager<K> {
     node: NodeId,
@@ -16,12 +17,12 @@ pub struct Manager<K> {
     reservations: Vec<Reservation<K>>,
 }
 
-/// Hardware that is set aside for something that was accepted and is not here yet.
+/// Hardware reserved for something that was accepted and is not here yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Reservation<K> {
     /// What it is for.
     pub key: K,
-    /// What is set aside.
+    /// The reserved amount.
     pub needed: Hardware,
 }
 
@@ -36,12 +37,12 @@ pub enum Availability {
     Down,
 }
 
-/// Hardware that does not fit, or was never taken: the caller has lost count. Nothing was changed.
+/// Hardware that does not fit, or was never taken: the caller miscounted. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Miscount;
 
 impl<K> Manager<K> {
-    /// The manager of a node with nothing on it.
+    /// The manager of an empty node.
     pub fn new(node: NodeId, capacity: Capacity) -> Manager<K> {
         Manager { node, capacity, free: capacity, availability: Availability::Up, reservations: Vec::new() }
     }
@@ -56,7 +57,7 @@ impl<K> Manager<K> {
         self.capacity
     }
 
-    /// What no copy on the node uses; reservations are not subtracted.
+    /// The hardware that no copy on the node uses; reservations are not subtracted.
     pub fn free(&self) -> Capacity {
         self.free
     }
@@ -66,12 +67,12 @@ impl<K> Manager<K> {
         self.availability
     }
 
-    /// Sets whether the node takes anything new.
+    /// Sets whether the node accepts anything new.
     pub fn set_availability(&mut self, availability: Availability) {
         self.availability = availability;
     }
 
-    /// What was accepted and is not here yet, in the order of the verdicts.
+    /// The reservations, in the order of the verdicts.
     pub fn reservations(&self) -> &[Reservation<K>] {
         &self.reservations
     }
@@ -82,7 +83,7 @@ impl<K> Manager<K> {
         self.reservations.iter().fold(self.free, reserve)
     }
 
-    /// Whether something that needs this much may come: returns the rule that speaks against it.
+    /// Whether something that needs this much may come. Returns the rule that inhibits it.
     pub fn has_room(&self, needed: Hardware) -> Result<(), Rule> {
         match self.availability {
             Availability::Down => Err(Rule::Down),
@@ -94,12 +95,12 @@ impl<K> Manager<K> {
         }
     }
 
-    /// Sets hardware aside. [`Manager::has_room`] has said that it fits.
+    /// Reserves hardware. The caller has checked with [`Manager::has_room`] that it fits.
     pub fn reserve(&mut self, key: K, needed: Hardware) {
         self.reservations.push(Reservation { key, needed });
     }
 
-    /// Ends a reservation; returns what was set aside, if there was one.
+    /// Ends a reservation. Returns the reserved amount, if there was one.
     pub fn release(&mut self, key: &K) -> Option<Hardware>
     where
         K: PartialEq,
@@ -113,13 +114,13 @@ impl<K> Manager<K> {
         self.reservations.clear();
     }
 
-    /// A copy is on the node now, and uses this much.
+    /// A copy on the node now uses this much.
     pub fn take(&mut self, needed: Hardware) -> Result<(), Miscount> {
         self.free = self.free.take(needed).ok_or(Miscount)?;
         Ok(())
     }
 
-    /// A copy is no longer on the node, which used this much.
+    /// A copy that used this much is gone.
     pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
         let free = self.free.give_back(needed).ok_or(Miscount)?;
         let exceeds = match (free, self.capacity) {

@@ -18,7 +18,7 @@ pub enum Message {
     Hello(Hello),
     /// The source asks for a place.
     Prepare(Arc<Prepare>),
-    /// The target keeps a place. Unless copies may not overlap, a healthy copy runs in it.
+    /// The target has reserved hardware. Unless copies may not overlap, a healthy copy runs there.
     Ready {
         /// Which transfer.
         transfer: TransferId,
@@ -32,7 +32,7 @@ pub enum Message {
         /// Why.
         inhibition: Inhibition,
     },
-    /// The source no longer wants the place.
+    /// The source no longer wants the reservation.
     Abort {
         /// Which transfer.
         transfer: TransferId,
@@ -55,12 +55,12 @@ pub enum Message {
         /// As in [`Hello::told`].
         told: u64,
     },
-    /// The instance is not the target's and will never be by this transfer.
+    /// The target has not taken the instance and never will by this transfer.
     NotTaken {
         /// Which transfer.
         transfer: TransferId,
     },
-    /// The source has written down that the instance is gone: nobody will ask about the transfer any more.
+    /// The source has recorded that the instance is gone: it will not ask about the transfer any more.
     Forget {
         /// Which transfer.
         transfer: TransferId,
@@ -72,10 +72,11 @@ pub enum Message {
 pub struct Hello {
     /// Its journal.
     pub journal: JournalId,
-    /// How many records its journal has. Fewer than before: a disk was restored from a copy, and the node is refused.
+    /// How many records its journal has. Fewer than before means that a disk was restored from a backup, and the node
+    /// is rejected.
     pub sequence: u64,
-    /// The number of the last record of its journal that concerns the receiver. What hands over and what takes tells it, too: less than was told
-    /// before means that a disk was restored from a copy, however many records it has got since.
+    /// The number of the last record of its journal that concerns the receiver. `Transfer` and `Taken` carry it, too: a
+    /// smaller one than before means that a disk was restored from a backup, however many records it has got since.
     pub told: u64,
     /// The transfers that it is the source of and that are open.
     pub open: Vec<TransferId>,
@@ -83,14 +84,14 @@ pub struct Hello {
     pub facts: Vec<Fact>,
 }
 
-/// What a target has to know to judge and to start a copy.
+/// What a target needs to judge a request and to start a copy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Prepare {
     /// Which transfer.
     pub transfer: TransferId,
     /// Migrate or replicate.
     pub kind: TransferKind,
-    /// The instance that is to be the target's: the one that moves, or the new one.
+    /// The instance that the target would own: the one that migrates, or the new one.
     pub instance: InstanceId,
     /// The instance whose agent asks.
     pub asked_by: InstanceId,
@@ -102,13 +103,13 @@ pub struct Prepare {
     pub flavour: FlavourIndex,
     /// Whether it is awake. A sleeper that migrates stays asleep, and the replica of a sleeper sleeps.
     pub wakefulness: Wakefulness,
-    /// How many replications the instance takes along; `None` for without end.
+    /// How many replications the instance takes along; `None` for unlimited.
     pub replications_left: Option<u32>,
-    /// The size of what the agent will take along.
+    /// The size of the agent's luggage.
     pub luggage_bytes: u64,
 }
 
-/// What becomes of the instance on the source.
+/// What happens to the instance on the source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum TransferKind {
     /// It moves to the target.
@@ -117,14 +118,14 @@ pub enum TransferKind {
     Replicate,
 }
 
-/// What an agent takes along: empty for a replica's.
+/// What an agent takes along: empty for a replica.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Luggage {
     /// How often it has evaluated its policy.
     pub evaluations: u32,
     /// What it remembers as inhibited.
     pub memory: Vec<Remembered<Target>>,
-    /// What it remembers of what happened; empty unless its policy looks back.
+    /// Its past; empty unless its policy looks back.
     pub history: History<RequestFact, Target>,
 }
 

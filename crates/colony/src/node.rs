@@ -8,8 +8,8 @@
 //! | `target` | instances come: judge, reserve, take |
 //! | `operators` | deploy, undeploy, pin, lost |
 //! | `timers` | expiry, resending, restarting, periodic evaluation |
-//! | `recovery` | a node starts with what its journal adds up to |
-//! | `reasoner` | the policies of agents and of the manager are asked |
+//! | `recovery` | a node starts from the ledger of its journal |
+//! | `reasoner` | evaluates the policies of agents and of the manager |
 
 mod agents;
 mod config;
@@ -48,7 +48,7 @@ pub use config::{Config, Limits, Timing};
 pub struct Start {
     /// Its settings.
     pub config: Arc<Config>,
-    /// What its journal adds up to; empty for a new one.
+    /// The ledger of its journal; empty for a new one.
     pub ledger: Ledger,
     /// The identity of a new journal: 128 random bits, never used before. Not used if the ledger has one.
     pub new_journal: JournalId,
@@ -62,7 +62,7 @@ pub struct Node {
     reasoner: Reasoner,
 }
 
-/// Everything that a node is, as plain data: [`Ledger`] survives a crash, the rest does not.
+/// The whole state of a node, as plain data: [`Ledger`] survives a crash, the rest does not.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct State {
     config: ConfigRef,
@@ -77,15 +77,15 @@ pub(crate) struct State {
     minds: BTreeMap<InstanceId, Mind>,
     outgoing: BTreeMap<TransferId, Outgoing>,
     incoming: BTreeMap<TransferId, Incoming>,
-    /// What is sent until it is answered.
+    /// Messages that are resent until they are answered.
     retries: BTreeMap<TransferId, Retry>,
-    /// Copies of dropped places that have not stopped yet, and what they use.
+    /// Copies of dropped reservations that have not stopped yet, and their hardware.
     dropped: BTreeMap<WorkloadId, Hardware>,
-    /// Copies of what is owned that were told to stop before their instances are handed over. Each is told once.
+    /// Owned copies that were told to stop before their instances are handed over. Each is told once.
     stopping: BTreeSet<WorkloadId>,
-    /// Copies of what is owned or in custody that did not start, and when they are to be started again.
+    /// Copies of owned instances or of those in custody that did not start, and when they are restarted.
     restarts: BTreeMap<WorkloadId, Time>,
-    /// Whether copies of an earlier life may still run that the ledger does not know.
+    /// Whether copies that the ledger does not know may still run from before a restart.
     is_recovering: bool,
 }
 
@@ -97,7 +97,7 @@ struct ConfigRef(Arc<Config>);
 #[derive(Clone, Debug, Default)]
 struct NeighbourFacts(Arc<Vec<Fact>>);
 
-/// What an agent has in mind: lost in a crash, but for what the ledger has of it.
+/// The volatile state of an agent: lost in a crash, except for what the ledger has of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Mind {
     evaluations: u32,
@@ -105,11 +105,11 @@ pub(crate) struct Mind {
     history: History<RequestFact, Target>,
     requests: Vec<RequestFact>,
     random: Option<u32>,
-    /// What it proposed at its last evaluation, until that is judged.
+    /// The proposal of its last evaluation, until it is judged.
     proposal: Option<Proposal>,
     /// The transfer that it waits for. It proposes nothing meanwhile.
     frozen_by: Option<TransferId>,
-    /// That its instance will be evicted. A node that restarts has forgotten it, and its owner is asked again.
+    /// The announced eviction of its instance. A restarted node has forgotten it, and its owner is asked again.
     notice: Option<Notice>,
     /// Why its instance may not wake, if a client request asked since its last evaluation.
     wake_refused: Option<Inhibition>,
@@ -125,12 +125,13 @@ pub(crate) struct Outgoing {
     target: NodeId,
     receiver: JournalId,
     prepare: Arc<Prepare>,
-    /// For an application whose copies may not overlap: the token of the target's promise, while the own copy stops.
+    /// For an application whose copies may not overlap: the token of the target's reservation, while the own copy
+    /// stops.
     stopping: Option<Token>,
     deadline: Time,
 }
 
-/// A place that this node keeps as a target.
+/// A reservation of this node as a target.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Incoming {
     from: NodeId,
@@ -154,7 +155,7 @@ pub(crate) struct Retry {
 pub enum StartError {
     /// It is another node's.
     OtherNode(NodeId),
-    /// What the journal says is here does not fit on the node.
+    /// The instances in the journal do not fit on the node.
     TooSmall {
         /// What the journal says is used.
         used: Hardware,
@@ -163,25 +164,25 @@ pub enum StartError {
     },
 }
 
-/// What an agent decides by, to explain its decisions with.
+/// The knowledge of an agent, to explain its decisions with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     /// The facts that it sees.
     pub facts: KnowledgeBase,
     /// Its instance, among the facts.
     pub instance: Constant,
-    /// What it is an instance of, with its policy.
+    /// Its application, with its policy.
     pub descriptor: Arc<Descriptor>,
 }
 
 impl Node {
-    /// A node that starts, for the first time or again, with what its journal adds up to. The first effects are its recovery:
-    /// what is owned is resumed, and nothing is promised before every copy that the ledger does not know is dead.
+    /// Starts a node, for the first time or again, from the ledger of its journal. The first effects are its recovery:
+    /// owned instances are resumed, and nothing is promised before every copy that the ledger does not know is dead.
     pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
         Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
     }
 
-    /// Takes something in, and says what is to be done.
+    /// Handles an input, and adds the effects.
     pub fn handle(&mut self, now: Time, input: Input, effects: &mut Vec<Effect>) {
         self.state.handle(&mut self.reasoner, now, input, effects);
     }
@@ -191,7 +192,7 @@ impl Node {
         self.state.next_timeout()
     }
 
-    /// What survives a crash, provided that all effects up to now are performed.
+    /// What survives a crash, provided that all effects so far are performed.
     pub fn ledger(&self) -> &Ledger {
         &self.state.ledger
     }
@@ -216,7 +217,8 @@ impl Node {
         self.state.minds.get(instance).map(Mind::luggage)
     }
 
-    /// What the agent of an instance here would decide by now; `None` when it is not here, or its policy cannot be used.
+    /// The current knowledge of the agent of an instance here; `None` when it is not here, or its policy cannot be
+    /// used.
     pub fn knowledge(&mut self, instance: &InstanceId) -> Option<Knowledge> {
         let (owned, mind) = (self.state.ledger.owned.get(instance)?, self.state.minds.get(instance)?);
         self.reasoner.knowledge(&self.state, owned, mind)
@@ -232,13 +234,13 @@ impl Node {
         self.state.ledger.owned.get(instance).is_some_and(Owned::is_asleep)
     }
 
-    /// Why a sleeping instance here may not wake; `None` unless a client request asked since the last evaluation of its agent. Until
-    /// the next one the manager is not asked again.
+    /// Why a sleeping instance here may not wake; `None` unless a client request asked since the last evaluation of its
+    /// agent. Until the next one the manager is not asked again.
     pub fn wake_refused(&self, instance: &InstanceId) -> Option<&Inhibition> {
         self.state.minds.get(instance)?.wake_refused.as_ref()
     }
 
-    /// Whether nothing is open: no transfer, no copy that is to start or stop.
+    /// Whether nothing is pending: no transfer, no copy that is starting or stopping.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()
     }
@@ -319,13 +321,13 @@ impl State {
 }
 
 impl Step<'_> {
-    /// Writes a record down and takes it in.
+    /// Adds a record to the journal and applies it.
     fn journal(&mut self, record: Record) {
         let State { ledger, manager, .. } = &mut *self.state;
         let before = ledger.used();
         ledger.apply(&record);
         let after = ledger.used();
-        // Of some kinds there may be more than before, and of others less.
+        // Some kinds may grow while others shrink.
         let given_back = manager.give_back(before.saturating_sub(after));
         let is_counted = given_back.and_then(|()| manager.take(after.saturating_sub(before)));
         debug_assert!(is_counted.is_ok(), "{record:?} does not fit");
@@ -340,14 +342,14 @@ impl Step<'_> {
         self.effects.push(Effect::Report(report));
     }
 
-    /// Tells which neighbours agents see, and of which they know facts.
+    /// Reports which neighbours agents see, and of which they know facts.
     fn report_neighbours(&mut self) {
         let up = self.state.neighbours.clone();
         let told = up.iter().filter(|neighbour| self.state.neighbour_facts.contains_key(neighbour)).cloned().collect();
         self.report(Report::Neighbours { up, told });
     }
 
-    /// Other links work than before: new neighbours are greeted.
+    /// The working links have changed: new neighbours are greeted.
     fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
         let before = std::mem::replace(&mut self.state.neighbours, neighbours);
         self.report_neighbours();
@@ -367,7 +369,7 @@ impl Step<'_> {
         }
     }
 
-    /// A message came. What is meant for another journal, or comes from a refused neighbour, is dropped.
+    /// Handles a message. A message for another journal, or from a rejected neighbour, is dropped.
     fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
         if let Message::Hello(hello) = message {
             self.greeted(from, hello);
@@ -399,7 +401,7 @@ impl Step<'_> {
             && (known.sequence > hello.sequence || known.told > hello.told)
         {
             if self.state.refused.insert(from.clone()) {
-                // No number of records makes up for those that are missing.
+                // No number of records makes up for missing ones.
                 let node = from.clone();
                 self.journal(Record::Peer { node, journal: hello.journal, sequence: u64::MAX });
                 self.report(Report::RefusedPeer(from.clone()));
@@ -414,7 +416,7 @@ impl Step<'_> {
         if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
             self.journal(Record::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
         }
-        // What the source does not know of any more, it will never hand over.
+        // A transfer that the source no longer knows will never be handed over.
         let is_dead = |incoming: &Incoming, transfer: &TransferId| {
             incoming.sender == hello.journal && !hello.open.contains(transfer)
         };
@@ -474,7 +476,7 @@ impl std::ops::Deref for ConfigRef {
     }
 }
 
-// A node's configuration is the same in all its states, and facts do not tell states apart.
+// A node's configuration is the same in all its states, and facts do not distinguish states.
 impl PartialEq for ConfigRef {
     fn eq(&self, _: &ConfigRef) -> bool {
         true

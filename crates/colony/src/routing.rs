@@ -1,9 +1,10 @@
 //! How client requests find an instance, hop by hop.
 //!
-//! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a [`RouterInput`], and adds
-//! [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what neighbours say, and which copies
-//! here take requests; it sends what the router wants sent, and gives [`Router::routes`] to what forwards requests whenever
-//! [`RouterEffect::Changed`] says so. [`forward`] is the rule for one request.
+//! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
+//! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what
+//! neighbours announce, and which copies here accept requests; it sends the router's messages, and passes
+//! [`Router::routes`] to the data plane whenever [`RouterEffect::Changed`] says so. [`forward`] is the rule for one
+//! request.
 //!
 //! | when | tell the router |
 //! |---|---|
@@ -15,16 +16,17 @@
 //! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
-//! **The order.** What a node tells of its route to an application is a [`Label`]: a sequence and a metric. A label is better than
-//! another if its sequence is newer, or equal and its metric smaller. A node remembers the best label that it ever told,
-//! and uses a neighbour only if what that told is better: then it is *feasible*. So along every path of next hops the best labels
-//! ever told get strictly better, and no path comes back to where it was: at no moment, whatever is lost, late or not told
-//! at all. Only nodes that host an instance raise the sequence, when an instance moves and when they are asked, so that nobody
-//! waits for ever for a label that is good enough.
+//! **The order.** A node announces its route to an application as a [`Label`]: a sequence and a metric. A label is
+//! better than another if its sequence is newer, or equal and its metric smaller. A node remembers the best label that
+//! it ever announced, and uses a neighbour only if that neighbour's label is better: then it is *feasible*. So along
+//! every path of next hops the best labels ever announced get strictly better, and no path returns to its start: at no
+//! moment, whatever is lost, late or not announced at all. Only nodes that host an instance increase the sequence, when
+//! an instance moves and when they are asked, so that no node waits for ever for a feasible label.
 //!
-//! **What is told.** Because nothing rests on it that labels are up to date, little has to be told at once: an application that
-//! a neighbour has not heard of, a shorter way by another next hop, and that there is no way any more. How far an instance
-//! is otherwise is told at the next tick if it differs much, and now and then exactly. `docs/routing.md` has what that costs.
+//! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
+//! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Other
+//! changes of distance are announced at the next tick if they are large, and now and then exactly. `docs/routing.md`
+//! has the cost.
 //!
 //! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`].
 //! **Invariant:** what a neighbour says is never a panic, and costs at most a bounded number of messages.
@@ -54,14 +56,14 @@ pub use names::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 /// Something that happens to a router.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RouterInput {
-    /// A session with a neighbour begins. What was told in an earlier one is void on both sides.
+    /// A session with a neighbour starts. Announcements of an earlier one are void on both sides.
     LinkUp {
         /// The neighbour.
         neighbour: NodeId,
         /// What the link costs, in microseconds: half its smoothed round trip, quantised. 0 counts as 1.
         cost: u32,
     },
-    /// A link costs something else than before.
+    /// The cost of a link has changed.
     LinkCost {
         /// The neighbour.
         neighbour: NodeId,
@@ -96,14 +98,14 @@ pub enum RouterInput {
         /// Its names.
         names: Arc<Names>,
     },
-    /// An instance here is about to end: it still takes requests, and neighbours are to find others.
+    /// An instance here is about to end: it still accepts requests, and neighbours should find others.
     Leaving {
         /// The application.
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
     },
-    /// An instance here takes no more requests.
+    /// An instance here accepts no more requests.
     Unhosted {
         /// The application.
         application: ApplicationId,
@@ -126,7 +128,7 @@ pub enum RouterEffect {
         /// The message.
         message: RoutingMessage,
     },
-    /// The next hops of an application are others than before, or its names: [`Router::routes`] and [`Router::names`] have them.
+    /// The next hops or the names of an application have changed: [`Router::routes`] and [`Router::names`] have them.
     Changed(ApplicationId),
 }
 
@@ -136,7 +138,7 @@ pub struct Router {
     config: Arc<RouterConfig>,
     neighbours: BTreeMap<NodeId, Neighbour>,
     applications: BTreeMap<ApplicationId, Entry>,
-    /// The applications that something happens to by itself.
+    /// The applications with a pending timeout.
     timed: BTreeSet<ApplicationId>,
     next_tick: Time,
     ticks: u64,
@@ -158,14 +160,14 @@ pub(crate) struct Neighbour {
     received: u64,
     /// Whether updates of it are missing.
     is_behind: bool,
-    /// How many applications it has told.
+    /// How many applications it has announced.
     heard: usize,
 }
 
-/// Why a route may have to be looked for.
+/// Why a route may have to be searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// The next hop has no route any more. It has looked for another before it said so.
+    /// The next hop has withdrawn its route. It searched for another before.
     Retracted,
     /// Anything else.
     Here,
@@ -196,7 +198,7 @@ impl Router {
         }
     }
 
-    /// Takes something in, and says what is to be done.
+    /// Handles an input, and adds the effects.
     pub fn handle(&mut self, now: Time, input: RouterInput, effects: &mut Vec<RouterEffect>) {
         let mut step = Step { router: self, now, outbox: Outbox::default(), effects };
         match input {
@@ -226,8 +228,8 @@ impl Router {
         Arc::clone(&self.routes)
     }
 
-    /// How far the nearest instance of an application is, as far as this node knows: the cost of the links to it, 0 if it is
-    /// here; `None` without a route.
+    /// The distance of the nearest instance of an application, as far as this node knows: the cost of the links to it,
+    /// 0 if it is here; `None` without a route.
     pub fn distance(&self, application: &ApplicationId) -> Option<u32> {
         let entry = self.applications.get(application)?;
         entry.label(&self.neighbours).map(|label| label.metric)
@@ -241,19 +243,19 @@ impl Router {
         }
     }
 
-    /// What a neighbour was told, and what it told, of an application: for operators and tests.
+    /// The labels announced to and by a neighbour for an application: for operators and tests.
     pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
         let entry = self.applications.get(application);
         [entry.and_then(|entry| entry.told.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
             .map(Option::<&Label>::copied)
     }
 
-    /// The best label that this node ever told of an application, while it remembers that.
+    /// The best label that this node ever announced for an application, while it remembers that.
     pub fn best_told(&self, application: &ApplicationId) -> Option<Label> {
         self.applications.get(application)?.best_told
     }
 
-    /// Whether a neighbour has told its routes in the present session.
+    /// Whether a neighbour has sent its routes in the current session.
     pub fn is_told_by(&self, neighbour: &NodeId) -> bool {
         self.neighbours.get(neighbour).is_some_and(|known| known.received > 0)
     }
@@ -263,7 +265,7 @@ impl Router {
         self.applications.keys()
     }
 
-    /// How many routes of neighbours were refused because a table was full or a sequence was not plausible.
+    /// How many routes of neighbours were rejected because a table was full or a sequence was not plausible.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -295,7 +297,7 @@ impl Step<'_> {
         }
     }
 
-    /// Forgets what was said in a session.
+    /// Drops what was announced in a session.
     fn drop_link(&mut self, neighbour: &NodeId) {
         if self.router.neighbours.remove(neighbour).is_none() {
             return;
@@ -316,8 +318,8 @@ impl Step<'_> {
         heard.map(|(application, _)| application.clone()).collect()
     }
 
-    /// An instance here takes requests. One that came from elsewhere gets a newer sequence, so that the node that it left can
-    /// use this one.
+    /// An instance here accepts requests. One that came from elsewhere gets a newer sequence, so that the node that it
+    /// left can use this one.
     fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
         let entry = self.router.applications.entry(application.clone()).or_default();
         let newest = entry.newest_sequence();
@@ -332,8 +334,8 @@ impl Step<'_> {
         self.settle(application, Cause::Here);
     }
 
-    /// An instance is about to end. With a newer sequence, every node that sends requests here can use the label that says so,
-    /// and looks for another way; one that finds none goes on sending requests here.
+    /// An instance is about to end. With a newer sequence, every node that forwards requests here can use the label
+    /// that says so, and searches for another route; one that finds none keeps forwarding requests here.
     fn leaving(&mut self, application: &ApplicationId, instance: InstanceId) {
         let Some(entry) = self.router.applications.get_mut(application) else { return };
         if entry.hosted.remove(&instance) {
@@ -373,7 +375,7 @@ impl Step<'_> {
         }
     }
 
-    /// Chooses the next hop of an application again, and does what follows from that.
+    /// Chooses the next hop of an application again, and acts on a change.
     fn settle(&mut self, application: &ApplicationId, cause: Cause) {
         let after = self.router.config.timing.ask_after;
         let ask_at = self.now + after;
@@ -400,7 +402,7 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Remembers whether something happens to an application by itself, and forgets one that nothing is known of.
+    /// Updates the pending timeout of an application, and drops one that nothing is known of.
     fn time(&mut self, application: &ApplicationId) {
         let (now, forget_after) = (self.now, self.router.config.timing.forget_after);
         let Router { applications, timed, .. } = &mut *self.router;
@@ -417,7 +419,7 @@ impl Step<'_> {
         }
     }
 
-    /// Makes a new snapshot if the next hops of an application are others than before.
+    /// Makes a new snapshot if the next hops of an application have changed.
     fn publish(&mut self, application: &ApplicationId) {
         let Router { applications, neighbours, routes, .. } = &mut *self.router;
         let hops = applications.get(application).map(|entry| entry.hops(neighbours)).unwrap_or_default();

@@ -6,15 +6,15 @@
 //! | an instance adapts to another flavour of its application | [`adapt`] |
 //! | an instance falls asleep, or wakes | [`sleep`], [`wake`] |
 //! | its own acceptance policy has the last word, and fails closed | [`consent`] |
-//! | an owner shrinks what runs on its node, and announces evictions | [`initiative`] |
-//! | an inhibited operation is remembered by the agent that asked | [`remember`] |
-//! | a memory of `k` cycles holds what the last `k` evaluations asked in vain | [`expire`] |
+//! | an owner shrinks instances on its node, and announces evictions | [`initiative`] |
+//! | an agent remembers an inhibited operation | [`remember`] |
+//! | a memory of `k` cycles holds the inhibitions of the last `k` evaluations | [`expire`] |
 //! | what a policy sees of that memory | [`visible`] |
-//! | a policy that looks back is shown what happened before | [`History`] |
+//! | a policy that looks back sees the past | [`History`] |
 //! | what an agent knows when it evaluates its policy | [`know`] |
 //!
-//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they are
-//! generic over how each of them names things: by id, or by position in a table.
+//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they
+//! are generic over the names of things: ids, or positions in a table.
 
 mod adapt;
 mod history;

@@ -78,7 +78,7 @@ impl Hardware {
     /// Nothing.
     pub const NONE: Hardware = Hardware::units(0);
 
-    /// So many units, and nothing else.
+    /// This many units, and nothing else.
     pub const fn units(units: u64) -> Hardware {
         Hardware { units, further: [0; HardwareKind::FURTHER] }
     }
@@ -173,7 +173,7 @@ impl Hardware {
 }
 
 impl Capacity {
-    /// So many units.
+    /// This many units.
     pub const fn units(units: u64) -> Capacity {
         Capacity::Bounded(Hardware::units(units))
     }

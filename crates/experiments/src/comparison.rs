@@ -33,12 +33,12 @@ pub struct Figure {
     /// What it measures; `None` for lost client requests.
     #[serde(skip)]
     measure: Option<Measure>,
-    /// What it means, where it is no figure of a group.
+    /// Its meaning, where it is not a figure of a group.
     #[serde(skip)]
     extra: Option<Extra>,
 }
 
-/// What policies came to, and how they differ.
+/// The results of policies, and how they differ.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
     /// What was varied.
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub seeds: usize,
     /// Whether all seeds came out the same, so that there is one run and not many.
     pub is_seedless: bool,
-    /// For each figure, what each policy came to.
+    /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
     /// Each policy against each before it.
     pub pairs: Vec<Pair>,
@@ -144,7 +144,7 @@ impl Comparison {
         comparison
     }
 
-    /// The least probability that so many seeds can give to all tests together, however clear the differences are.
+    /// The smallest p-value that this many seeds can reach for all tests together, however clear the differences are.
     pub fn least_probability(&self) -> f64 {
         let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64

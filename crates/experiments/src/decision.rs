@@ -1,4 +1,4 @@
-//! One decision of a kept run, explained from what its trace says.
+//! One decision of a stored run, explained from its trace.
 
 use std::fmt;
 use std::io::BufRead;

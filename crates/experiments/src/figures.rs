@@ -1,7 +1,7 @@
 //! Everything that is printed about a run, computed from its trace.
 //!
-//! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here looks at what the simulator counted:
-//! the figures of a run are worked out twice, by two programs, and tests hold the one against the other.
+//! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts: the
+//! figures of a run are computed twice, by two programs, and tests compare them.
 //!
 //! What is not defined is absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
 

@@ -1,7 +1,8 @@
-//! What the directory of a run holds beside its trace, held against the trace.
+//! Checks the other files in the directory of a run against its trace.
 //!
-//! Start at [`Kept::open`]: give it the records of the trace one by one, and it gives what disagrees, what was checked and what was
-//! not. Everything is worked out from the trace anew; nothing here is shared with what writes such a directory.
+//! Start at [`Kept::open`]: pass it the records of the trace one by one, and it returns what disagrees, what was
+//! checked and what was not. Everything is recomputed from the trace; nothing here is shared with the writer of such a
+//! directory.
 
 mod messages;
 mod summary;
@@ -18,7 +19,7 @@ use mario_audit::{Finding, FindingKind};
 use summary::Summed;
 use tables::Tables;
 
-/// Of each file, no more is told.
+/// The maximum number of findings per file.
 const FINDINGS_MAX: usize = 20;
 
 /// The files beside a trace.

@@ -5,7 +5,7 @@
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, at
 //! [`report::Report`] to look at them, and at [`scale::measure`] for what they cost.
 //!
-//! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
+//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.
 //! **Invariant:** it writes to no terminal. What people read comes as text.
 

@@ -26,7 +26,7 @@ pub struct Metric {
     pub command: Vec<String>,
 }
 
-/// Why something is no metric.
+/// Why something is not a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricSyntax {
     /// It is not `NAME=COMMAND`.
@@ -59,7 +59,7 @@ pub enum MetricCause {
     Failed(String, String),
     /// It printed this instead of one number.
     NotANumber(String),
-    /// The run could not be kept for it.
+    /// The run could not be stored for it.
     Keep(String),
 }
 
@@ -133,7 +133,7 @@ fn listen(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What cannot be read is no number.
+        // Unreadable output is not a number.
         let _ = output.take(OUTPUT_MAX).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });

@@ -1,4 +1,4 @@
-//! A colony at a moment, as a scenario: for runs that nobody can simulate again, such as those of live nodes.
+//! A colony at a moment, as a scenario: for runs that cannot be simulated again, such as those of live nodes.
 //!
 //! What is known of the moment is where instances are, what their agents saw last, and what nodes, applications and policies there
 //! are. From that [`Moment::scenario`] makes a world that begins there: instances are deployed, and the client requests that agents
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 /// The latency of links of which nothing is known, in milliseconds.
 const LATENCY_UNKNOWN: f64 = 1.0;
 
-/// For how many evaluations a scenario goes on, unless more is known.
+/// The length of such a scenario in evaluations, unless more is known.
 const EVALUATIONS: f64 = 60.0;
 
 /// A colony at a moment.

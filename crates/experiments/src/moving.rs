@@ -18,7 +18,7 @@ pub const MARK: &str = "instances go from node to node";
 const SECONDS: f64 = 24.0;
 /// The part of it that a move takes.
 const MOVE: f64 = 0.012;
-/// More instances would make a large file, and nobody could follow them.
+/// The maximum number of instances: more would make a large file that is impossible to follow.
 const INSTANCES_MAX: usize = 1_000;
 
 const WIDTH: f64 = 760.0;

@@ -13,7 +13,7 @@ pub type PublishedValues = BTreeMap<String, f64>;
 pub struct Published {
     /// In the paper.
     pub paper: PublishedValues,
-    /// What the prototype's stored run comes to.
+    /// The figures of the prototype's stored run.
     pub run: PublishedValues,
 }
 

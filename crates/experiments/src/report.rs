@@ -1,6 +1,6 @@
 //! The report: one page that shows what happened in a few runs, made from their traces alone.
 //!
-//! Start at [`Report`]: give it runs, and it gives a page. [`Run::read`] makes a run of a trace.
+//! Start at [`Report`]: it turns runs into a page. [`Run::read`] reads a run from a trace.
 //!
 //! **Invariant:** the page is one file, asks no network for anything, and holds the data of every run that it shows.
 //! **Invariant:** its size is bounded by what a person can look at, not by the length of the trace: long series are joined,
@@ -88,13 +88,13 @@ pub struct Beside {
 }
 
 impl Run {
-    /// Makes a run of its trace. One that was cut off gives a run that says so.
+    /// Reads a run from its trace. A truncated trace yields a run that says so.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
         Run::read_within(trace, &Allowance::new(INFERENCES), &mut |_, _| ())
     }
 
-    /// The same for a trace that nobody vouches for: its policies explain decisions as far as the allowance goes, and when it is
-    /// spent, explanations are missing. `progress` is told how many decisions are explained, and of how many.
+    /// The same for an untrusted trace: its policies explain decisions within the allowance; when it is exhausted,
+    /// explanations are missing. `progress` is called with the number of explained decisions, and the total.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,
@@ -103,7 +103,7 @@ impl Run {
         fold::read(trace, Explain::Within(allowance, progress))
     }
 
-    /// The same without explanations of decisions, which take longest: for whoever reads a run again and again as it grows.
+    /// The same without explanations of decisions, which take longest: for a growing run that is read repeatedly.
     pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
         fold::read(trace, Explain::No)
     }
@@ -136,7 +136,7 @@ impl Report {
     /// What stands near the beginning of every report and of no other file.
     pub const MARK: &'static str = "<meta name=\"generator\" content=\"mario report\">";
 
-    /// What a page of these runs is called when nobody says otherwise.
+    /// The default title of a page of these runs.
     pub fn default_title(&self) -> String {
         let mut scenarios: Vec<&str> = self.runs.iter().map(|run| run.about.scenario.as_str()).collect();
         scenarios.dedup();

@@ -1,4 +1,4 @@
-//! The published experiments, run again and held against what was published.
+//! The published experiments, repeated and compared with the published results.
 //!
 //! Start at [`reproduce`]. It keeps a run of each experiment in a directory of its own and computes everything from the
 //! traces there; more seeds and other worlds leave nothing but their figures. [`Reproduction::summary`] says what came
@@ -71,7 +71,7 @@ pub struct Options<'a> {
     pub seeds: u64,
     /// How many threads.
     pub jobs: usize,
-    /// Whether the runs that are kept are compared with the best placement.
+    /// Whether the stored runs are compared with the best placement.
     pub regret: bool,
     /// Other worlds in which the experiments are run, without keeping the runs.
     pub worlds: &'a [World],
@@ -82,7 +82,7 @@ pub struct Options<'a> {
 pub struct Reproduced {
     /// Which.
     pub experiment: Experiment,
-    /// The seed of the run that was kept.
+    /// The seed of the stored run.
     pub seed: u64,
     /// Where it was kept.
     pub directory: PathBuf,
@@ -116,9 +116,9 @@ pub enum ReproduceError {
     Keep(KeepError),
     /// What was kept cannot be read.
     Open(PathBuf, io::Error),
-    /// What was kept is no trace.
+    /// The stored file is not a trace.
     Read(PathBuf, ReadError),
-    /// There are not so many seeds.
+    /// There are not that many seeds.
     Seeds,
     /// It was to end early.
     Interrupted,
@@ -201,7 +201,8 @@ impl Experiment {
     }
 }
 
-/// Runs all experiments. `progress` is told how many of how many runs are done, and says whether to go on.
+/// Runs all experiments. `progress` is called with the number of finished runs and the total, and returns whether to
+/// continue.
 pub fn reproduce<F: Files>(
     options: &Options<'_>,
     files: impl Fn() -> F + Sync,
@@ -275,7 +276,7 @@ fn resolve_first(
     resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
 }
 
-/// So that nothing is run when the last experiment cannot be kept.
+/// So that nothing is run when the last experiment cannot be stored.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
     // The directory of another run stays its own, also where former experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
@@ -305,7 +306,7 @@ fn keep(resolved: &Resolved, directory: &Path, options: &Options<'_>) -> Result<
     Ok(())
 }
 
-/// The figures of a run that was kept, and how much the auditor finds wrong with it.
+/// The figures of a stored run, and the number of the auditor's findings.
 fn read(directory: &Path) -> Result<(TraceFigures, u64), ReproduceError> {
     let path = directory.join("trace.jsonl");
     let open = || File::open(&path).map(BufReader::new).map_err(|error| ReproduceError::Open(path.clone(), error));

@@ -24,7 +24,7 @@ pub enum RunError {
     Scenario(ScenarioError),
     /// It cannot be run.
     Simulation(SimulationError),
-    /// It goes on from a recorded past, and does not lead to that.
+    /// It resumes from a recorded past, and does not reproduce it.
     Past(PastError),
     /// A metric of it cannot be computed.
     Metric(MetricError),
@@ -127,8 +127,8 @@ pub fn kept(resolved: &Resolved, directory: &Path) -> Result<Effort, RunError> {
     Ok(effort)
 }
 
-/// Does all of these on so many threads. `done` gets the results in the order of `items`, as soon as they and all before
-/// them are there; when it says `false`, no more work is begun.
+/// Runs these items on `threads` threads. `done` gets the results in the order of `items`, as soon as they and all
+/// before them are there; when it returns `false`, no more work is started.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,
     items: &[T],

@@ -2,8 +2,8 @@
 //!
 //! The world is the paper's, at any size that a full tree has: [`Size`]. It grows by districts: each is a town like the
 //! paper's, with access points as far apart, hotspots of its own and users who stay in it, and there are as many users for
-//! each node, so that only the tree above the districts becomes deeper. [`measure`] runs one size in this process; whoever wants honest
-//! peaks of memory for several sizes takes a process for each.
+//! each node, so that only the tree above the districts becomes deeper. [`measure`] runs one size in this process; for
+//! separate memory peaks, run each size in a process of its own.
 
 mod usage;
 
@@ -25,7 +25,7 @@ pub struct Size {
     levels: u32,
 }
 
-/// There is no full tree with so many nodes.
+/// There is no full tree with this many nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoSuchTree {
     /// How many nodes.
@@ -60,7 +60,7 @@ pub enum Growth {
     Density,
 }
 
-/// What a run at one size came to.
+/// The result of a run at one size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// How many nodes there are.
@@ -89,7 +89,7 @@ pub struct Measured {
 pub enum MeasureError {
     /// The run did not take place.
     Run(RunError),
-    /// The system does not tell how much time and memory a process takes.
+    /// The system does not report the time and memory of a process.
     NoUsage,
 }
 
@@ -121,7 +121,7 @@ const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 pub const DEFAULT_NODES: &str = "85,1365,21845,349525";
 
 impl Size {
-    /// The size with so many nodes.
+    /// The size with this many nodes.
     pub fn with_nodes(nodes: u64) -> Result<Size, NoSuchTree> {
         let sizes = || (1..=LEVELS_MAX).map(|levels| Size { levels });
         match sizes().find(|size| size.nodes() == nodes) {
@@ -182,7 +182,7 @@ impl Question {
     }
 }
 
-/// Runs one size in this process, and tells how far the run is.
+/// Runs one size in this process, and reports its progress.
 pub fn measure(
     question: &Question,
     files: &mut dyn Files,

@@ -40,15 +40,14 @@ pub struct PairedTest {
     pub effect: Estimate,
     /// The mean difference.
     pub difference: Estimate,
-    /// The probability of a mean as large as this where there is no difference, by Student's t. Absent where all differences
-    /// are the same.
+    /// The p-value of the mean by Student's t test. Absent where all differences are the same.
     pub p_of_mean: Option<f64>,
     /// The mean difference over the standard deviation of differences (Cohen's d), with its approximate interval.
     pub standardised: Option<Estimate>,
 }
 
 impl Estimate {
-    /// The mean of these values; `None` when there is no value.
+    /// The mean of these values; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         if values.is_empty() {
             return None;
@@ -94,8 +93,8 @@ impl PairedTest {
     }
 }
 
-/// Holm's correction: with these probabilities held against 0.05, the probability of any false finding at all is at most
-/// 0.05. They come in the order of `values`.
+/// Holm's correction: with these p-values compared with 0.05, the probability of any false finding is at most 0.05.
+/// They come in the order of `values`.
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -116,7 +115,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() })
 }
 
-/// Student's distribution for the mean of so many values.
+/// Student's distribution for the mean of this many values.
 fn student(count: usize) -> StudentsT {
     StudentsT::new(0.0, 1.0, (count - 1) as f64).expect("there are at least two values")
 }

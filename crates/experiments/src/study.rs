@@ -1,8 +1,8 @@
 //! Many runs: every policy in every variant of a scenario with every seed.
 //!
-//! A [`Plan`] says which runs; [`carry_out`] makes those that are missing; [`Results`] are all that there are. What was
-//! made can be kept in a directory ([`Store`]), so that more seeds, policies or variants can join later, and directories
-//! of several machines can be joined into one.
+//! A [`Plan`] says which runs; [`carry_out`] makes the missing ones; [`Results`] has all of them. They can be stored in
+//! a directory ([`Store`]), so that more seeds, policies or variants can join later, and directories of several
+//! machines can be merged.
 
 mod fingerprint;
 mod making;
@@ -43,7 +43,7 @@ pub struct Plan<'a> {
     pub metrics: Vec<Metric>,
     /// How long such a program may take.
     pub metric_timeout: Duration,
-    /// Seeds whose runs are kept with their traces, in the directory of the study.
+    /// Seeds whose runs are stored with their traces, in the directory of the study.
     pub kept_seeds: Vec<u64>,
 }
 
@@ -61,11 +61,11 @@ pub struct Shard {
 pub enum StudyError {
     /// A run did not.
     Run(RunError),
-    /// Runs cannot be kept, or those that were kept cannot be used.
+    /// Runs cannot be stored, or stored ones cannot be used.
     Store(StoreError),
-    /// There are not so many seeds.
+    /// There are not that many seeds.
     Seeds,
-    /// It was to end early. What was done is kept.
+    /// It was interrupted. Finished runs are kept.
     Interrupted,
 }
 
@@ -90,8 +90,8 @@ struct Missing {
     seed: u64,
 }
 
-/// Makes the runs that are missing, and gives all. `progress` is told how many of how many are done, and says whether to go
-/// on.
+/// Makes the missing runs, and returns all. `progress` is called with the number of finished runs and the total, and
+/// returns whether to continue.
 pub fn carry_out<F: Files>(
     plan: &Plan<'_>,
     directory: Option<&std::path::Path>,
@@ -179,8 +179,8 @@ impl Silent {
     }
 }
 
-/// The runs that a plan wants and nobody made yet. All policies meet a seed before the next seed is due, so that what is
-/// there after an interruption can be compared.
+/// The missing runs of a plan. All policies run with a seed before the next seed, so that an interrupted study can be
+/// compared.
 fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut place = 0;

@@ -12,7 +12,7 @@ use crate::runs::split_list;
 use crate::statistics::Estimate;
 use crate::study::{Results, cell};
 
-/// Why something is no list of values for a key.
+/// Why something is not a list of values for a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
     /// There is no `=` in it.
@@ -57,7 +57,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
     Ok(variants)
 }
 
-/// One row of a table: what a policy came to in a variant.
+/// One row of a table: the result of a policy in a variant.
 struct Row<'a> {
     variant: &'a [String],
     policy: &'a str,
@@ -88,7 +88,7 @@ pub fn figure_names(results: &Results) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// The figures that a table shows unless told otherwise.
+/// The default figures of a table.
 pub fn usual_figures(results: &Results) -> Vec<String> {
     let Some(values) = results.runs.values().next() else { return Vec::new() };
     let mut groups = groups(values);

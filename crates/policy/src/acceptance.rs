@@ -1,4 +1,4 @@
-//! The policy of a node's manager: which requests it accepts, and what its owner wants of what runs there.
+//! The policy of a node's manager: which requests it accepts, and which instances its owner evicts or shrinks.
 
 mod initiative;
 mod view;
@@ -17,7 +17,7 @@ use crate::knowledge_base::Constant;
 pub use initiative::{Eviction, Initiative, Shrink};
 pub use view::ManagerView;
 
-/// What a request that leads nowhere, or comes from nowhere, has in place of a node.
+/// The placeholder for a missing node in a request.
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
@@ -38,7 +38,7 @@ pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("asleep", 1),
 ];
 
-/// How many of them have always been there. A text may define those that came later by itself, and then sees its own.
+/// How many of them existed from the start. A text may define later ones by itself, and then sees its own.
 const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
@@ -55,25 +55,25 @@ pub struct Acceptance {
     words: Words,
 }
 
-/// That an acceptance policy gave no valid answer. The request is then inhibited.
+/// The failure of an acceptance policy to give a valid answer. The request is then inhibited.
 #[derive(Clone, Debug)]
 pub struct AcceptanceFailure {
-    /// What happened, as [`Rule::AcceptanceFailed`] tells it.
+    /// The cause, as in [`Rule::AcceptanceFailed`].
     pub cause: String,
     /// What happened, in words.
     pub message: String,
-    /// Where the predicate that was asked begins.
+    /// The start of the predicate that was called.
     pub place: Option<Place>,
-    /// The predicate that was called and that nobody defines, as `name/arity`, if that is what happened.
+    /// The undefined predicate that was called, as `name/arity`, if that is the cause.
     pub unknown: Option<String>,
     /// What may help.
     pub hint: Option<String>,
 }
 
-/// What an acceptance policy is asked for: names and numbers of arguments, in the order of [`Goal`].
+/// The goals that an acceptance policy is asked: names and arities, in the order of [`Goal`].
 pub(crate) const MANAGER_GOALS: [(&str, usize); 4] = [("accept", 1), ("reject", 2), ("evict", 2), ("shrink", 3)];
 
-/// What an acceptance policy is asked for.
+/// A goal that an acceptance policy is asked.
 #[derive(Clone, Copy)]
 enum Goal {
     Accept,
@@ -105,19 +105,19 @@ struct Words {
 /// Why a text is not an acceptance policy.
 #[derive(Clone, Debug)]
 pub enum AcceptanceError {
-    /// It is not a program that could be run.
+    /// It cannot be loaded.
     Load {
         /// The name of the policy.
         name: String,
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// One of its directives calls `halt`, so that what follows is not read.
+    /// One of its directives calls `halt`, so that the rest is not read.
     Halted {
         /// The name of the policy.
         name: String,
     },
-    /// It says nothing that a manager asks for: neither what it accepts or rejects, nor what it evicts or shrinks.
+    /// It defines none of the goals of a manager: neither what it accepts or rejects, nor what it evicts or shrinks.
     NoRule {
         /// The name of the policy.
         name: String,
@@ -136,7 +136,7 @@ impl Acceptance {
         Acceptance::load_with(engine, name, text, resolver, budget, None)
     }
 
-    /// The same for a text that nobody vouches for: its directives take from the allowance.
+    /// The same for an untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -184,7 +184,7 @@ impl Acceptance {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
-        // An exception does not say in which clause it was raised, so the place is known where there is one only.
+        // An exception does not tell its clause, so the place is known only if there is one clause.
         let places = MANAGER_GOALS.map(|(name, arity)| match loaded.places(name, arity) {
             [only] => Some(only.clone()),
             _ => None,
@@ -208,12 +208,12 @@ impl Acceptance {
         })
     }
 
-    /// What it was called when it was loaded.
+    /// The name under which it was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the text has an answer to what is asked.
+    /// Whether the text defines a goal.
     fn defines(&self, goal: Goal) -> bool {
         self.defined[goal as usize]
     }
@@ -228,14 +228,15 @@ impl Acceptance {
         &self.budget
     }
 
-    /// What looked wrong when it was loaded.
+    /// Warnings of the loader.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 
-    /// What the manager says to a request that concerns its node. `needed` is what it would have to give, if that is asked of it.
+    /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that it would have to
+    /// provide, if any.
     ///
-    /// Total: a text that fails to answer inhibits, and no text overrules the hardware that there is.
+    /// Total: a text that fails to answer inhibits, and no text overrides the available hardware.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
         self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
     }
@@ -325,7 +326,7 @@ impl Acceptance {
 }
 
 impl AcceptanceFailure {
-    /// A failure that is in no place of a text.
+    /// A failure without a place in a text.
     pub fn new(cause: impl Into<String>) -> AcceptanceFailure {
         let cause = cause.into();
         AcceptanceFailure { message: cause.clone(), cause, place: None, unknown: None, hint: None }

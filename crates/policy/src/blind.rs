@@ -1,20 +1,20 @@
-//! Tells whether a policy is blind to names: whether it proposes the same, up to names, when nodes and instances are called
-//! differently.
+//! Proves that a policy is invariant under renaming: that it proposes the same, up to names, when nodes and instances
+//! are renamed.
 //!
-//! Start at [`blindness`]. A policy is blind if its solutions for a knowledge base with other names are its solutions for the
-//! knowledge base, with other names. `self` keeps its name, different things have different names before and after, and the
-//! order of the names of nodes, `self` among them, stays what it was, as does that of instances.
+//! Start at [`blindness`]. A policy is invariant ("blind to names") if its solutions for a renamed knowledge base are
+//! its renamed solutions for the original. `self` keeps its name, the renaming is injective, and it preserves the order
+//! of the names of nodes, `self` among them, and that of instances.
 //!
-//! It is proved with kinds. Every argument of every predicate and every variable gets one: it holds nodes, or instances,
-//! or what no renaming touches, or lists or terms made of these. What the agent sees says what is what, and each goal says
-//! what must be of one kind. A predicate of the language may be called if it commutes with renaming for the kinds of its
-//! arguments: it moves them around, or compares things of one kind with each other. So two runs that differ in names alone
-//! go through the same goals, one by one, with the same outcome up to names.
+//! The proof is a type inference. Every argument of every predicate and every variable gets a kind: it holds nodes, or
+//! instances, or values that no renaming touches, or lists or terms of these. The facts determine kinds, and each goal
+//! requires some to be equal. A predicate of the language may be called if it commutes with renaming for the kinds of
+//! its arguments: it moves them around, or compares values of one kind with each other. So two runs that differ only in
+//! names go through the same goals, with the same outcome up to names.
 //!
-//! **Invariant:** what is not understood is not blind: a predicate without a signature, a goal that is a variable, a name of
-//! a node in the text.
+//! **Invariant:** anything that is not understood counts as dependent on names: a predicate without a signature, a goal
+//! that is a variable, a name of a node in the text.
 //!
-//! Not here: who makes use of it (`colony`).
+//! Not here: the cache that uses it (`simulator`).
 
 mod kinds;
 
@@ -26,25 +26,25 @@ use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 use crate::policy::{NUMBERED_OPERATION, Policy};
 use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 
-/// In which way a policy is blind to names.
+/// In which way a policy is invariant under renaming.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blindness {
     /// Which `fact/3` facts there may be.
     pub facts: FactsAllowed,
-    /// Whether it looks at the neighbours of the node. If not, their names and their number do not matter either, but for
-    /// those in other facts.
+    /// Whether it reads the neighbours of the node. If not, their names and their number do not matter either, except
+    /// for those in other facts.
     pub sees_neighbours: bool,
-    /// Whether it looks at applications. If not, it looks up what its own one needs, handles and tolerates, and neither the
+    /// Whether it reads applications. If not, it looks up only the needs and tolerances of its own one, and neither the
     /// names of applications nor the other ones matter.
     pub sees_applications: bool,
 }
 
-/// Which `fact/3` facts there may be, if a policy is to be blind to names.
+/// Which `fact/3` facts there may be, for a policy to be invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactsAllowed {
-    /// Such as have no names of nodes and instances in them that are called differently.
+    /// Facts without names of nodes and instances that are renamed.
     Fixed,
-    /// None: a goal fails whatever it looks for.
+    /// None: such a goal always fails.
     None,
 }
 
@@ -55,13 +55,13 @@ pub struct Seeing {
     pub place: String,
 }
 
-/// What the predicates of the language, and the facts, do to kinds.
+/// The signatures of the predicates of the language, and of the facts.
 const SIGNATURES: &str = include_str!("blind/signatures.pl");
 
-/// Goals within goals: deeper than this is not looked at.
+/// The maximum nesting of goals.
 const DEPTH_MAX: usize = 100;
 
-/// Tells whether a policy is blind to names.
+/// Proves that a policy is invariant under renaming, or returns why not.
 pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
     let signatures = Signatures::new(engine);
     let look = |facts, applications| Inference::new(policy.program(), &signatures, facts, applications).run();
@@ -87,7 +87,7 @@ impl Signatures {
         Signatures(signatures)
     }
 
-    /// The kinds of the arguments of a goal, which begins with these.
+    /// The kinds of the arguments of a goal with these first arguments.
     fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
         let found = match self.0.get(indicator)?.as_slice() {
             [only] => only,
@@ -107,11 +107,11 @@ type Variables = BTreeMap<String, Kind>;
 /// What a goal is called with.
 enum Given<'t> {
     Tree(&'t Tree),
-    /// An argument that somebody else adds.
+    /// An argument that the caller adds.
     Kind(Kind),
 }
 
-/// Kinds on their way through the clauses of a policy.
+/// The state of the inference.
 struct Inference<'a> {
     program: &'a Program,
     signatures: &'a Signatures,
@@ -121,13 +121,13 @@ struct Inference<'a> {
     kinds: Kinds,
     /// The kinds of the arguments of each predicate of the text that is called.
     predicates: BTreeMap<Indicator, Vec<Kind>>,
-    /// Those whose clauses are still to be looked at.
+    /// Those whose clauses are still to be analysed.
     pending: Vec<(Indicator, Vec<Tree>)>,
-    /// The variables of the clause that is looked at.
+    /// The variables of the current clause.
     variables: Variables,
     /// How often each of them occurs.
     occurrences: BTreeMap<String, usize>,
-    /// Those of them that are known to be the agent's own application where the goal is that is looked at.
+    /// Those of them that are known to be the agent's own application at the current goal.
     own: Vec<String>,
     sees_neighbours: bool,
 }
@@ -149,7 +149,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Looks at everything that a decision can reach; gives the first place where a name may matter.
+    /// Analyses everything that a decision can reach. Returns the first place where a name may matter.
     fn run(mut self) -> Result<Blindness, String> {
         // A predicate of the library may call another by its name, and would reach that of the text.
         if self.program.redefines_library() {
@@ -190,7 +190,7 @@ impl<'a> Inference<'a> {
         self.goal(body, 0)
     }
 
-    /// Looks at a body, or at a part of one.
+    /// Analyses a body, or a part of one.
     fn goal(&mut self, mut tree: &Tree, depth: usize) -> Result<(), String> {
         // A long conjunction nests to the right.
         while let TreeKind::Compound(name, parts) = &tree.kind
@@ -212,7 +212,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Looks at a goal that a predicate is given to call: what it binds is not bound behind it, for all that is known.
+    /// Analyses a goal that is passed to a predicate: its bindings are not assumed to hold afterwards.
     fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
         let known = self.own.len();
         self.goal(tree, depth)?;
@@ -220,7 +220,7 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Looks at a goal that is called with more arguments than are written.
+    /// Analyses a goal that is called with additional arguments.
     fn closure(&mut self, tree: &Tree, more: &[Kind], depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
             return Err("its goals are nested too deeply to be looked at".to_owned());
@@ -245,7 +245,7 @@ impl<'a> Inference<'a> {
                 Ok(())
             }
             Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
-                // What is looked for has a kind all the same, though no fact tells which.
+                // The arguments have kinds all the same, though no fact tells which.
                 for given in given {
                     let kind = self.kinds.open();
                     self.give(given, kind, &shown)?;
@@ -263,7 +263,7 @@ impl<'a> Inference<'a> {
                 }
                 self.call_known(&indicator, given, &shown, depth)
             }
-            // The cut is no predicate.
+            // The cut is not a predicate.
             Meaning::Unknown if name == "!" && given.is_empty() => Ok(()),
             Meaning::Relation | Meaning::Language => self.call_known(&indicator, given, &shown, depth),
             Meaning::Host | Meaning::Unknown => Err(format!("it is not known what {shown} does")),
@@ -287,8 +287,8 @@ impl<'a> Inference<'a> {
         kinds
     }
 
-    /// Looks at a goal on facts or on a predicate of the language, which treats all things of one kind alike: each goal has
-    /// kinds of its own.
+    /// Analyses a call of facts or of a predicate of the language, which treats all values of one kind alike: each call
+    /// has kinds of its own.
     fn call_known(
         &mut self,
         indicator: &Indicator,

@@ -1,7 +1,7 @@
-//! Finds what is wrong with a policy before it is deployed.
+//! Finds problems in a policy before it is deployed.
 //!
-//! Start at [`check`]. Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses
-//! that never decide anything. Others need a world to show: those come with the story of a smallest one.
+//! Start at [`check`]. Some findings are in the text: undefined predicates, facts that no agent sees, clauses that
+//! never decide anything. Others need a world to show: those come with the story of a smallest one.
 //!
 //! A text may allow a finding that its author knows about, with a comment that says why:
 //!
@@ -34,11 +34,11 @@ pub(crate) use names::edit_distance;
 /// What a check gave.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What is wrong, in the order of the text; what worlds show comes last.
+    /// The findings, in the order of the text; those of worlds come last.
     pub findings: Vec<Finding>,
-    /// What would be wrong, but that the text allows it.
+    /// Findings that the text allows.
     pub allowed: Vec<Allowed>,
-    /// What else was seen in small worlds; `None` when there was nothing to run there.
+    /// Further results of small worlds; `None` when there was nothing to run there.
     pub exploration: Option<Exploration>,
 }
 
@@ -47,13 +47,13 @@ pub struct Report {
 enum Role {
     /// It says what agents propose.
     Policy,
-    /// It says what a node's manager accepts, or what its owner wants of what runs there.
+    /// It is the policy of a node's manager or owner.
     Acceptance,
     /// It is neither, such as a file of predicates for others.
     Library,
 }
 
-/// The facts that a text may ask for.
+/// The facts that a text may read.
 #[derive(Debug)]
 struct Known {
     role: Role,
@@ -103,10 +103,10 @@ const OF_MANAGERS: [FactPredicate; 3] = [
     },
 ];
 
-/// Who makes resolvers: a check may load a text more than once.
+/// Creates resolvers: a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
-/// Checks a policy. `progress` is told from time to time how many worlds were run.
+/// Checks a policy. `progress` is called from time to time with the number of worlds.
 pub fn check(
     engine: &Engine,
     name: &str,
@@ -168,8 +168,7 @@ pub(crate) fn clauses_with_goals(
     Some(clauses.collect())
 }
 
-/// The first goal of a text that calls a predicate nobody defines, `name/arity`: an exception names the predicate, but not
-/// the goal.
+/// The first call of an undefined predicate `name/arity` in a text: an exception names the predicate, but not the goal.
 pub fn find_unknown_call(
     engine: &Engine,
     name: &str,
@@ -203,7 +202,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
         }
         Ok((loaded, known))
     };
-    // An acceptance policy may say things that a policy may not, and the reverse: only its own vocabulary tells.
+    // The two vocabularies differ, so the text is loaded as each.
     let first = load_as(Role::Policy);
     let accepts = |loaded: &Loaded| {
         let defines = |predicate: &str, arity| loaded.program.defines(predicate, arity);
@@ -216,7 +215,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     }
 }
 
-/// Everything that the text alone tells; what it asks for.
+/// Checks the text alone. Returns what it reads.
 fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Vec<Finding>) -> Interests {
     let text = Text::new(loaded);
     names::check(&text, &loaded.program, known, findings);

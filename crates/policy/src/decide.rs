@@ -18,28 +18,27 @@ use crate::vocabulary::{AGE, HISTORY};
 pub enum Wanted {
     /// All, in order, repeats included.
     All,
-    /// The first: what the agent asks for.
+    /// The first: the agent's proposal.
     First,
 }
 
 /// What a policy says.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
-    /// The solutions in order of priority, repeats included. What was found before a bad ending is here too.
+    /// The solutions in order of priority, repeats included. Those found before a failure are included.
     pub solutions: Vec<Solution>,
     /// How the search for them ended.
     pub ending: Ending,
     /// What it cost.
     pub inferences: u64,
-    /// Whether the policy looked at what happened before: `earlier/5`, `done/4` or `age/2`. If not, it says the same whatever happened.
+    /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, its decision does not depend on it.
     pub looked_back: bool,
     /// Whether it looked at `age/2`. If not, it says the same at every age.
     pub read_age: bool,
 }
 
 impl Decision {
-    /// Whether it is neither a proposal nor that there is nothing to propose: the search ended badly, or what it found first is
-    /// no operation.
+    /// Whether the decision failed: the search ended with an error, or its first solution is not an operation.
     pub fn has_failed(&self) -> bool {
         match self.solutions.first() {
             Some(solution) => !matches!(solution, Solution::Proposal(_)),
@@ -64,7 +63,7 @@ pub enum Ending {
 /// One solution of `operation/3`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Solution {
-    /// An operation that the agent may ask for.
+    /// An operation that the agent may propose.
     Proposal(Proposal),
     /// Something else.
     Invalid(InvalidProposal),
@@ -79,22 +78,22 @@ pub struct Proposal {
     pub instance: Constant,
     /// A node or `self`, or the flavour of an adapt, as the policy wrote it.
     pub target: Constant,
-    /// The clause of `operation/3` that gave it, from 0; see [`Policy::clauses`].
+    /// The clause of `operation/3` that produced it, from 0; see [`Policy::clauses`].
     pub clause: usize,
 }
 
-/// A solution of `operation/3` that is no operation.
+/// A solution of `operation/3` that is not an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidProposal {
     /// What is wrong with it.
     pub fault: ProposalFault,
     /// Its three arguments as text.
     pub arguments: [String; 3],
-    /// The clause of `operation/3` that gave it, from 0.
+    /// The clause of `operation/3` that produced it, from 0.
     pub clause: usize,
 }
 
-/// Why a solution of `operation/3` is no operation.
+/// Why a solution of `operation/3` is not an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProposalFault {
     /// A policy proposes one of [`AgentOperation::ALL`].
@@ -103,13 +102,13 @@ pub enum ProposalFault {
     UnboundTarget,
     /// The target is neither a name nor an integer.
     NotATarget,
-    /// The target is a name that the policy made up: no fact and no text has it.
+    /// The target is a name that the policy made up: it occurs in no fact and no text.
     UnknownTarget,
-    /// An instance can undeploy itself only, where it is; so with other operations that have no target.
+    /// An instance can undeploy only itself; likewise for other operations without a target.
     UndeploysElsewhere,
 }
 
-/// Memory for deciding: one for each thread, used again and again.
+/// Reusable memory for deciding: one for each thread.
 pub struct Decider {
     machine: Machine,
     decision: Decision,
@@ -133,12 +132,12 @@ impl Decider {
         Decider { machine: Machine::new(engine), decision }
     }
 
-    /// Bounds what the following decisions and others may use together; `None` takes that away.
+    /// Limits the resources of the following decisions and others together; `None` removes the limit.
     pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
         self.machine.set_allowance(allowance);
     }
 
-    /// What the agent of `instance` proposes, given its facts. The decision is there until the next one.
+    /// The decision of the agent of `instance`, given its facts. It is valid until the next one.
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
         let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
         let budget = &policy.settings().budget;
@@ -166,7 +165,7 @@ impl Decider {
     }
 }
 
-/// The facts of an agent, and whether those of what happened before were looked at.
+/// The facts of an agent, and whether those about the past were read.
 struct Watched<'a> {
     facts: &'a KnowledgeBase,
     looked_back: Cell<bool>,
@@ -227,7 +226,7 @@ fn proposal(
     }
     let target = match query.argument(TARGET) {
         Some(Value::Atom(atom)) if query.is_made_up(atom) => return Err(ProposalFault::UnknownTarget),
-        // A flavour has an id, and the empty name is none.
+        // A flavour has an id, and the empty name is not one.
         Some(Value::Atom(atom)) if operation.asks_for_flavour() && query.atom_name(atom).is_empty() => {
             return Err(ProposalFault::NotATarget);
         }
@@ -247,7 +246,7 @@ impl Proposal {
         [self.operation.to_string(), constant_text(symbols, self.instance), constant_text(symbols, self.target)]
     }
 
-    /// The operation in the words of the domain; `None` when the target is an empty name, which nothing has.
+    /// The operation of the domain; `None` when the target is an empty name, which nothing has.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
         if !self.operation.has_target() {
             return Some(self.operation.towards(Target::Own));
@@ -266,7 +265,7 @@ impl Solution {
         }
     }
 
-    /// The clause of `operation/3` that gave it, from 0.
+    /// The clause of `operation/3` that produced it, from 0.
     pub fn clause(&self) -> usize {
         match self {
             Solution::Proposal(proposal) => proposal.clause,

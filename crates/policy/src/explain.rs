@@ -1,12 +1,12 @@
-//! Why an agent proposes what it proposes, and why it does not propose the rest.
+//! Explains the proposals of an agent, and why it does not propose anything else.
 //!
-//! Start at [`Explainer::explain`]. A decision is made as always; a second, interpreted run of the same policy gives each
-//! proposal its proof, and for each operation that is not proposed the goal that stood in its way. The interpreter is a
-//! Prolog text, `interpreter.pl`, that is loaded together with the policy: it sees the policy's clauses, and whatever it
-//! does not interpret is simply called, so that every policy can be explained.
+//! Start at [`Explainer::explain`]. A decision is made as usual; a second, interpreted run of the same policy yields
+//! the proof of each proposal, and for each operation that is not proposed the goal that failed. The interpreter is a
+//! Prolog text, `interpreter.pl`, that is loaded together with the policy: it sees the policy's clauses, and calls
+//! whatever it does not interpret, so that every policy can be explained.
 //!
-//! For what is not proposed, [`search`] looks for the smallest change of facts that would make the clause fire. Nothing
-//! is derived: a change is shown only after deciding again with it.
+//! For operations that are not proposed, [`search`] finds the smallest change of facts that would make the clause fire.
+//! Nothing is derived: a change is shown only after deciding again with it.
 
 mod change;
 mod edit;
@@ -28,7 +28,7 @@ pub use step::{ClauseText, Comparison, Step, StepKind};
 
 const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
 
-/// What the interpreter may cost, compared with a decision.
+/// The budget of the interpreter, as a multiple of that of a decision.
 const BUDGET_FACTOR: u64 = 50;
 
 /// A decision with its reasons.
@@ -57,12 +57,12 @@ pub struct Proof {
     pub instance: String,
     /// Where to: a node or `self`.
     pub target: String,
-    /// What is wrong with it, if it is no operation.
+    /// What is wrong with it, if it is not an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
     /// The clause that says so.
     pub clause: ClauseText,
-    /// The goals of the clause and how they were met; `None` when that is too long to follow.
+    /// The goals of the clause and their proofs; `None` when that is too long.
     pub steps: Option<Vec<Step>>,
 }
 
@@ -108,8 +108,8 @@ impl Explainer {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
 
-    /// The same for a text that nobody vouches for: its directives, and all that is asked of it, take from the allowance. When
-    /// it is spent, explanations are not complete.
+    /// The same for an untrusted text: its directives and queries are charged to the allowance. When it is exhausted,
+    /// explanations are incomplete.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -144,7 +144,7 @@ impl Explainer {
         &self.policy
     }
 
-    /// What the agent of `instance` proposes, given its facts, and why; and why nothing else.
+    /// The proposals of the agent of `instance`, given its facts, with their proofs; and why there are no others.
     pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         let (mut explained, decision) = self.decide(facts, instance);
         if decision.ending == Ending::Complete {
@@ -153,7 +153,7 @@ impl Explainer {
         explained
     }
 
-    /// The same without what is missed, which takes longer to find than the proofs.
+    /// The same without missed operations, which take longer to find than the proofs.
     pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         self.decide(facts, instance).0
     }
@@ -166,8 +166,8 @@ impl Explainer {
         (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
-    /// The proof of each solution. When the interpreter does not find the same solutions, none has one: a decision is
-    /// never told otherwise than it was made.
+    /// The proof of each solution. If the interpreter does not find the same solutions, none has a proof: the
+    /// explanation never contradicts the decision.
     fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
         let solutions = &decision.solutions;
         let is_complete = decision.ending == Ending::Complete;
@@ -225,7 +225,7 @@ impl Explainer {
     fn missed(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<MissedOperation> {
         let heads = self.heads(facts, instance);
         let proposed = |operation: AgentOperation| {
-            // With a wrong target it is proposed all the same, and its proof says what is wrong.
+            // A proposal with an invalid target is still explained, and its proof says what is wrong.
             let is_it = |solution: &Solution| match solution {
                 Solution::Proposal(it) => it.operation == operation,
                 Solution::Invalid(it) => it.arguments[0] == operation.as_str(),
@@ -234,13 +234,13 @@ impl Explainer {
         };
         let mut missed = Vec::new();
         for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
-            // A clause whose head names no operation is asked about the common ones.
+            // A clause whose head names no operation is tried for the common ones.
             let own = |(_, head): &&(usize, Option<String>)| {
                 head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
             };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
             let clauses: Vec<Miss> = clauses.collect();
-            // Of what only some policies ever do, nothing is said unless a clause speaks of it.
+            // Operations that only some policies use are mentioned only if a clause does.
             if !clauses.is_empty() || is_common(operation) {
                 missed.push(MissedOperation { operation: operation.as_str(), clauses });
             }
@@ -248,7 +248,7 @@ impl Explainer {
         missed
     }
 
-    /// The clauses that may speak of an instance, and of which operation, if their heads say that.
+    /// The clauses that may apply to an instance, with their operations, if their heads name them.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
         let name = self.policy.symbols().intern("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
@@ -269,7 +269,7 @@ impl Explainer {
         Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
     }
 
-    /// Why a clause does not propose an operation. Empty when that is too long to follow.
+    /// Why a clause does not propose an operation. Empty when that is too long.
     fn failure(
         &mut self,
         facts: &KnowledgeBase,

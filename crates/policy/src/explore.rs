@@ -1,10 +1,10 @@
-//! Runs a policy in all small worlds, and looks for what should not happen.
+//! Bounded model checking: runs a policy in all small worlds, and detects what should not happen.
 //!
 //! A world is a tree of nodes with clients that never move and instances of one application. Every tree of up to five
-//! nodes is explored, with every placement of up to two instances and up to three clients, for an application that minds
-//! its load and one that minds the distance, on nodes with much room and with little: nothing is drawn at random, and
-//! nothing is left out for being symmetric, because names break ties. Smaller worlds come first, so the first world in
-//! which something goes wrong is a smallest one.
+//! nodes is explored, with every placement of up to two instances and up to three clients, for a load-sensitive and a
+//! latency-sensitive application, on nodes with much hardware and with little: nothing is drawn at random, and
+//! symmetric worlds are included, because names break ties. Smaller worlds come first, so the first world in which
+//! something goes wrong is a smallest one.
 //!
 //! **Invariant:** the same policy has the same findings with the same stories, everywhere.
 
@@ -27,10 +27,10 @@ use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
-/// Exploration ends when all decisions together have cost this much; a policy in need of it deserves to be told.
+/// The budget of all decisions together; a policy that needs more is reported.
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
-/// How long a world goes on to tell growth that ends from growth that does not.
+/// How many cycles a world runs to distinguish bounded from unbounded growth.
 const CYCLES_TO_CONFIRM: u32 = 20;
 
 /// How far to look.
@@ -52,7 +52,7 @@ impl Default for Bounds {
     }
 }
 
-/// What exploring a policy gave, besides findings.
+/// The result of exploring a policy, besides findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exploration {
     /// How many worlds were run.
@@ -61,15 +61,15 @@ pub struct Exploration {
     pub decisions: usize,
     /// The most inferences that one decision took.
     pub inferences_max: u64,
-    /// The lines of the clauses of `operation/3` that never gave what an agent asked for.
+    /// The lines of the clauses of `operation/3` that never produced a proposal.
     pub silent_clauses: Vec<usize>,
-    /// Whether some agent asked for something in some world.
+    /// Whether an agent proposed something in some world.
     pub acted: bool,
     /// Why it ended before all worlds were run.
     pub ended_early: Option<String>,
 }
 
-/// What a policy asks for that makes a difference to which worlds it needs.
+/// What a policy reads that determines which worlds it needs.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -81,7 +81,7 @@ pub(crate) struct Interests {
     /// It reads `needs/3` or `free/3`.
     kinds: bool,
     extra: Vec<ExtraFact>,
-    /// It speaks of flavours, of these among others.
+    /// It uses flavours, of these among others.
     flavours: Option<Vec<String>>,
     /// It reads `leave/2`.
     leaving: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Interests {
 }
 
 impl Interests {
-    /// Remembers what a goal asks for, or what the head of a clause proposes.
+    /// Remembers what a goal reads, or what the head of a clause proposes.
     pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
         match (name, arguments) {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
@@ -138,7 +138,7 @@ impl Interests {
         }
     }
 
-    /// A policy that names no value, or one only, meets others too. Numbers serve as names and as amounts.
+    /// A policy that names no value, or only one, meets others too. Numbers serve as names and as amounts.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -162,7 +162,8 @@ impl Interests {
     }
 }
 
-/// Explores a policy; findings go to `findings`, each kind once for each clause. `progress` is told the number of worlds.
+/// Explores a policy; findings go to `findings`, each kind once for each clause. `progress` is called with the number
+/// of worlds.
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,
@@ -198,7 +199,7 @@ struct Explorer<'a> {
     policy: &'a Policy,
     minds: Agents<'a>,
     bounds: &'a Bounds,
-    /// What was found already; the smallest world came first.
+    /// What was already reported; the smallest world came first.
     reported: BTreeSet<(FindingKind, String)>,
     findings: &'a mut Vec<Finding>,
     worlds: usize,
@@ -319,7 +320,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// What is wrong with a step, whatever comes before and after it.
+    /// Checks a step by itself.
     fn look_at(&mut self, world: &World<'_>, step: &Step) {
         match &step.asked {
             Asked::Nothing => {}
@@ -367,24 +368,24 @@ impl Explorer<'_> {
         }
     }
 
-    /// Whether an exception says again what the text showed: that nobody defines a predicate.
+    /// Whether an exception repeats a finding of the text: an undefined predicate.
     fn is_explained(&self, ball: &str) -> bool {
         let mut kinds = self.findings.iter().map(|finding| finding.kind);
         ball.starts_with("error(existence_error(procedure,")
             && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
     }
 
-    /// Nobody is left to serve the clients, and nobody is left to change that.
+    /// No instance is left to serve the clients, and no agent to change that.
     fn report_loss(&mut self, world: &World<'_>, steps: &[Step], cycle: u32) {
-        // Whoever leaves although it hears requests is more to blame than whoever leaves without any.
+        // An agent that leaves although it sees requests is more to blame than one that sees none.
         let busy = steps.iter().filter(|step| !step.heard.is_empty()).find_map(accepted);
         let clause = busy.or_else(|| steps.iter().find_map(accepted)).map(|(_, clause)| clause);
         let message = "the last instance goes away while clients still want it";
         self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
     }
 
-    /// Whether instances multiply beyond what the clients could need, and nothing but the hardware stops them: with more
-    /// of it there would be still more.
+    /// Whether instances multiply beyond the needs of the clients, limited only by the hardware: with more of it there
+    /// would be still more.
     fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
         let needed = world.instances_needed();
         let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());

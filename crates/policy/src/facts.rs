@@ -60,7 +60,7 @@ impl KnowledgeBase {
         Err(FactsError { name: name.to_owned(), problems })
     }
 
-    /// Adds a fact, or passes over a directive that only says that facts will follow.
+    /// Adds a fact, or skips a directive that only declares facts.
     fn push_clause(&mut self, tree: &Tree) -> Result<(), FactProblem> {
         match tree.callable() {
             Some((":-" | "?-", [directive])) => match directive.callable() {
@@ -220,7 +220,7 @@ fn known_facts() -> String {
 }
 
 impl FactsError {
-    /// That a text as a whole is not what it should be.
+    /// An error about a text as a whole.
     pub(crate) fn whole(name: &str, message: &str) -> FactsError {
         let problem = FactProblem { span: 0..0, message: message.to_owned(), hint: None };
         FactsError { name: name.to_owned(), problems: vec![problem] }

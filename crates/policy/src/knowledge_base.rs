@@ -123,8 +123,8 @@ impl KnowledgeBase {
         self.clear_situation();
     }
 
-    /// Forgets what belongs to one agent at one moment: node, instance, requests, inhibitions and history. Applications and
-    /// extra facts stay.
+    /// Clears what belongs to one agent at one moment: node, instance, requests, inhibitions and history. Applications
+    /// and extra facts stay.
     pub fn clear_situation(&mut self) {
         self.nodes.clear();
         self.node_forms.clear();
@@ -156,7 +156,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// The id that a constant is; `None` for a float or the empty name.
+    /// The id of a constant; `None` for a float or the empty name.
     pub fn to_id(&self, constant: Value<'_>) -> Option<Id> {
         match constant {
             Value::Integer(number) => Some(Id::Number(number)),
@@ -275,7 +275,7 @@ impl KnowledgeBase {
         rows(&self.facts)
     }
 
-    /// The instance that is meant: the one with this id, or the only one.
+    /// Returns the instance with this id, or the only one.
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {
@@ -289,7 +289,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// Makes the facts the same as those of `other`; keeps the memory.
+    /// Copies the facts of `other`; keeps the allocated memory.
     pub fn copy_from(&mut self, other: &KnowledgeBase) {
         self.symbols.clone_from(&other.symbols);
         self.services.clone_from(&other.services);
@@ -385,7 +385,7 @@ pub(crate) fn constant_text(symbols: &Symbols, constant: Value<'_>) -> String {
         Value::Atom(atom) => symbols.name(atom).to_owned(),
         Value::Integer(value) => value.to_string(),
         Value::Float(value) => format!("{value:?}"),
-        // These are no constants.
+        // These are not constants.
         Value::List(_) | Value::Compound(..) | Value::Term(_) => String::new(),
     }
 }

@@ -1,8 +1,8 @@
 //! What an agent may know, and how its policy decides from it.
 //!
-//! Start at [`Decider::decide`]: it asks a [`Policy`], a compiled logic program, what the agent of one instance proposes,
-//! given its [`KnowledgeBase`]. The answer is a [`Decision`]: the proposals in the order of the policy's clauses, each with
-//! the clause that gave it.
+//! Start at [`Decider::decide`]: it queries a [`Policy`], a compiled logic program, for the proposals of one instance's
+//! agent, given its [`KnowledgeBase`]. The answer is a [`Decision`]: the proposals in the order of the policy's
+//! clauses, each with the clause that produced it.
 //!
 //! ```
 //! use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Wanted};
@@ -22,21 +22,21 @@
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
-//! [`Explainer::explain`] gives a decision with its reasons, and says what would have to be different for another one.
+//! [`Explainer::explain`] returns a decision with its reasons, and what would have to be different for another one.
 //!
 //! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
 //!
-//! [`check()`] tells what is wrong with a policy before any agent has it, and [`blindness`] whether it would propose the same
-//! if everything had another name.
+//! [`check()`] finds problems in a policy before any agent runs it, and [`blindness`] proves that it is invariant under
+//! renaming.
 //!
-//! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be kept while the facts do
-//! not change, replayed, and computed on any thread.
-//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing once the memory
-//! of the first decisions is there.
-//! **Invariant:** what a policy gives that is no operation is reported, never dropped; a policy that ran out of its budget
-//! or raised an exception has not answered, and says so.
+//! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be cached while the
+//! facts do not change, replayed, and computed on any thread.
+//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing after the
+//! first decisions.
+//! **Invariant:** a solution that is not an operation is reported, never dropped; a policy that exhausted its budget or
+//! raised an exception has not answered, and says so.
 //!
-//! Not here: what facts become true when (`simulator`), and what follows from a decision (`colony`).
+//! Not here: when facts become true (`simulator`), and the consequences of a decision (`colony`).
 
 mod vocabulary;
 

@@ -10,13 +10,13 @@ use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Pr
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
-/// The twin of `operation/3` that tells the clause. No text can call it by accident.
+/// The variant of `operation/3` that returns the clause. No text can call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// What a policy is run with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// For how many of its last evaluations an agent remembers what was inhibited. 0 is no memory.
+    /// For how many of its last evaluations an agent remembers inhibitions. 0 is no memory.
     pub memory: u32,
     /// What one decision may cost.
     pub budget: Budget,
@@ -64,14 +64,14 @@ pub(crate) struct Words {
 /// Why a text is not a policy.
 #[derive(Clone, Debug)]
 pub enum PolicyError {
-    /// It is not a program that could be run.
+    /// It cannot be loaded.
     Load {
         /// The name of the policy.
         name: String,
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// One of its directives calls `halt`, so that what follows is not read.
+    /// One of its directives calls `halt`, so that the rest is not read.
     Halted {
         /// The name of the policy.
         name: String,
@@ -95,7 +95,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
 
-    /// The same for a text that nobody vouches for: its directives take from the allowance.
+    /// The same for an untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -107,7 +107,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, Some(allowance)).map(|(policy, _)| policy)
     }
 
-    /// Compiles a policy together with a text of ours that is to see its clauses: name and text.
+    /// Compiles a policy together with a text of ours that sees its clauses: name and text.
     pub(crate) fn load_with(
         engine: &Engine,
         companion: Option<(&str, &str)>,
@@ -172,7 +172,7 @@ impl Policy {
         Policy { settings, ..self.clone() }
     }
 
-    /// What it was called when it was loaded.
+    /// The name under which it was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -197,7 +197,7 @@ impl Policy {
         self.remembers
     }
 
-    /// Whether it names `free/3`, what is free of each kind of hardware. An agent whose policy does not is not told.
+    /// Whether it reads `free/3`, the free hardware by kind. Other agents do not get these facts.
     pub fn reads_kinds(&self) -> bool {
         self.reads_kinds
     }
@@ -207,7 +207,7 @@ impl Policy {
         &self.clauses
     }
 
-    /// What looked wrong when it was loaded.
+    /// Warnings of the loader.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }

@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for AmountsVisitor {
 impl RecordedError {
     fn at(error: &serde_json::Error) -> RecordedError {
         let shown = error.to_string();
-        // The line is always the first here; whoever reads several tells which one it was.
+        // The line number is always 1 here; a caller that reads several lines knows the real one.
         let message = shown.rfind(" at line ").map_or(shown.as_str(), |end| &shown[..end]);
         RecordedError { column: Some(error.column()), message: message.to_owned() }
     }

@@ -6,8 +6,8 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Only what is declared is kept. The declarations are directives of the text, so that a policy and what it assumes about its
-//! memory cannot be parted.
+//! Only what is declared is stored. The declarations are directives of the text, so that a policy and its assumptions
+//! about its memory cannot be separated.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 
@@ -28,17 +28,17 @@ pub struct Remembers {
 }
 
 impl Remembers {
-    /// More evaluations of client requests are not kept: each agent keeps them, and takes them along.
+    /// The maximum number of evaluations of client requests: each agent stores them, and takes them along.
     pub const REQUESTS_MAX: u32 = 64;
-    /// More evaluations of operations and inhibitions are not kept.
+    /// The maximum number of evaluations of operations and inhibitions.
     pub const OPERATIONS_MAX: u32 = 1_000;
 
-    /// Whether agents know nothing of what happened before, inhibitions apart.
+    /// Whether agents know nothing of the past, inhibitions apart.
     pub fn is_nothing(&self) -> bool {
         self.requests == 0 && self.operations == 0 && !self.reads_age
     }
 
-    /// What a text declares, or everything that is wrong with it. The largest of several declarations counts.
+    /// The declarations of a text, or all errors in them. The largest of several declarations counts.
     pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
         let mut remembers = Remembers::default();
         let mut errors = Vec::new();

@@ -19,7 +19,7 @@
 //! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
 //! ```
 //!
-//! A test of what the owner of a node wants has the word `initiative` and what is expected of `shrink/3` and `evict/2`:
+//! A test of the owner's initiative has the word `initiative` and the expected solutions of `shrink/3` and `evict/2`:
 //!
 //! ```prolog
 //! test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).

@@ -1,7 +1,7 @@
-//! Why the manager of a node says what it says to a request, and what would have to be different for another answer.
+//! Explains the verdict of a node's manager on a request, and what would have to be different for another one.
 //!
-//! Nothing is derived: a goal is called the one where a clause failed because the goals before it hold and it does not, and
-//! a change of facts is shown only after judging again with it.
+//! Nothing is derived: a goal is reported as failed because the goals before it hold and it does not, and a change of
+//! facts is shown only after judging again with it.
 
 mod initiative;
 
@@ -16,13 +16,13 @@ use crate::test_table::{TestTable, Tests, VerdictClaim};
 
 pub use initiative::{ExplainedAct, ExplainedInitiative, explain_initiative};
 
-/// More changes than this are not shown: the first are the smallest.
+/// The maximum number of changes that are shown: the first are the smallest.
 const CHANGES_MAX: usize = 3;
 
-/// So many instances are taken away at most to make a request acceptable.
+/// The maximum number of instances that are removed to make a request acceptable.
 const REMOVED_MAX: usize = 16;
 
-/// So much more free hardware is tried, one unit after another.
+/// The maximum amount of additional free hardware that is tried, unit by unit.
 const UNITS_MAX: u64 = 64;
 
 /// A verdict with its reasons.
@@ -66,7 +66,7 @@ pub struct AcceptanceText<'a> {
     pub resolvers: &'a dyn Fn() -> Box<dyn Resolver>,
 }
 
-/// Explains what a manager says to a request. `facts` are the manager's, as Prolog facts, and `request` is a term
+/// Explains the verdict of a manager on a request. `facts` are the manager's, as Prolog facts, and `request` is a term
 /// `request(Operation, Instance, Application, From, To)`.
 pub fn explain_verdict(
     engine: &Engine,
@@ -182,13 +182,13 @@ impl Judging<'_> {
         std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
     }
 
-    /// What would make it accepted, the least first.
+    /// The changes that would make it accepted, the smallest first.
     fn changes(&mut self, facts: &str) -> Vec<String> {
         let (trees, _) = self.engine.read_trees(self.name, facts);
         let mut changes = Vec::new();
         for (text, what) in candidates(facts, &trees) {
             let is_accepted = self.claim(&text).is_ok_and(|claim| self.verdict(&claim) == Verdict::Accepted);
-            // More of what is enough already tells nothing new.
+            // More of what is already enough says nothing new.
             if is_accepted && !changes.iter().any(|(kind, _)| *kind == what.0) {
                 changes.push(what);
             }
@@ -200,7 +200,7 @@ impl Judging<'_> {
     }
 }
 
-/// What kind of change it is: of each, the first that helps is shown.
+/// The kind of change: of each, the first that helps is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     MoreFree,

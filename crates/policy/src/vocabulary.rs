@@ -37,7 +37,7 @@ impl FactPredicate {
         self.arguments.len()
     }
 
-    /// Whether a text may define it by itself, and then sees its own: what came after the paper's facts.
+    /// Whether a text may define it by itself, and then sees its own: all but the paper's facts.
     pub(crate) fn may_be_defined(&self) -> bool {
         let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
         is_later || (self.name == "capacity" && self.arity() == 3)
@@ -141,7 +141,7 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
+/// How many of [`FACTS`] existed from the start. A text may define later ones by itself, and then sees its own.
 pub(crate) const FIRST_FACTS: usize = 8;
 
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: what happened before.

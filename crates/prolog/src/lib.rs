@@ -2,7 +2,7 @@
 //!
 //! An [`Engine`] holds what all programs share: names, builtins, library. Its [`Loader`] turns text into a [`Program`],
 //! which is immutable and `Send + Sync`, so that any number of threads can ask it. A [`Machine`] is the memory in which
-//! queries run; keep one for each thread and use it again and again.
+//! queries run; keep one for each thread and reuse it.
 //!
 //! ```
 //! use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};

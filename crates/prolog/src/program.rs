@@ -180,7 +180,7 @@ impl Program {
         self.lookup.get(&functor).copied()
     }
 
-    /// Whether `functor` is more than a name that somebody calls.
+    /// Whether `functor` is defined or declared, and not only called.
     pub(crate) fn is_defined(&self, functor: Functor) -> bool {
         self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }

@@ -7,7 +7,7 @@ use crate::term::{Tag, Term};
 
 /// Rows of constants, kept as the machine's own words: going through them costs no conversion.
 ///
-/// Clearing keeps the memory, so a host can fill the same table again and again without allocating.
+/// Clearing keeps the memory, so a host can refill the same table without allocating.
 #[derive(Debug, Default)]
 pub struct Table {
     columns: usize,

@@ -5,8 +5,8 @@
 //!  "steps": [{"step": 0, "node": {"ann": "n3lt0ln0"}}]}
 //! ```
 //!
-//! Users are numbered in the order of the file. A step names the users whose place is known then; who is not named stays.
-//! `null` in place of a node says that the user is gone. Other keys mean nothing here.
+//! Users are numbered in the order of the file. A step names the users whose place is known then; a user who is not
+//! named stays. `null` in place of a node means that the user is gone. Other keys are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,10 +24,10 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Attachments, MobileUser};
 use crate::topology::Topology;
 
-/// Steps beyond this are refused: a mistaken number should not fill the memory.
+/// The maximum number of steps: a mistaken number should not fill the memory.
 const STEPS_MAX: u64 = 1_000_000;
 
-/// Mistakes that are told; the others are counted.
+/// The maximum number of reported errors; the others are counted.
 const MISTAKES_MAX: usize = 20;
 
 #[derive(Deserialize)]
@@ -94,10 +94,10 @@ pub(crate) fn read(
 struct Reading<'a> {
     text: &'a Arc<Text>,
     mistakes: Vec<Mistake>,
-    /// Mistakes beside those.
+    /// The number of further errors.
     left_out: usize,
     users: BTreeMap<String, UserIndex>,
-    /// For each user, the step of arrival that the file tells, and where.
+    /// For each user, the step of arrival according to the file, and where it is written.
     arrivals: Vec<(Option<u64>, Range<usize>)>,
 }
 
@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// Who is said to arrive at a step has a place then, and none before.
+    /// A user who arrives at a step must have a place then, and none before.
     fn check_arrivals(&mut self, attachments: &Attachments, first: &[Option<u64>]) {
         for (user, (told, span)) in self.arrivals.clone().into_iter().enumerate() {
             let id = &attachments.users[user].id;
@@ -268,15 +268,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether a mistake is told; if not, it is counted. To be asked before a mistake is made up: to guess what was meant takes
-    /// long, and a file can have a mistake in each of its lines.
+    /// Whether an error is reported; if not, it is counted. Call it before composing an error: guessing the intended
+    /// word is slow, and a file can have an error in each of its lines.
     fn has_room(&mut self) -> bool {
         let has_room = self.mistakes.len() < MISTAKES_MAX;
         self.left_out += usize::from(!has_room);
         has_room
     }
 
-    /// The mistakes, with the number of those that are not told.
+    /// The errors, with the number of those that are not reported.
     fn all_mistakes(mut self) -> Vec<Mistake> {
         if self.left_out > 0 {
             let message = format!("the attachments have {} more mistakes", self.left_out);
@@ -287,7 +287,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The beginning of a piece of JSON, for a message.
+/// The start of a piece of JSON, for a message.
 fn short(json: &str) -> String {
     const LENGTH_MAX: usize = 40;
     if json.chars().count() <= LENGTH_MAX {

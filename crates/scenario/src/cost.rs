@@ -1,8 +1,9 @@
-//! What a run is expected to cost, from its settings, before anything is made.
+//! Estimates the cost of a run from its settings, before anything is built.
 //!
-//! It is an estimate to tell minutes from years and megabytes from what no machine has: what agents will do is not known
-//! before. Events are what the simulator handles one by one; [docs/scenarios.md](../../../docs/scenarios.md) says how they
-//! are counted. The bytes were measured in worlds of up to a million users, which took between half and twice as much.
+//! The estimate distinguishes minutes from years and megabytes from what no machine has: what agents will do is not
+//! known before. Events are what the simulator handles one by one; [docs/scenarios.md](../../../docs/scenarios.md) says
+//! how they are counted. The bytes were measured in worlds of up to a million users, which took between half and twice
+//! as much.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,16 +16,16 @@ use crate::settings::{
     FidelityKind, ManagementStrategy, MobilitySettings, Phase, Settings, TopologySettings, WorkloadSettings,
 };
 
-/// What a run is expected to cost.
+/// The estimated cost of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Cost {
     /// How many events are handled.
     pub events: f64,
-    /// How much memory is taken, in bytes.
+    /// The memory in bytes.
     pub memory_bytes: f64,
 }
 
-/// A part of the cost, and the keys that it follows from.
+/// A part of the cost, and the keys that it depends on.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Part {
     pub(crate) what: &'static str,
@@ -32,7 +33,7 @@ pub(crate) struct Part {
     pub(crate) keys: &'static [&'static str],
 }
 
-/// How large a world is: as far as settings tell, or as it has become.
+/// The size of a world: as far as settings tell, or as it was built.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Extent {
     pub(crate) nodes: f64,
@@ -41,7 +42,7 @@ pub(crate) struct Extent {
     /// From an access point to the cloud.
     pub(crate) hops: f64,
     pub(crate) users: f64,
-    /// How many steps of users are reckoned with, and how many changes of access points are kept of them.
+    /// The number of users' steps that are simulated, and of changes of access points that are stored.
     pub(crate) steps: f64,
     pub(crate) changes: f64,
     /// How many requests a user's request leads to, on average, itself included.
@@ -114,8 +115,8 @@ fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     }
 }
 
-/// How many pairs of `nodes` nodes anywhere in a rectangle are no farther apart than a radius, on average, and at least those
-/// that connect them. What the border cuts off is left out.
+/// The expected number of pairs of `nodes` nodes in a rectangle within a radius, and at least those that connect them.
+/// Boundary effects are ignored.
 fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
     let (reach_north, reach_east) = ((2.0 * radius).min(height), (2.0 * radius).min(width));
     let area = height * width;
@@ -140,7 +141,7 @@ pub(crate) fn step(settings: &Settings) -> Duration {
     }
 }
 
-/// What a run costs, part by part.
+/// The cost of a run, part by part.
 pub(crate) fn parts(settings: &Settings, extent: &Extent) -> Vec<Part> {
     let part = |what, keys, events, memory_bytes| Part { what, cost: Cost { events, memory_bytes }, keys };
     let Extent { nodes, links, users, .. } = *extent;
@@ -259,7 +260,7 @@ impl Cost {
     }
 }
 
-/// A number of which two digits count.
+/// A number rounded to two digits.
 pub(crate) fn about(number: f64) -> String {
     const WORDS: [(f64, &str); 3] = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
     if number >= 1e15 {

@@ -1,7 +1,8 @@
-//! Keys whose value was chosen for the value of another key: what becomes of them when a later layer changes that other key.
+//! Keys whose value was chosen for the value of another key, and what happens to them when a later layer changes that
+//! other key.
 //!
-//! Layers come from different hands. Who overrides one key of a preset does not know what else the preset says because of it,
-//! so that must not stay silently in force.
+//! Layers have different authors. A user who overrides one key of a preset does not know what else the preset sets
+//! because of it, so that must not stay silently in force.
 
 use crate::document::Document;
 use crate::settings::{MobilitySettings, Settings};
@@ -15,7 +16,7 @@ struct Dependent {
     /// The key that it was chosen for.
     of: &'static str,
     key: &'static str,
-    /// A layer that sets one of these, too, means what it says.
+    /// A layer that also sets one of these is taken literally.
     beside: &'static [&'static str],
     /// What holds instead.
     instead: &'static str,
@@ -41,8 +42,8 @@ const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("routing", "metric", "strategy", "least-used"),
 ];
 
-/// Removes the keys of earlier layers whose reason a layer has changed, and tells which. The layer is everything from the
-/// number `since` on; `before` is how it all was without it.
+/// Removes the keys of earlier layers whose reason a layer has changed, and returns them. The layer is everything from
+/// the number `since` on; `before` is the state without it.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -81,7 +82,7 @@ pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
     notes
 }
 
-/// Removes the names of tiers that an earlier layer gave for another kind of topology.
+/// Removes the names of tiers that an earlier layer set for another kind of topology.
 fn drop_tier_names(before: &Table, tree: &mut Table, since: u32) -> Option<String> {
     let old = before.table("topology")?.get("kind")?;
     let new = tree.table("topology")?.get("kind")?;
@@ -106,13 +107,13 @@ fn plain(value: &Value) -> String {
 }
 
 impl Document {
-    /// Which layer a key is from, where 0 is a default; all overrides are one layer.
+    /// The layer of a key, where 0 is a default; all overrides are one layer.
     fn rank(&self, path: &str) -> u32 {
         let layer = self.written(path).map_or(0, |node| node.layer);
         self.first_override.map_or(layer, |first| layer.min(first))
     }
 
-    /// Lets the steps of generated users follow a run that a later layer than that of `steps` made longer than they are.
+    /// Extends the steps of generated users to a run that a later layer than that of `steps` made longer.
     pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
         const STEPS_MAX: f64 = 1e6;
         let duration = settings.duration.value();
@@ -130,7 +131,7 @@ impl Document {
         ))
     }
 
-    /// Keys that have no effect, because of another that an earlier layer chose.
+    /// Keys without effect, because of another that an earlier layer chose.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (section, key, other, value) in WITHOUT_EFFECT {

@@ -1,4 +1,4 @@
-//! A scenario as it is written: everything that was merged, before anybody asks what it means.
+//! A scenario as written: everything merged, before it is interpreted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::read;
 use crate::settings::{ManagementStrategy, Settings};
 use crate::tree::{Node, Table, Value};
 
-/// What a choice of policy begins with that names a baseline.
+/// The prefix of a policy choice that names a baseline.
 pub(crate) const BASELINE: &str = "baseline:";
 
-/// A scenario as it is written, with what it includes and what overrides it.
+/// A scenario as written, with its includes and overrides.
 #[derive(Clone, Debug)]
 pub struct Document {
     name: String,
@@ -24,9 +24,9 @@ pub struct Document {
     /// The beginning of the text.
     whole: Place,
     pub(crate) layer: u32,
-    /// The first layer that is no text but an override.
+    /// The first layer that is an override instead of a text.
     pub(crate) first_override: Option<u32>,
-    /// Whether some text is no TOML.
+    /// Whether a text is not TOML.
     is_broken: bool,
     pub(crate) mistakes: Vec<Mistake>,
     notes: Vec<String>,
@@ -47,7 +47,7 @@ impl Document {
         }
     }
 
-    /// The text of a file. What is wrong with it is told when it is used, all at once.
+    /// The text of a file. Errors in it are reported when it is used, all at once.
     pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
         let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = path.display().to_string();
@@ -70,7 +70,7 @@ impl Document {
         document
     }
 
-    /// What it is called: the name of the preset or the path of the file.
+    /// Its name: that of the preset or the path of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -92,7 +92,7 @@ impl Document {
         }
     }
 
-    /// Makes the users go where a file says that names their access points.
+    /// Moves the users as a file of access points says.
     pub fn set_attachments(&mut self, path: &Path) {
         let text =
             Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
@@ -114,12 +114,13 @@ impl Document {
         }
     }
 
-    /// Gives applications a policy: `POLICY` for all of them, and for what is deployed apart, or `APPLICATION=POLICY` for
-    /// one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage everything:
-    /// a policy that ships to compare others with, or a strategy of management. A policy for all applications means that agents
+    /// Sets the policy of applications: `POLICY` for all of them, including separate deploys, or `APPLICATION=POLICY`
+    /// for one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage
+    /// everything: a shipped baseline policy, or a management strategy. A policy for all applications means that agents
     /// manage.
     ///
-    /// In a scenario that goes on from a recorded moment, it is the policy from then on, and what was recorded stays as it is.
+    /// In a scenario that resumes from a recorded moment, it is the policy from then on, and the recorded past stays as
+    /// it is.
     pub fn set_policy(&mut self, choice: &str) {
         if let Some(time) = self.recorded_until() {
             self.update_policy(choice, time);
@@ -149,7 +150,7 @@ impl Document {
         }
     }
 
-    /// Chooses who manages. Agents are the default, and are written down only where something else is.
+    /// Chooses who manages. Agents are the default, and are written only to override something else.
     fn set_management(&mut self, strategy: &str, choice: &str) {
         if strategy == "agents" && self.tree.get("management").is_none() {
             return;
@@ -228,7 +229,7 @@ impl Document {
         }
     }
 
-    /// Tells which policies of single deploys give way to a choice for their application.
+    /// Reports which policies of single deploys are replaced by a choice for their application.
     fn tell_what_is_replaced(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
         const TOLD_MAX: usize = 3;
         for (application, before, place) in replaced.iter().take(TOLD_MAX) {
@@ -243,12 +244,12 @@ impl Document {
         }
     }
 
-    /// What it says, with all defaults filled in.
+    /// The settings, with all defaults filled in.
     pub fn settings(&self) -> Result<Settings, ScenarioError> {
         self.settings_and_notes().map(|(settings, _)| settings)
     }
 
-    /// What it says, and what a user may want to know about how that came to be.
+    /// The settings, and notes for the user about how they came to be.
     pub(crate) fn settings_and_notes(&self) -> Result<(Settings, Vec<String>), ScenarioError> {
         let mut mistakes = self.mistakes.clone();
         if self.is_broken {
@@ -258,7 +259,7 @@ impl Document {
         if let Err(more) = &read {
             mistakes.extend(more.iter().cloned());
         }
-        // What could not be read at all was told already.
+        // What could not be read at all was already reported.
         let is_told = |place: &Option<Place>| mistakes.iter().any(|told| told.place == *place);
         let out_of_range: Vec<Mistake> =
             check_ranges(&self.tree).into_iter().filter(|mistake| !is_told(&mistake.place)).collect();
@@ -275,7 +276,7 @@ impl Document {
     }
 
     pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
-        // By text as they were first met, in each from top to bottom.
+        // By text in the order of first use, in each from top to bottom.
         let mut texts: Vec<Arc<Text>> = Vec::new();
         for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
             if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
@@ -321,7 +322,7 @@ impl Document {
         table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
     }
 
-    /// The value at a path of keys and places in lists, or as much of the path as there is.
+    /// The value at a path of keys and list positions, or its nearest ancestor.
     fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
         let At::Key(first) = path.first()? else { return None };
         let mut node = self.tree.get(first)?;
@@ -339,12 +340,12 @@ impl Document {
         Some(node)
     }
 
-    /// Where a value is written; where it is a default, where the table is that it would be in.
+    /// Where a value is written; for a default, the place of its table.
     pub(crate) fn place(&self, path: &[At<'_>]) -> Place {
         self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
     }
 
-    /// The path that a value means: from the directory of the file that it is written in.
+    /// Resolves a path relative to the directory of the file that it is written in.
     pub(crate) fn path(&self, at: &[At<'_>], written: &str) -> PathBuf {
         self.place(at).text.directory.join(written)
     }

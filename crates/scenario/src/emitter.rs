@@ -12,13 +12,13 @@ use crate::scenario::Workload;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Emitter {
     workload: Workload,
-    /// Where the user's randomness comes from; a user without needs none.
+    /// The random generator of the user; `None` for a workload without randomness.
     random: Option<Pcg64Mcg>,
-    /// Until when a while of requests lasts.
+    /// The end of the current on period.
     on_until: Time,
 }
 
-/// One of the things that randomness is drawn for; each has streams of its own.
+/// The stream of this use of randomness; each use has streams of its own.
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
@@ -79,7 +79,7 @@ impl Emitter {
     }
 }
 
-/// Seeds that differ in one bit must not give streams that look alike.
+/// Seeds that differ in one bit must lead to unrelated streams.
 fn scrambled(state: u128) -> [u8; 16] {
     let mut halves = [state as u64, (state >> 64) as u64];
     for round in 0..4 {

@@ -10,7 +10,7 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::presets;
 use crate::tree::{self, Node, Table, Value};
 
-/// Where the texts of files come from. Nothing here opens a file by itself.
+/// The source of files. Nothing here opens a file by itself.
 pub trait Files {
     /// The whole content of a file; or why there is none.
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String>;
@@ -24,7 +24,7 @@ pub(crate) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, St
     })
 }
 
-/// There are no files: presets and texts that are complete need none.
+/// No files: presets and self-contained texts need none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
@@ -40,23 +40,23 @@ pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 /// The lists whose elements have an id, by which a later layer adds to an element of an earlier one.
 const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 
-/// Includes of includes of includes go no deeper.
+/// The maximum nesting of includes.
 const DEPTH_MAX: usize = 32;
 
-/// How many times files may include a file, in all.
+/// The maximum total number of includes.
 const INCLUDES_MAX: usize = 1_000;
 
-/// Bytes of the files that are included, in all.
+/// The maximum total size of included files.
 const INCLUDED_BYTES_MAX: usize = 64 << 20;
 
 /// Merges texts into one tree.
 pub(crate) struct Layers<'a> {
     pub(crate) files: &'a mut dyn Files,
     pub(crate) mistakes: Vec<Mistake>,
-    /// What a user may want to know about how the layers were merged.
+    /// Notes for the user about how the layers were merged.
     pub(crate) notes: Vec<String>,
     pub(crate) layer: u32,
-    /// Whether a text is no TOML, so that what was read of it is not what was meant.
+    /// Whether a text is not TOML, so that it was not read as intended.
     pub(crate) is_broken: bool,
     /// The files that are being included right now, outermost first.
     open: Vec<PathBuf>,
@@ -64,7 +64,7 @@ pub(crate) struct Layers<'a> {
     includes: usize,
     /// How many bytes they have.
     included_bytes: usize,
-    /// Whether a limit of includes was reached, so that no more is included.
+    /// Whether a limit of includes was reached, so that nothing more is included.
     is_full: bool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Puts a text, below it what it builds upon, on top of `below`.
+    /// Merges a text, with what it builds upon, on top of `below`.
     pub(crate) fn add(&mut self, text: &Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
         let known = self.mistakes.len();
@@ -108,7 +108,7 @@ impl<'a> Layers<'a> {
             }
         }
         self.open.pop();
-        // What was added meanwhile has later numbers, and yet lies below.
+        // Layers added in the meantime have higher numbers, but are below.
         self.layer += 1;
         renumber(&mut own, self.layer);
         let before = below.clone();
@@ -174,10 +174,10 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Says which limit was reached, once: a file that is included from many places would reach it in each.
+    /// Reports which limit was reached, once: a file that is included from many places would reach it in each.
     fn stop_including(&mut self, message: String, place: Place) {
         self.is_full = true;
-        // What is missing because it was not included any more is no mistake of its own.
+        // What is missing because of a skipped include is not an error of its own.
         self.is_broken = true;
         self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include each file once, from one place"));
     }
@@ -201,7 +201,7 @@ impl<'a> Layers<'a> {
         words
     }
 
-    /// Puts one table on top of another: tables merge, the lists of a scenario grow, all else is replaced.
+    /// Merges one table on top of another: tables merge, the lists of a scenario grow, everything else is replaced.
     pub(crate) fn merge(&mut self, below: &mut Table, above: Table) {
         let known = positions(below);
         for (key, node) in above.entries {
@@ -253,7 +253,7 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Where the keys of a table are. A table may have very many, and looking for each in turn would take their square.
+/// The positions of the keys of a table. A table may have very many, and a linear search for each would be quadratic.
 fn positions(table: &Table) -> BTreeMap<String, usize> {
     table.entries.iter().enumerate().map(|(position, (key, _))| (key.clone(), position)).collect()
 }
@@ -266,7 +266,7 @@ fn merge_tables(below: &mut Table, above: Table) {
     }
 }
 
-/// Puts a value on top of the one at `position`, or behind all others where there is none.
+/// Merges a value on top of the one at `position`, or appends it where there is none.
 fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: Node) {
     let Some(position) = position else {
         below.entries.push((key, node));
@@ -275,7 +275,7 @@ fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: No
     let known = &mut below.entries[position].1;
     match (&mut known.value, node.value) {
         (Value::Table(below), Value::Table(above)) => {
-            // What is wrong with the table as a whole is wrong since it was last written about.
+            // An error in the table as a whole is located where it was last written.
             (known.place, known.key_place) = (node.place, node.key_place);
             merge_tables(below, above);
         }
@@ -316,7 +316,7 @@ fn renumber_node(node: &mut Node, layer: u32) {
     }
 }
 
-/// A path without `.` and, where that is plain, without `..`, so that equal files have equal paths.
+/// A path without `.` and, where possible, without `..`, so that equal files have equal paths.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -331,7 +331,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Puts the overrides of a command line, each `key.path=value`, on top of a tree.
+/// Merges the overrides of a command line, each `key.path=value`, on top of a tree.
 pub(crate) fn override_keys(below: &mut Table, overrides: &[String], layer: u32, mistakes: &mut Vec<Mistake>) {
     for line in overrides {
         let text = Text { name: "--set".to_owned(), text: line.clone(), directory: PathBuf::new() };

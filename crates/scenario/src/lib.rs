@@ -1,8 +1,8 @@
 //! Worlds as data: settings, topologies, mobility and workloads. Files in, a checked [`Scenario`] out.
 //!
-//! Start at [`Document`]: a scenario as it is written, a preset or a file, with what it includes and what a command line
-//! overrides. [`Document::settings`] returns what that means with all defaults filled in. [`Document::resolve`] returns the
-//! [`Scenario`], everything that a run depends on as plain data, or all [`Mistake`]s with their places:
+//! Start at [`Document`]: a scenario as written, a preset or a file, with its includes and overrides.
+//! [`Document::settings`] returns it with all defaults filled in. [`Document::resolve`] returns the [`Scenario`],
+//! everything that a run depends on as plain data, or all [`Mistake`]s with their places:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -15,16 +15,16 @@
 //! # Ok::<(), mario_scenario::ScenarioError>(())
 //! ```
 //!
-//! Infrastructures and users can also be made without a document: [`topology`] generates and reads the one, [`mobility`]
-//! the other.
+//! Infrastructures and users can also be made without a document: [`topology`] generates and reads the former,
+//! [`mobility`] the latter.
 //!
 //! **Invariant:** a scenario is a pure function of its texts and its seed. Randomness is drawn from the seed alone.
 //! **Invariant:** no file is opened here: the caller's [`Files`] reads what scenarios name.
-//! **Invariant:** reading is total: bad input is a list of mistakes with places, never a panic, and a world that is too large
-//! is refused before it is made.
+//! **Invariant:** reading is total: bad input is a list of errors with places, never a panic, and a world that is too
+//! large is rejected before it is built.
 //!
-//! Not here: what happens in a world (`simulator`), and what policies decide (`policy`): they are only loaded here, to see that
-//! they are policies.
+//! Not here: what happens in a world (`simulator`), and what policies decide (`policy`): they are only loaded here, to
+//! check that they are policies.
 
 mod index;
 mod position;

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and what may help.
+//! Errors in a scenario, with place and hint.
 
 use std::error::Error;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Mistakes of one sort that are told; of others at most the number is.
+/// The maximum number of reported errors of one kind; of others at most the number is reported.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
-/// A text that a mistake can be in.
+/// A text that an error can point into.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
     /// What its user calls it: a path, the name of a preset, or `--set`.
@@ -36,13 +36,13 @@ pub struct Mistake {
     pub message: String,
     /// Where, if it is anywhere.
     pub place: Option<Place>,
-    /// Another place that has to do with it, and what it has to do with it.
+    /// A related place, and the relation.
     pub context: Option<(Place, String)>,
     /// What the user can do about it.
     pub hint: Option<String>,
 }
 
-/// Why something is no scenario: everything that is wrong with it, at least one thing.
+/// Why something is not a scenario: all errors in it, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
     /// What it was called.
@@ -80,7 +80,7 @@ impl Mistake {
         self
     }
 
-    /// With the hint that fits when `wrong` was written and one of `known` was meant.
+    /// Adds the hint for `wrong` where one of `known` was probably meant.
     pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {
@@ -126,9 +126,9 @@ impl Error for ScenarioError {
 
 /// The word that was probably meant: the nearest, if it is near enough.
 pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // What is longer than this is no misspelt word, and comparing it would take long.
+    // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;
-    // Nor does it help to compare with more words than this.
+    // Comparing with more words does not help either.
     const COMPARED_MAX: usize = 10_000;
     let wrong: Vec<char> = wrong.to_lowercase().chars().take(LENGTH_MAX + 1).collect();
     if wrong.len() > LENGTH_MAX {
@@ -143,7 +143,7 @@ pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
     nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
 }
 
-/// How many characters are to be inserted, deleted, replaced or swapped with the next to get from one word to the other.
+/// The edit distance: insertions, deletions, replacements and swaps of adjacent characters.
 fn distance(wrong: &[char], word: &str) -> usize {
     let word: Vec<char> = word.to_lowercase().replace('-', "_").chars().collect();
     let wrong: Vec<char> = wrong.iter().map(|character| if *character == '-' { '_' } else { *character }).collect();

@@ -1,6 +1,6 @@
 //! Where users are, step by step.
 //!
-//! [`Traces`] say where on the map; [`Attachments`] say to which access point. The one become the other by [`attach`].
+//! [`Traces`] are positions on the map; [`Attachments`] are access points. [`attach`] turns the former into the latter.
 
 mod assign;
 mod attach;
@@ -63,7 +63,7 @@ pub struct Attachments {
     /// For each step, the users whose access point changed: their place in `users`, and the access point; `None` when the
     /// user is gone.
     pub steps: Vec<Vec<(UserIndex, Option<NodeIndex>)>>,
-    /// Users who go their ways by themselves, and of whom no step is listed.
+    /// Users whose movements are generated on the fly instead of listed.
     pub commuters: Option<Arc<Commuters>>,
 }
 

@@ -20,7 +20,7 @@ pub struct Overview {
     pub links: usize,
     /// The nodes by their distance from the cloud.
     pub tiers: Vec<Tier>,
-    /// What is run.
+    /// The applications.
     pub applications: Vec<ApplicationOverview>,
     /// How many users there are.
     pub users: usize,
@@ -32,7 +32,7 @@ pub struct Overview {
     pub steps: usize,
     /// How many instances operators deploy.
     pub deploys: usize,
-    /// How many events go wrong, or right again.
+    /// The number of disturbances, including repairs.
     pub disturbances: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct ApplicationOverview {
     pub kind: String,
     /// The policy of its agents.
     pub policy: String,
-    /// For how many evaluations they remember what was inhibited.
+    /// For how many evaluations they remember inhibitions.
     pub memory: u32,
     /// How many users it has.
     pub users: usize,
@@ -114,7 +114,7 @@ impl Scenario {
     }
 }
 
-/// So many of something, in words.
+/// A count in words.
 fn count(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

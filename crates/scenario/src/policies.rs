@@ -55,7 +55,7 @@ const POLICIES: &[Shipped] = shipped![
     "cells",
 ];
 
-/// The policies that ship to compare others with. The other baselines are strategies of management.
+/// The shipped baseline policies. The other baselines are management strategies.
 const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
 const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits", "evict-the-largest",];
@@ -70,7 +70,7 @@ pub fn acceptance_names() -> impl Iterator<Item = &'static str> {
     ACCEPTANCES.iter().map(|shipped| shipped.name)
 }
 
-/// The text of the policy or acceptance policy that ships under this name, with what it loads; or that there is none.
+/// The text of the shipped policy or acceptance policy of this name, with what it loads; or an error.
 pub fn shipped_policy(name: &str) -> Result<PolicyText, Mistake> {
     let found = shipped(Role::Agent, name).or_else(|| shipped(Role::Manager, name));
     found.ok_or_else(|| not_shipped("policy", name, policy_names().chain(acceptance_names())))
@@ -87,12 +87,12 @@ pub fn shipped_library() -> (&'static str, &'static str) {
     LIBRARY
 }
 
-/// The names of all baselines: policies that ship to compare others with, and strategies of management other than agents.
+/// The names of all baselines: shipped policies, and management strategies other than agents.
 pub fn baseline_names() -> impl Iterator<Item = &'static str> {
     BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
 }
 
-/// Whether the own text of a policy, rather than what it loads, asks for facts with this key: `fact(Subject, Key, Value)`.
+/// Whether the own text of a policy, rather than what it loads, reads facts with this key: `fact(Subject, Key, Value)`.
 pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
@@ -101,14 +101,14 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
 
 /// How far back a policy of agents looks, as its text declares.
 pub fn remembers(policy: &PolicyText) -> Remembers {
-    // Nearly all policies contain neither word, and need not be compiled to find that out.
+    // Nearly all policies contain neither word, and need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
     let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return Remembers::default() };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
     loaded.map_or_else(|_| Remembers::default(), |policy| policy.remembers())
 }
 
-/// Whether a text contains a word by itself: `age`, and not `average`.
+/// Whether a text contains a whole word: `age`, and not `average`.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part_of_word = |character: char| character == '_' || character.is_alphanumeric();
     text.match_indices(word)
@@ -127,7 +127,7 @@ pub fn sleeps(policy: &PolicyText) -> bool {
 
 /// Whether a policy of agents has the word of any of these operations in its text.
 fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
-    // Nearly all policies contain none of them, and need not be compiled to find that out.
+    // Nearly all policies contain none of them, and need not be compiled.
     let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
     let Some((name, text)) = policy.main().filter(|_| operations.iter().any(is_there)) else { return false };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
@@ -159,7 +159,7 @@ impl Role {
     }
 }
 
-/// Whether what was written for a policy is the path of a file, rather than the name of one that ships.
+/// Whether a policy is written as the path of a file, rather than as the name of a shipped one.
 pub fn is_path(written: &str) -> bool {
     written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
 }
@@ -174,7 +174,7 @@ pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
     Some(PolicyText { name: (*name).to_owned(), files, memory: 0 })
 }
 
-/// What is wrong with the name of a policy that does not ship.
+/// The error for the name of a policy that does not ship.
 pub(crate) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let what = match role {
         Role::Agent => "policy",
@@ -189,7 +189,7 @@ fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a st
     mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
-/// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.
+/// The text of a policy in a file, with what it loads. It is loaded once to check that it is a policy.
 pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
     let cannot_read = |path: &Path, error: &str| {
         let message = format!("cannot read `{}`: {error}", path.display());
@@ -213,10 +213,10 @@ pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
     Ok(PolicyText { name, files, memory: 0 })
 }
 
-/// What was found for each file that a policy wants.
+/// The result for each file that a policy loads.
 type Found = BTreeMap<Wanted, Answer>;
 
-/// The file that wants another, and how it calls it.
+/// The loading file, and the name that it uses.
 type Wanted = (String, String);
 
 /// The name and the text of a file, or why there is none.
@@ -224,8 +224,8 @@ type Answer = Result<(String, String), String>;
 
 /// Loads a policy once, with the files that `find` finds.
 ///
-/// A loader keeps its resolver for longer than files can be lent. So it runs in a thread of its own and asks this one for
-/// files. To load again for each file that was missing would run all directives anew each time.
+/// A loader keeps its resolver for longer than files can be lent. So it runs in a thread of its own and asks this one
+/// for files. Loading again for each missing file would rerun all directives each time.
 fn load_with(
     role: Role,
     name: &str,
@@ -295,7 +295,7 @@ fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
     problems.errors.iter().map(|problem| mistake(problem, &mut texts)).collect()
 }
 
-/// A problem as a mistake. Mistakes in one file share its text.
+/// A problem as an error. Errors in one file share its text.
 fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     let text = match texts.iter().find(|text| text.name == problem.source_name()) {
         Some(known) => Arc::clone(known),
@@ -313,8 +313,8 @@ fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     }
 }
 
-/// Finds a file that a policy loads: beside the file that loads it and below the policy's own directory; a `library.pl`
-/// that is not there is the one that ships.
+/// Finds a file that a policy loads: beside the file that loads it and below the policy's own directory; a missing
+/// `library.pl` is the shipped one.
 fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
     let (from, name) = wanted;
     let directory = policy.parent().unwrap_or(Path::new(""));

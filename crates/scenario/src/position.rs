@@ -27,21 +27,21 @@ const EARTH_RADIUS_M: f64 = 6_371_008.8;
 const DEGREE_M: f64 = EARTH_RADIUS_M * std::f64::consts::PI / 180.0;
 
 impl Position {
-    /// A place on the map, unless these are no degrees of latitude and longitude.
+    /// A position on the map, if latitude and longitude are valid.
     pub fn checked(latitude: f64, longitude: f64) -> Option<Position> {
         let on_the_map = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
         on_the_map.then_some(Position { latitude, longitude })
     }
 
-    /// The place so many metres north and east of this one; the way east is measured at the latitude of this one. `None`
-    /// where that is beyond a pole or the date line.
+    /// The position `north` and `east` metres from this one; the way east is measured at the latitude of this one.
+    /// `None` beyond a pole or the date line.
     pub fn moved_m(self, north: f64, east: f64) -> Option<Position> {
         let degrees_east = east / DEGREE_M / self.latitude.to_radians().cos();
         Position::checked(self.latitude + north / DEGREE_M, self.longitude + degrees_east)
     }
 
-    /// The point of the unit sphere that the place is. The straight line between two such points is the shorter the
-    /// closer the places are, and takes no trigonometry to compare.
+    /// The point on the unit sphere. The chord between two such points grows with their distance, and takes no
+    /// trigonometry to compare.
     pub(crate) fn on_unit_sphere(self) -> [f64; 3] {
         let (north, east) = (self.latitude.to_radians(), self.longitude.to_radians());
         [north.cos() * east.cos(), north.cos() * east.sin(), north.sin()]
@@ -85,7 +85,7 @@ impl Area {
         degrees * DEGREE_M * self.at(0.5, 0.5).latitude.to_radians().cos()
     }
 
-    /// The place so far from south to north and from west to east, each from 0 to 1.
+    /// The position at these fractions from south to north and from west to east, each from 0 to 1.
     pub fn at(self, north: f64, east: f64) -> Position {
         let (low, high) = (self.south_west, self.north_east);
         Position {
@@ -94,7 +94,7 @@ impl Area {
         }
     }
 
-    /// How far a place is from south to north and from west to east, each from 0 to 1 for a place in it.
+    /// The fractions of a position from south to north and from west to east, each from 0 to 1 for a position in it.
     pub fn part(self, place: Position) -> (f64, f64) {
         let (low, high) = (self.south_west, self.north_east);
         let part = |value: f64, low: f64, high: f64| (value - low) / (high - low);
@@ -108,12 +108,12 @@ impl Area {
             && (low.longitude..=high.longitude).contains(&place.longitude)
     }
 
-    /// The cell of a grid of `size` by `size` over it that a place is in: first from south to north, then from west to
-    /// east. A place outside is in the cell at the border that is closest in each direction.
+    /// The cell of a position in a grid of `size` by `size` over it: first from south to north, then from west to east.
+    /// A position outside is in the closest cell at the border in each direction.
     pub fn cell(self, size: u32, place: Position) -> (u32, u32) {
         let cell = |value: f64, low: f64, high: f64| {
             let cell = ((value - low) / (high - low) * f64::from(size)).floor();
-            // The cast takes what is below 0 to 0.
+            // The cast saturates negative values to 0.
             (cell as u32).min(size - 1)
         };
         let (low, high) = (self.south_west, self.north_east);

@@ -1,4 +1,4 @@
-//! Holds every number of a tree against the range that the schema gives it.
+//! Checks every number of a tree against its range in the schema.
 //!
 //! The numbers that have a type of their own, such as times, are checked when they are read. This checks the others, so that a
 //! key with a range in the schema needs no check of its own anywhere.
@@ -13,7 +13,7 @@ use crate::schema::schema;
 use crate::settings::shown;
 use crate::tree::{Node, Table, Value};
 
-/// What is out of range in a tree, in the order of the tree.
+/// The numbers out of range in a tree, in the order of the tree.
 pub(crate) fn check_ranges(tree: &Table) -> Vec<Mistake> {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
     let schema = SCHEMA.get_or_init(schema);

@@ -1,7 +1,7 @@
-//! A tree as serde sees it, with mistakes that know their place.
+//! A tree as a serde deserializer, with errors that know their place.
 //!
-//! serde stops at the first mistake. So what is mistaken is taken out of the tree and the rest is read again, until
-//! nothing is wrong any more; the mistakes on the way are the result.
+//! serde stops at the first error. So the erroneous value is removed from the tree and the rest is read again, until
+//! there are no more errors; the errors on the way are the result.
 
 mod trouble;
 
@@ -20,16 +20,16 @@ use trouble::{Step, Trouble};
 
 pub(crate) use trouble::HINT;
 
-/// The key that says which kind of thing a table describes.
+/// The key for the kind of a table.
 pub(crate) const KIND: &str = "kind";
 
-/// What an enum is called to serde whose tables must say which kind they are.
+/// The serde name of an enum whose tables must state their kind.
 const KIND_REQUIRED: &str = "kind is required";
 
-/// Values that are read at most in the search for mistakes: each mistake has all values before it read again.
+/// The maximum number of values read in the search for errors: each error has all values before it read again.
 const VALUES_MAX: usize = 10_000_000;
 
-/// Reads a tree, and gives all mistakes.
+/// Reads a tree. Returns all errors.
 pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
             Err(trouble) => {
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
                 let is_removed = remove(&mut tree, &path);
-                // What is missing because it was taken out was told already.
+                // A key that is missing because it was removed was already reported.
                 let is_told = trouble.missing.is_some_and(|key| {
                     taken_out.iter().any(|(table, taken): &(Place, Step)| {
                         Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
@@ -70,7 +70,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
     }
 }
 
-/// How many values there are in all, this one included.
+/// The number of values, including this one.
 fn count(node: &Node) -> usize {
     match &node.value {
         Value::Table(table) => 1 + table.entries.iter().map(|(_, node)| count(node)).sum::<usize>(),
@@ -79,7 +79,7 @@ fn count(node: &Node) -> usize {
     }
 }
 
-/// Takes out what a path leads to.
+/// Removes the value at a path.
 fn remove(node: &mut Node, path: &[Step]) -> bool {
     let (Some(step), rest) = (path.first(), path.get(1..).unwrap_or_default()) else { return false };
     match (&mut node.value, step) {
@@ -104,7 +104,7 @@ struct Reader<'a> {
     node: &'a Node,
     /// The key that led here.
     section: &'a str,
-    /// When one kind of several was chosen: that kind, and the layer in which it was.
+    /// The chosen kind, if there are several, and the layer of the choice.
     fields: Option<(&'a str, u32)>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             if let Some(known) = known
                 && !known.contains(&key.as_str())
             {
-                // A later layer chose another kind, which has no use for this key.
+                // A later layer chose another kind, which does not have this key.
                 if self.fields.is_some_and(|(_, layer)| node.layer < layer) {
                     continue;
                 }
@@ -200,7 +200,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     trouble.located(&self.node.place)
                 })
             }
-            // A derived visitor would take a list for the fields in their order.
+            // A derived visitor would accept a list as the fields in their order.
             _ => self.deserialize_any(OnlyTable(visitor)),
         }
     }
@@ -263,7 +263,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Lets a visitor say what it expected, and takes nothing from it.
+/// Lets a visitor report what it expected, and accepts nothing.
 struct OnlyTable<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {

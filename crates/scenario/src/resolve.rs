@@ -1,6 +1,6 @@
-//! From what a scenario says to what can be run: names are looked up, files are read, randomness is drawn.
+//! Resolves a scenario as written into one that can be run: names are looked up, files are read, randomness is drawn.
 //!
-//! All that is wrong is gathered, and told at once.
+//! All errors are collected, and reported at once.
 
 mod applications;
 mod calls;
@@ -37,14 +37,14 @@ use crate::{
 };
 use carried::Noted;
 
-/// A scenario, and what it was made of.
+/// A scenario, and its sources.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// What the scenario says, with all defaults filled in.
+    /// The settings, with all defaults filled in.
     pub settings: Settings,
     /// What can be run.
     pub scenario: Scenario,
-    /// What a user may want to know about it.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// For each of the scenario's deploys, where it is written.
     pub deploy_places: Vec<Place>,
@@ -52,12 +52,12 @@ pub struct Resolved {
     pub cost: Cost,
     /// The texts of all files that were read, by the path that is written in the scenario.
     pub files: CarriedFiles,
-    /// Files that are not among them: they are no text or longer than 8 MiB, or their path means two files.
+    /// Files that are not among them: they are not text or longer than 8 MiB, or their path is ambiguous.
     pub left_out: Vec<String>,
 }
 
 impl Document {
-    /// The scenario, ready to be run; or all that is wrong with it.
+    /// The scenario, ready to be run; or all errors in it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
         let (settings, notes) = self.settings_and_notes()?;
         let resolving = Resolving {
@@ -163,7 +163,7 @@ impl Resolving<'_> {
         Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
-    /// Node owners are to know when nobody asks their policies.
+    /// Notes for node owners that their policies are not evaluated.
     fn note_unasked(&mut self, scenario: &Scenario) {
         if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
             let strategy = scenario.management.as_str();
@@ -196,7 +196,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Tells of what the run is too short for.
+    /// Notes what the run is too short for.
     fn tell_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
@@ -218,9 +218,9 @@ impl Resolving<'_> {
         Mistake::new(message).at(Some(self.document.place(at)))
     }
 
-    /// There is no such thing as is named here.
+    /// The error for an unknown name.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
-        // More are not worth comparing one by one.
+        // More are not worth comparing.
         const COMPARED_MAX: usize = 10_000;
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
         if self.mistakes.len() >= MISTAKES_MAX {
@@ -276,7 +276,7 @@ fn network(settings: &Settings) -> Network {
 /// The key of the fact that tells how far a node is from the top.
 const TIER: &str = "tier";
 
-/// Has everybody on a node and next to it know the tier of the node, unless the scenario says something else.
+/// Makes the tier of a node known on it and on its neighbours, unless the scenario sets something else.
 fn tell_tiers(topology: &mut Topology) {
     let key = Id::name(TIER).expect("it has characters");
     for node in (0..topology.node_count()).map(NodeIndex::at) {

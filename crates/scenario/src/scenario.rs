@@ -16,23 +16,23 @@ pub struct Scenario {
     pub name: String,
     /// The seed that everything random was and will be drawn from.
     pub seed: u64,
-    /// How long the run takes. What is due at the very moment when it ends does not happen.
+    /// How long the run takes. Events at the very end do not happen.
     pub duration: Duration,
     /// Nodes and links.
     pub topology: Topology,
-    /// What is run.
+    /// The applications.
     pub applications: Vec<ApplicationPlan>,
     /// The policies of agents.
     pub policies: Vec<PolicyText>,
     /// The policies of node managers.
     pub acceptances: Vec<PolicyText>,
-    /// For each node, the place of its manager's own policy in `acceptances`; `None` accepts whatever fits.
+    /// For each node, the index of its manager's own policy in `acceptances`; `None` accepts whatever fits.
     pub acceptance_of: Vec<Option<u32>>,
-    /// What operators deploy, in the order of time.
+    /// The deployments of operators, in the order of time.
     pub deploys: Vec<Deploy>,
-    /// The policies that agents get in the course of the run, in the order of time.
+    /// The policy changes in the course of the run, in the order of time.
     pub updates: Vec<Update>,
-    /// The recorded past that the run goes on from, if it has one.
+    /// The recorded past that the run resumes from, if it has one.
     pub past: Option<Past>,
     /// Where the users are.
     pub attachments: Attachments,
@@ -56,16 +56,16 @@ pub struct Scenario {
     pub management: Management,
     /// How requests to manage are judged.
     pub arbitration: Arbitration,
-    /// How long agents remember what was inhibited.
+    /// How long agents remember inhibitions.
     pub memory: Memory,
     /// Which numbers instances get.
     pub numbering: Numbering,
-    /// What goes wrong, in the order of time.
+    /// The disturbances, in the order of time.
     pub disturbances: Vec<Disturbance>,
-    /// After how long the operator deploys an application again that users want and that has no instance left; `None` is
+    /// The delay before the operator redeploys an application that users want and that has no instance left; `None` is
     /// never.
     pub redeploy_delay: Option<Duration>,
-    /// What is measured beside the usual figures.
+    /// Optional measures.
     pub measures: Measures,
 }
 
@@ -91,12 +91,12 @@ impl Scenario {
     }
 }
 
-/// What is measured beside the usual figures.
+/// Optional measures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measures {
-    /// Whether the trace tells of each application which requests were late and how long they took.
+    /// Whether the trace records for each application which requests were late and how long they took.
     pub applications: bool,
-    /// How energy, money and carbon are reckoned; `None` when nobody asks for it.
+    /// The models of energy, money and carbon; `None` when not configured.
     pub models: Option<Models>,
 }
 
@@ -120,7 +120,7 @@ pub struct ApplicationPlan {
     pub service_time: Duration,
     /// What else is known about it.
     pub facts: Vec<Fact>,
-    /// Where its operator deploys it again when no instance is left.
+    /// Where its operator redeploys it when no instance is left.
     pub home: NodeIndex,
     /// What it calls for each client request that it has served, one stage after another.
     pub stages: Vec<Stage>,
@@ -139,10 +139,10 @@ pub struct Deploy {
     pub policy: PolicyIndex,
 }
 
-/// Agents of an application get another policy, and begin with an empty memory under it.
+/// Agents of an application switch to another policy, and start with an empty memory under it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// When, before all else that happens then.
+    /// When, before all other events of that time.
     pub time: Time,
     /// Whose agents.
     pub application: ApplicationIndex,
@@ -150,7 +150,7 @@ pub struct Update {
     pub policy: PolicyIndex,
 }
 
-/// The recorded past of a run: until `time` it is to take the course that was recorded.
+/// The recorded past of a run: until `time` it must take the recorded course.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Past {
     /// The moment up to which it was recorded.
@@ -185,13 +185,13 @@ pub enum Workload {
         /// The mean time between two requests; positive.
         mean_period: Duration,
     },
-    /// In turns: a while of requests, a while of none, each of random length.
+    /// Alternating on and off periods of random length.
     OnOff {
         /// The time between two requests while on; positive.
         period: Duration,
-        /// The mean length of a while of requests; positive.
+        /// The mean length of an on period; positive.
         mean_on: Duration,
-        /// The mean length of a while without; positive.
+        /// The mean length of an off period; positive.
         mean_off: Duration,
     },
 }
@@ -203,7 +203,7 @@ pub struct AgentTiming {
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Duration,
-    /// What one decision may cost, in inferences; `None` is the default of policies.
+    /// The budget of one decision, in inferences; `None` is the default of policies.
     pub budget: Option<u64>,
 }
 
@@ -212,13 +212,13 @@ pub struct AgentTiming {
 pub struct Network {
     /// The size of a client request, in the units of the links' bandwidth.
     pub message_size: f64,
-    /// For how long a message keeps a link busy.
+    /// How long a message occupies a link.
     pub occupancy: Occupancy,
-    /// Whether messages are sent one by one.
+    /// Whether messages are sent individually.
     pub fidelity: Fidelity,
 }
 
-/// Whether messages are sent one by one.
+/// Whether messages are sent individually.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fidelity {
     /// They are.
@@ -227,7 +227,7 @@ pub enum Fidelity {
     Flow,
 }
 
-/// For how long a message keeps a link busy.
+/// How long a message occupies a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Occupancy {
     /// Until it has arrived: a link carries one message at a time.
@@ -241,9 +241,9 @@ pub enum Occupancy {
 pub enum Management {
     /// The agents of instances, each by its policy.
     Agents,
-    /// Nobody, once each user who came was given an instance as near as there was room.
+    /// No agent: each arriving user is given an instance as near as there is room.
     EdgeFirstFit,
-    /// Somebody who sees everything, and looks for the best placement at each activation of the managers.
+    /// A central planner that sees everything, and searches for the best placement at each activation of the managers.
     Central(Search),
 }
 
@@ -273,7 +273,7 @@ impl Management {
 pub enum Search {
     /// By adding what helps most, then by exchanging while that helps. There may be better ones.
     Greedy,
-    /// By looking at all that could be better. There is no better one.
+    /// By an exhaustive search. There is no better one.
     Exact,
 }
 
@@ -299,7 +299,7 @@ pub enum Arbitration {
     Central,
 }
 
-/// How long agents remember what was inhibited.
+/// How long agents remember inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Memory {
     /// For as many of their last evaluations as their policy says.
@@ -357,7 +357,7 @@ pub enum Numbering {
     Shared,
 }
 
-/// Something that goes wrong, or right again.
+/// A disturbance, or its end.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
     /// When.
@@ -369,13 +369,13 @@ pub struct Disturbance {
 /// What goes wrong, or right again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DisturbanceEvent {
-    /// A node is gone, and all that ran on it.
+    /// A node goes down, with all that ran on it.
     Crash(NodeIndex),
-    /// A node goes as announced: its manager accepts nothing since the beginning of the notice.
+    /// A node leaves as announced: its manager accepts nothing since the notice.
     Leave(NodeIndex),
     /// A node announces that it will leave.
     Notice(NodeIndex),
-    /// A node comes, or comes back, empty. One whose first event is this is absent until then.
+    /// A node comes up, empty. One whose first event is this is absent until then.
     Join(NodeIndex),
     /// A link carries nothing.
     LinkDown(NodeIndex, NodeIndex),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::presets;
 use crate::settings::{LISTS, Settings};
 
-/// The JSON schema of scenario files, for editors and for whoever writes such files by program.
+/// The JSON schema of scenario files, for editors and for programs that write such files.
 pub fn schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     make_first_kind_the_default(&mut schema);
@@ -22,7 +22,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The schema as it is kept beside the presets.
+/// The schema as stored beside the presets.
 pub fn schema_text() -> String {
     let mut text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
     text.push('\n');

@@ -1,6 +1,6 @@
-//! What a scenario file says, with all defaults filled in.
+//! The content of a scenario file, with all defaults filled in.
 //!
-//! [`Settings`] is what a run keeps of its scenario: written out and read again, it is the same scenario.
+//! [`Settings`] is what a run stores of its scenario: written out and read again, it is the same scenario.
 
 mod application;
 mod churn;
@@ -122,7 +122,7 @@ pub struct Settings {
     /// What goes wrong at random.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSettings>,
-    /// When an operator deploys again what users want and nobody runs.
+    /// When an operator redeploys an application that users want and that has no instance left.
     pub redeploy: RedeploySettings,
     /// What is measured beside the usual figures.
     #[serde(skip_serializing_if = "MeasureSettings::is_empty")]
@@ -136,7 +136,7 @@ pub struct Settings {
     /// The carbon intensity of electricity.
     #[serde(skip_serializing_if = "CarbonSettings::is_empty")]
     pub carbon: CarbonSettings,
-    /// The moment of a recorded run that this one goes on from. `mario snapshot` writes it.
+    /// The moment of a recorded run that this one resumes from. `mario snapshot` writes it.
     #[serde(skip_serializing_if = "StartSettings::is_none")]
     pub start: StartSettings,
     /// Texts of files that other keys name, by the path that is written there. They are read from here, and not from the disk.
@@ -155,8 +155,8 @@ pub struct AgentSettings {
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Period,
-    /// What one decision of an agent may cost, in inferences. A policy that needs more gives no answer, and its agent does
-    /// nothing. Without it, 10,000,000.
+    /// The budget of one decision of an agent, in inferences. A policy that needs more fails to answer, and its agent
+    /// does nothing. Without it, 10,000,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<range::Inferences>")]
     pub budget: Option<u64>,
@@ -188,15 +188,15 @@ pub struct NetworkSettings {
     /// What each link takes in one unit of time; without it, sending takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
-    /// Whether messages are sent one by one.
+    /// Whether messages are sent individually.
     pub fidelity: FidelityKind,
-    /// For how long a message keeps a link busy.
+    /// How long a message occupies a link.
     pub occupancy: OccupancyKind,
     /// How long an instance takes to serve one client request, unless its application says otherwise.
     pub service_time: Time,
 }
 
-/// Whether messages are sent one by one.
+/// Whether messages are sent individually.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FidelityKind {
@@ -207,7 +207,7 @@ pub enum FidelityKind {
     Flow,
 }
 
-/// For how long a message keeps a link busy.
+/// How long a message occupies a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OccupancyKind {
@@ -271,10 +271,10 @@ impl Default for ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The notice that owners give unless a scenario says otherwise.
+    /// The default notice of owners.
     const NOTICE: u32 = 3;
 
-    /// Whether a scenario need not say what notice owners give.
+    /// Whether the notice of owners is the default.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     fn is_usual_notice(notice: &u32) -> bool {
         *notice == ManagerSettings::NOTICE
@@ -293,9 +293,8 @@ impl Default for NetworkSettings {
     }
 }
 
-/// Reads an enum whose tables say in `kind` which variant they are. serde can do that by itself only by putting the table
-/// aside first, and then nobody knows any more where in the file it was.
-/// Without a kind, such a table is of the first kind that is listed, unless a kind is required.
+/// Reads an enum whose tables state their variant in `kind`. serde's own support buffers the table first, which loses
+/// its place in the file. Without a kind, such a table is of the first kind that is listed, unless a kind is required.
 macro_rules! read_by_kind {
     (required $name:ident { $($rest:tt)* }) => { read_by_kind!("kind is required", $name { $($rest)* }); };
     ($name:ident { $($rest:tt)* }) => { read_by_kind!("kind", $name { $($rest)* }); };
@@ -369,7 +368,7 @@ enum WrittenId {
     Number(i64),
 }
 
-/// So many units.
+/// This many units.
 const fn units(units: u64) -> Capacity {
     Capacity::units(units)
 }

@@ -39,7 +39,8 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
-    /// The node that each link leads to, and its latency, once more and each by itself: whoever needs only one reads much less.
+    /// The node that each link leads to, and its latency, stored once more in separate arrays: a caller that needs only
+    /// one reads much less.
     #[serde(skip)]
     ends: Vec<NodeIndex>,
     #[serde(skip)]
@@ -47,11 +48,11 @@ pub struct Topology {
     /// The other direction of each link.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
-    /// What the tiers are called, from the top down; empty when they have no names.
+    /// The names of the tiers, from the top down; empty when they have none.
     tier_names: Vec<String>,
 }
 
-/// A topology as it is written: the rest follows from nodes and links.
+/// A topology as stored: the rest follows from nodes and links.
 #[derive(Deserialize)]
 struct SavedTopology {
     nodes: Vec<NodeDescription>,
@@ -76,7 +77,7 @@ impl TryFrom<SavedTopology> for Topology {
 }
 
 impl SavedTopology {
-    /// Whether each link leads from one node to another, in their order, and there is one back.
+    /// Whether each link leads from one node to another, in their order, and has a reverse.
     fn holds_together(&self) -> bool {
         let from = |node: usize| {
             let (first, end) = (self.first_link[node] as usize, self.first_link[node + 1] as usize);
@@ -109,8 +110,8 @@ fn latencies(links: &[Link]) -> Vec<Duration> {
     links.iter().map(|link| link.latency).collect()
 }
 
-/// The links from a node are in the order of the nodes that they lead to. So whoever goes over all nodes in their order meets the
-/// links that lead to one node in the order of those that lead back from it.
+/// The links from a node are in the order of the nodes that they lead to. So an iteration over all nodes in their order
+/// meets the links to one node in the order of those that lead back from it.
 fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
     let mut next = first_link.to_vec();
     let back = |end: &NodeIndex| {
@@ -121,14 +122,14 @@ fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
     ends.iter().map(back).collect()
 }
 
-/// A node as it is before anything runs.
+/// A node before anything runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeDescription {
     /// Which node.
     pub id: NodeId,
     /// All the hardware it has.
     pub capacity: Capacity,
-    /// How far it is from the top, where the infrastructure has one: 0 is the cloud.
+    /// Its distance from the top, where the infrastructure has one: 0 is the cloud.
     pub tier: u16,
     /// Where it is on the map, if it is anywhere.
     pub position: Option<Position>,
@@ -153,7 +154,7 @@ pub struct Link {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct LinkIndex(pub u32);
 
-/// Why something is no infrastructure.
+/// Why something is not an infrastructure.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TopologyError {
     /// There is no node at all.
@@ -181,12 +182,12 @@ impl Topology {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex::at(position), node))
     }
 
-    /// What the tiers are called, from the top down; empty when they have no names.
+    /// The names of the tiers, from the top down; empty when they have none.
     pub fn tier_names(&self) -> &[String] {
         &self.tier_names
     }
 
-    /// Gives the tiers names, if these are as many as there are tiers.
+    /// Names the tiers, if there are as many names as tiers.
     pub(crate) fn name_tiers(&mut self, names: &[String]) {
         let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
         if names.len() == tier_count {
@@ -204,7 +205,7 @@ impl Topology {
         self.by_id.get(id).copied()
     }
 
-    /// How many directions of links there are.
+    /// The number of directed links.
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
@@ -262,7 +263,7 @@ impl Topology {
         self.nodes[node.position()].facts.extend(facts);
     }
 
-    /// Says something about a node, in the place of what was said under the same key.
+    /// Sets a fact about a node, replacing one with the same key.
     pub(crate) fn set_fact(&mut self, node: NodeIndex, fact: Fact) {
         let facts = &mut self.nodes[node.position()].facts;
         facts.retain(|known| known.key != fact.key);
@@ -276,7 +277,7 @@ impl Topology {
         }
     }
 
-    /// The least part of the map that all nodes are in that are on it. `None` where that is a point or a line, or nothing.
+    /// The bounding box of all nodes with a position. `None` where that is a point or a line, or empty.
     pub fn extent(&self) -> Option<Area> {
         let mut positions = self.nodes.iter().filter_map(|node| node.position);
         let first = positions.next()?;
@@ -309,7 +310,7 @@ pub struct TopologyBuilder {
 }
 
 impl TopologyBuilder {
-    /// One that need not grow for so many nodes and links.
+    /// With capacity for these numbers of nodes and links.
     pub fn with_capacity(nodes: usize, links: usize) -> TopologyBuilder {
         let by_id = FxHashMap::with_capacity_and_hasher(nodes, FxBuildHasher);
         TopologyBuilder { nodes: Vec::with_capacity(nodes), by_id, links: Vec::with_capacity(2 * links) }
@@ -375,7 +376,7 @@ impl TopologyBuilder {
         for node in 1..first_link.len() {
             first_link[node] += first_link[node - 1];
         }
-        // Each link goes to the part of its node at once; only within a part there is anything to sort.
+        // Counting sort: each link goes to the part of its node at once; only within a part there is anything to sort.
         let mut next = first_link.clone();
         let mut links = vec![Link { to: NodeIndex(0), latency: Duration::ZERO, bandwidth: None }; self.links.len()];
         for (from, link) in self.links.drain(..) {

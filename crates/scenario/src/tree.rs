@@ -1,6 +1,6 @@
 //! TOML as a tree in which every value knows where it was written.
 //!
-//! Layers are merged in this form, so that a mistake in the result still points into the file that made it.
+//! Layers are merged in this form, so that an error in the result still points into the file that caused it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Node {
     pub(crate) place: Place,
     /// Where the key that leads to it was written.
     pub(crate) key_place: Option<Place>,
-    /// Which layer it comes from: later layers have greater numbers.
+    /// Its layer: later layers have higher numbers.
     pub(crate) layer: u32,
     pub(crate) value: Value,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Boolean(bool),
     Integer(i64),
-    /// A whole number of more than 64 bits, as it was written.
+    /// An integer of more than 64 bits, as written.
     Large(String),
     Float(f64),
     String(String),
@@ -79,13 +79,13 @@ impl Value {
     }
 }
 
-/// What the parser says of a key that is there twice.
+/// The parser's message for a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 
-/// Reads TOML. What is wrong with it goes to `mistakes`; the rest of it is read nevertheless.
+/// Parses TOML. Errors go to `mistakes`; the rest is read nevertheless.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
-    // After another mistake, a key often only seems to be there twice: what comes before it was not read as it was meant.
+    // After another error, a key often only seems to be duplicate: the text before it was not read as intended.
     let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
     let errors: Vec<&toml::de::Error> = match errors.first() {
         Some(first) if first.message() != DUPLICATE => {
@@ -136,7 +136,7 @@ impl Reader<'_> {
             let key_place = self.place(key.span());
             entries.push((key.into_inner().into_owned(), self.node(value, Some(key_place))));
         }
-        // The parser keeps keys sorted; people expect the order in which they wrote them.
+        // The parser sorts keys; users expect the order in which they wrote them.
         entries.sort_by_key(|(_, node)| node.key_place.as_ref().map_or(0, |place| place.span.start));
         Table { entries }
     }

@@ -1,4 +1,4 @@
-//! Choices of policies for a scenario that goes on from a moment of a recorded run.
+//! Choices of policies for a scenario that resumes from a moment of a recorded run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ impl Document {
         Some(time.value.clone())
     }
 
-    /// Gives agents a policy from a moment on: `POLICY` all of them, `APPLICATION=POLICY` those of one application.
+    /// Sets the policy of agents from a moment on: `POLICY` for all of them, `APPLICATION=POLICY` for those of one
+    /// application.
     pub(crate) fn update_policy(&mut self, choice: &str, time: Value) {
         let text = Arc::new(Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() });
         let place = |start| Place { text: Arc::clone(&text), span: start..choice.len() };
@@ -42,7 +43,7 @@ impl Document {
         };
         self.layer += 1;
         let mut entries = vec![("time", time)];
-        // What looks like a number may be the number of an application, and is one if there is such an application.
+        // A text that looks like a number is the number of an application if there is such an application.
         entries.extend(application.map(|id| ("application", self.written_id(id))));
         entries.push(("policy", Value::String(policy.to_owned())));
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), self.node(value, &place))).collect();
@@ -56,7 +57,7 @@ impl Document {
         }
     }
 
-    /// An id as applications of the scenario have it: a number where one has this number.
+    /// An id as written in the scenario's applications: a number where one has this number.
     fn written_id(&self, id: &str) -> Value {
         let Some(Node { value: Value::List(applications), .. }) = self.tree.get("application") else {
             return Value::String(id.to_owned());

@@ -1,7 +1,7 @@
-//! XML, piece by piece, with the place of each piece.
+//! A pull parser of XML, with the place of each piece.
 //!
-//! Only the five entities that every XML has are known, and character references; a document that declares its own is not
-//! harmful, since they are never expanded.
+//! Only the five predefined entities and character references are supported; a document that declares its own is
+//! harmless, since they are never expanded.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-/// A piece of a document. Comments, processing instructions and declarations are passed over.
+/// A piece of a document. Comments, processing instructions and declarations are skipped.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Piece {
     /// The beginning of an element.
@@ -36,7 +36,7 @@ pub enum XmlProblem {
     IllFormed(String),
     /// The text ends before an element does.
     Unclosed(String),
-    /// There is an entity that not every XML has.
+    /// An unknown entity.
     UnknownEntity,
 }
 

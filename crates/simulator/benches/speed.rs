@@ -1,4 +1,4 @@
-//! How fast runs are, as ratios to figures of others.
+//! The speed of runs, as ratios to that of others.
 //!
 //! `cargo bench -p mario-simulator --bench speed [-- runs|hops|queue|simpy]`
 
@@ -18,7 +18,7 @@ use mario_simulator::{
 
 /// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
 const PROTOTYPE_SECONDS: f64 = 1_202.0;
-/// Link hops a second of the simulator that the prototype is built on, at best.
+/// The best rate of link hops per second of the simulator that the prototype is built on.
 const YAFS_HOPS: f64 = 19_000.0;
 const REPEATS: u32 = 10;
 
@@ -30,7 +30,7 @@ impl Files for Disk {
     }
 }
 
-/// CPU seconds of this process, to a hundredth: what else the machine does is not counted.
+/// CPU seconds of this process, to a hundredth: other load on the machine is not counted.
 fn cpu_seconds() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
@@ -141,7 +141,7 @@ fn queue() {
 /// The same messages over the same links in simpy, where python3 has it.
 fn simpy() {
     let mut document = Document::preset("paper").expect("a preset");
-    // Instances that never move, so that all routes lead to the cloud and stay.
+    // Instances that never move, so that all routes lead to the cloud and never change.
     let still = ["agents.start=1000000", "mobility.steps=1", "mobility.first_users=51", "duration=20000"];
     document.set(&still.map(str::to_owned));
     let scenario = resolved(&document).scenario;

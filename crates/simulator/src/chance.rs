@@ -1,17 +1,17 @@
-//! What is drawn for agents whose policy asks for randomness.
+//! Random numbers for agents whose policy uses randomness.
 
 use crate::population::AgentIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// One of the things that randomness is drawn for; each has streams of its own.
+/// The stream of this use of randomness; each use has streams of its own.
 const STREAM: u64 = 0x6365_6c6c_6368_616e;
 
-/// One more than the greatest number that is drawn.
+/// One more than the largest number drawn.
 const BELOW: u32 = 1_000_000;
 
-/// What is drawn for an evaluation of an agent: a whole number from 0 to 999,999. It depends on nothing else, so the order in
-/// which agents evaluate does not matter, nor on how many threads.
+/// The number drawn for an evaluation of an agent: an integer from 0 to 999,999. It depends on nothing else, so neither
+/// the order in which agents evaluate nor the number of threads matters.
 pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     let which = (u64::from(agent.0) << 32) | u64::from(evaluation);
     let state = [mixed(seed ^ STREAM), mixed(which ^ STREAM.rotate_left(32))];
@@ -21,7 +21,7 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
 }
 
-/// Numbers that differ in one bit must not give streams that look alike.
+/// Numbers that differ in one bit must lead to unrelated streams.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

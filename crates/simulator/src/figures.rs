@@ -25,7 +25,7 @@ use means::{mean, spread};
 pub use further::FurtherCounts;
 pub use regret::{Regret, RegretFigures, Versus};
 
-/// Counts while a run goes on; [`Tally::figures`] says what they come to.
+/// Counts events during a run; [`Tally::figures`] computes the figures.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tally {
     step: Duration,
@@ -40,7 +40,7 @@ pub struct Tally {
     activations: Vec<Instances>,
     /// For each group, its instances now.
     instances: Vec<u64>,
-    /// For each group, what the paper's figures do not count.
+    /// For each group, counts beyond the paper's figures.
     further: Vec<FurtherCounts>,
     users: Vec<Responses>,
     usage: Vec<Usage>,
@@ -97,24 +97,24 @@ pub struct Figures {
     pub groups: Vec<GroupFigures>,
     /// How often an agent evaluated its policy.
     pub evaluations: u64,
-    /// Client requests that an instance took up.
+    /// Client requests that an instance started to serve.
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
-    /// How far the placement was from the best, if somebody looked.
+    /// How far the placement was from the best, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regret: Option<RegretFigures>,
 }
 
-/// The figures of a group of applications. What is not defined is absent: nothing moved, or a series is constant.
+/// The figures of a group of applications. Undefined ones are absent: nothing moved, or a series is constant.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroupFigures {
     /// `all`, or the kind of application.
     pub group: String,
     /// Handovers, and arrivals after the beginning.
     pub movements: u64,
-    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing. Deploys are those
-    /// after the beginning.
+    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Deploys are those after the
+    /// start.
     pub operations: Counts,
     /// What else happened.
     #[serde(flatten)]
@@ -125,7 +125,7 @@ pub struct GroupFigures {
     pub instances: Spread,
     /// Mean response time: for each user, then for each application, then for all applications.
     pub response: Option<f64>,
-    /// Mean over evaluations of the rate over what an instance handles, for each application, then for all.
+    /// Mean over evaluations of the rate divided by the capacity of an instance, for each application, then for all.
     pub service_usage: Option<f64>,
     /// Correlation of movements and operations by step, without the first step.
     pub pearson_r: Option<f64>,
@@ -165,7 +165,7 @@ impl StepCounts {
 }
 
 impl Counts {
-    /// What is more here than it was before.
+    /// The increase since `before`.
     fn less(self, before: Counts) -> Counts {
         Counts {
             undeploy: self.undeploy - before.undeploy,
@@ -178,7 +178,7 @@ impl Counts {
     }
 }
 
-/// How many of each for every movement.
+/// Counts per movement.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct Ratios {
@@ -222,7 +222,7 @@ impl Tally {
         }
     }
 
-    /// Whether it can have counted the run of a scenario.
+    /// Whether it can be the tally of a run of this scenario.
     pub(crate) fn is_of(&self, scenario: &Scenario) -> bool {
         let founded = Tally::new(scenario);
         let bits = |rates: &[f64]| rates.iter().map(|rate| rate.to_bits()).collect::<Vec<u64>>();
@@ -238,7 +238,7 @@ impl Tally {
             && lengths(self) == lengths(&founded)
     }
 
-    /// What it comes to.
+    /// Computes the figures.
     pub fn figures(&self) -> Figures {
         let groups = (0..self.groups.count()).map(|group| self.group_figures(group)).collect();
         Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost, regret: None }
@@ -300,7 +300,7 @@ impl Tally {
         }))
     }
 
-    /// What happened in the step of this time, for a group.
+    /// The counts of the step at this time, for a group.
     fn at(&mut self, time: Time, group: usize) -> &mut StepCounts {
         let last = self.steps[group].len() - 1;
         let step = (((time - Time::ZERO) / self.step) as usize).min(last);

@@ -1,8 +1,8 @@
-//! Traffic as rates: how many client requests reach which instance by which way, without sending them one by one.
+//! Traffic as rates: how many client requests reach which instance on which path, without sending individual messages.
 //!
-//! Between two changes of placement or attachment, traffic is regular: what reaches an instance in an evaluation period can
-//! be counted. So the cost of a run follows its changes, not its messages. While nothing queues, agents see exactly what they
-//! would see at the level of messages; waiting is estimated by the theory of queues and only lengthens response times, it
+//! Between two changes of placement or attachment, traffic is regular: what reaches an instance in an evaluation period
+//! can be counted. So the cost of a run depends on its changes, not on its messages. While nothing queues, agents see
+//! exactly what they would see at the level of messages; queueing is estimated and only lengthens response times, it
 //! never delays what an agent sees.
 
 mod account;
@@ -49,17 +49,18 @@ use world::Reach;
 pub(crate) struct Flow {
     window: Duration,
     accounts: Accounts,
-    /// The cell of each user who sends and is connected.
+    /// The cell of each connected user who sends.
     cell_of_user: Vec<Option<CellIndex>>,
     cells: Vec<FlowCell>,
     inflows: Inflows,
     turns: TurnsTable,
     load: Load,
-    /// Instances that are gone, or somewhere else; and for each instance, while routes follow, whether it is one of them.
+    /// Instances that were removed or moved; and for each instance, while routes are updated, whether it is one of
+    /// them.
     cleared: Vec<AgentIndex>,
     is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
-    /// Sleeping instances that may not wake: they see what would have reached them.
+    /// Sleeping instances that may not wake: their agents see the requests that would have reached them.
     frozen: BTreeSet<AgentIndex>,
     /// What instances call, where applications call others.
     calls: Option<Box<CallFlow>>,
@@ -69,22 +70,22 @@ pub(crate) struct Flow {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 struct FlowCell {
-    /// First those in the crowd.
+    /// Those in the crowd first.
     members: SmallVec<[UserIndex; 4]>,
-    /// Those who are counted together, while all go to one instance.
+    /// Members that share one accumulator, while all requests go to one instance.
     crowd: Crowd,
-    /// Where their requests go; not known while there are no members.
+    /// The routes of their requests; unknown while there are no members.
     routes: SmallVec<[Route; 2]>,
     mode: Mode,
 }
 
-/// How the users of a cell are counted.
+/// How the users of a cell are accounted for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
-    /// Not at all: there is nobody, or nothing can be reached.
+    /// Not at all: there are no users, or no instance can be reached.
     #[default]
     Idle,
-    /// All to one instance: those in the crowd together, each other by itself.
+    /// All to one instance: those in the crowd share an accumulator, every other user has its own.
     Plain,
     /// Together, as they take turns.
     Turns(TurnsIndex),
@@ -109,14 +110,14 @@ impl Flow {
         }
     }
 
-    /// A new instance, which takes so long for a request.
+    /// Adds an instance with this service time per request.
     pub(crate) fn add_instance(&mut self, service_time: Duration) {
         self.inflows.add();
         self.load.add_instance(service_time);
         self.is_cleared.push(false);
     }
 
-    /// An instance is gone, or somewhere else: what was on its way to it is lost. [`Flow::settle`] is to follow.
+    /// An instance was removed or moved: requests on their way to it are lost. Call [`Flow::settle`] afterwards.
     pub(crate) fn clear_instance(&mut self, agent: AgentIndex) {
         self.cleared.push(agent);
     }
@@ -126,8 +127,8 @@ impl Flow {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
-    /// These are the first clients. The routes of their cells are found in the order of cells, so that their paths lie in that order,
-    /// too.
+    /// Adds the first clients. The routes of their cells are computed in the order of cells, so that their paths are
+    /// stored in that order, too.
     pub(crate) fn expect(
         &mut self,
         clients: Vec<(ApplicationIndex, NodeIndex)>,
@@ -135,7 +136,7 @@ impl Flow {
         world: &mut FlowWorld<'_>,
     ) {
         let count = router.expect(clients);
-        // Users who move make about as many cells more.
+        // Moving users create about as many further cells.
         world.terrain.paths.reserve(2 * count);
         self.cells.reserve_exact(2 * count);
         for cell in (0..count).map(CellIndex::at) {
@@ -144,7 +145,7 @@ impl Flow {
         }
     }
 
-    /// A user who sends belongs to this cell now; `None` when the user is not connected.
+    /// Moves a sending user to this cell; `None` when the user is disconnected.
     pub(crate) fn connect(
         &mut self,
         user: UserIndex,
@@ -175,7 +176,7 @@ impl Flow {
         }
     }
 
-    /// A user, who is not connected any more, does not send any more.
+    /// A disconnected user stops sending.
     pub(crate) fn end_user(&mut self, user: UserIndex, now: Time) {
         self.accounts.count(user, None, now);
         self.accounts.end(user);
@@ -243,48 +244,48 @@ impl Flow {
         }
     }
 
-    /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
+    /// Prefetches the state of these agents, so that their cache misses overlap.
     pub(crate) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
         self.inflows.prefetch(agents, &self.turns)
     }
 
-    /// Where nearly all comes from that reaches an instance.
+    /// The neighbours through which nearly all requests reach an instance.
     pub(crate) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
         self.inflows.neighbours(agent)
     }
 
-    /// Whether an agent will see something else than what it saw last.
+    /// Whether an agent will see other facts than it saw last.
     pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.inflows.is_moving(agent)
     }
 
-    /// What an agent sees from now on again and again, as it did for a while, until something happens; `None` when it is not so.
+    /// The recurring pattern of an agent's facts, which lasts until something changes; `None` if there is none.
     pub(crate) fn round(&self, agent: AgentIndex) -> Option<Round> {
         self.inflows.round(agent)
     }
 
-    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    /// Parks an agent: its facts are not computed until they change, or until it is unparked.
     pub(crate) fn park(&mut self, agent: AgentIndex) {
         self.inflows.park(agent);
     }
 
-    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    /// Unparks an agent. Its facts continue with this pattern, unless they have changed.
     pub(crate) fn unpark(&mut self, agent: AgentIndex, round: Round) {
         self.inflows.unpark(agent, round);
     }
 
-    /// Adds the parked agents for which what they see has changed to `to_unpark`.
+    /// Adds the parked agents whose facts have changed to `to_unpark`.
     pub(crate) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         self.inflows.take_to_unpark(to_unpark);
     }
 
-    /// What an agent sees now; `facts` are right for what it has not seen before.
+    /// The current snapshot of an agent's facts; `facts` is filled for a snapshot that it has not seen before.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
         self.inflows.facts(agent, Window { length: self.window, now }, &mut self.turns, facts)
     }
 
-    /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
-    /// links they went. Changes nothing.
+    /// Reports the results of all requests sent so far to the recorder. Returns the number of these requests, and the
+    /// links that they went over. Changes nothing.
     pub(crate) fn tell(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
         let passage = |route: &Route| self.passage(world.track(*route), Beyond::of(world));
         let of_cell = |cell: &FlowCell| {
@@ -305,7 +306,7 @@ impl Flow {
         (emitted + calls, (hops + call_hops).floor() as u64)
     }
 
-    /// The users of a cell are counted no longer as they were.
+    /// Closes the accounts of a cell's users.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &mut self.cells[index.position()];
         match std::mem::take(&mut cell.mode) {
@@ -357,7 +358,7 @@ impl Flow {
         self.cells[index.position()].members = members;
     }
 
-    /// The users of a cell are counted from now on.
+    /// Opens the accounts of a cell's users.
     fn open(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &self.cells[index.position()];
         if cell.members.is_empty() || cell.routes.is_empty() {
@@ -387,7 +388,7 @@ impl Flow {
         }
     }
 
-    /// Requests of the users of a cell come to an instance from now on.
+    /// Requests of the users of a cell reach an instance from now on.
     fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: Time) {
         let others = &members[crowd.users() as usize..];
         if crowd.users() > 0 {
@@ -400,20 +401,20 @@ impl Flow {
         }
     }
 
-    /// Requests of so many users with one schedule come to an instance from now on.
+    /// Requests of `users` with one schedule reach an instance from now on.
     fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: Time) {
         self.inflows.change(to.agent).join(users, to.way, schedule, Window { length: self.window, now });
     }
 
     /// They no longer do.
     fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
-        // Nothing of what came to an instance that is gone counts any more.
+        // An instance that is gone has no inflow any more.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
             self.inflows.change(from.agent).leave(users, from.way, schedule, Window { length: self.window, now });
         }
     }
 
-    /// There are others among those who take turns. Whose turn it is stays as it is.
+    /// The participants of a round robin change. Whose turn it is stays the same.
     fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let turn = self.turns.get(turns).turn_at(world.now);
         self.end_turns(index, turns, world);
@@ -457,17 +458,17 @@ impl Flow {
         }
     }
 
-    /// Those of these users who send, and when.
+    /// Those of these users who send, and their schedules.
     fn sending(&self, users: &[UserIndex]) -> impl Iterator<Item = (UserIndex, Schedule)> {
         users.iter().filter_map(|user| self.accounts.schedule(*user).map(|schedule| (*user, schedule)))
     }
 
-    /// How much these users send in a unit of time.
+    /// The requests of these users per unit of time.
     fn rate(&self, users: &[UserIndex]) -> f64 {
         self.sending(users).map(|(_, schedule)| schedule.rate()).sum()
     }
 
-    /// How much the users of a cell send in a unit of time.
+    /// The requests of a cell's users per unit of time.
     fn rate_of(&self, index: CellIndex) -> f64 {
         let FlowCell { members, crowd, .. } = &self.cells[index.position()];
         crowd.rate() + self.rate(&members[crowd.users() as usize..])

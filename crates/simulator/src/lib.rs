@@ -1,7 +1,7 @@
 //! Virtual time: network, workload, churn, management and measurements.
 //!
-//! Start at [`Simulation::run`]: it runs a [`Scenario`](mario_scenario::Scenario), everything that a run depends on as plain
-//! data, and tells a [`Recorder`] what happens:
+//! Start at [`Simulation::run`]: it runs a [`Scenario`](mario_scenario::Scenario), everything that a run depends on as
+//! plain data, and reports events to a [`Recorder`]:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -17,7 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`RunDirectory`] is the recorder that keeps a run: its trace, its tables and its [`Figures`].
+//! [`RunDirectory`] is the recorder that stores a run: its trace, its tables and its [`Figures`].
 //!
 //! **Invariant:** a run is a pure function of the scenario, whose seed is part of it. Threads and the reuse of proposals
 //! change no byte.

@@ -1,4 +1,4 @@
-//! Messages on their way, and the links that they keep busy.
+//! Messages in transit, and the links that they occupy.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,15 @@ pub(crate) struct Message {
     pub(crate) origin: Origin,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
-    /// How many links of the path are behind it.
+    /// The number of links of the path that it has passed.
     pub(crate) hops: u32,
 }
 
-/// Which message, while it is on its way.
+/// The index of a message in transit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MessageIndex(u32);
 
-/// Messages on their way. Places are used again.
+/// Messages in transit. Slots are reused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Messages {
     messages: Vec<Message>,
@@ -37,7 +37,7 @@ impl Messages {
         self.messages.len()
     }
 
-    /// Whether no message has come further than its path leads.
+    /// Whether no message is beyond the end of its path.
     pub(crate) fn holds_together(&self, paths: &Paths) -> bool {
         let is_free: BTreeSet<u32> = self.free.iter().map(|index| index.0).collect();
         let is_on_path = |message: &Message| message.hops as usize <= paths.links(message.path).len();
@@ -84,7 +84,7 @@ struct LinkState {
     busy_until: Time,
 }
 
-/// How long a message takes over a link, or by an instance, when it needs not wait.
+/// The time a message takes over a link, or at an instance, without queueing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Pace {
     /// Until it is through.
@@ -108,17 +108,17 @@ impl Pace {
 
 impl Links {
     pub(crate) fn new(topology: &Topology, network: Network) -> Links {
-        // Traffic as rates has its own account of links.
+        // Traffic as rates keeps its own state of links.
         let count = if network.fidelity == Fidelity::Messages { topology.link_count() } else { 0 };
         let states = (0..count).map(|position| {
             let pace = Pace::of_link(topology.link(LinkIndex(position as u32)), network);
-            // Never used: busy until before the beginning.
+            // Never used: free since before the start.
             LinkState { pace, busy_until: Time::at(f64::NEG_INFINITY) }
         });
         Links { states: states.collect(), hops: 0 }
     }
 
-    /// Whether they can be the links of a topology.
+    /// Whether they are consistent with a topology.
     pub(crate) fn holds_together(&self, topology: &Topology, network: Network) -> bool {
         let founded = Links::new(topology, network);
         let is_same = |one: &LinkState, other: &LinkState| one.pace == other.pace && one.busy_until < Time::NEVER;
@@ -126,7 +126,7 @@ impl Links {
             && self.states.iter().zip(&founded.states).all(|(one, other)| is_same(one, other))
     }
 
-    /// Sends a message over a link; returns the time of its arrival.
+    /// Sends a message over a link. Returns the time of its arrival.
     #[inline]
     pub(crate) fn send(&mut self, link: LinkIndex, now: Time) -> Time {
         self.hops += 1;

@@ -1,7 +1,8 @@
 //! What agents see of their clients' requests.
 //!
-//! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
-//! latency, in standard order. *Route entries* is what the prototype shows, see [`InstanceObservation::entry_facts`].
+//! Two strategies. *Arrivals* is the rule: what reached the instance since the last evaluation of its agent, one fact
+//! for each last hop and latency, in standard order. *Route entries* is what the prototype shows, see
+//! [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::routing::Router;
 pub(crate) struct Observations {
     strategy: Observation,
     of_agent: Vec<InstanceObservation>,
-    /// How many client requests have been taken up for service, by all instances together.
+    /// The number of client requests that all instances together started to serve.
     rows: u64,
 }
 
@@ -23,11 +24,12 @@ pub(crate) struct Observations {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct InstanceObservation {
     arrivals: Vec<RequestFact>,
-    /// The requests taken up lately: their numbers among all, and the access points they came from.
+    /// The requests served recently: their numbers among all, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
-    /// How many had been taken up by all instances when the agent looked last; `None` before its first look.
+    /// The number of requests that all instances had started to serve at the agent's last observation; `None` before
+    /// its first.
     seen: Option<u64>,
-    /// How many of those it sees again at its next look.
+    /// How many of those it sees again at its next observation.
     seen_again: u64,
 }
 
@@ -41,7 +43,7 @@ impl Observations {
         self.strategy == strategy && self.of_agent.len() == instances
     }
 
-    /// A new instance. `was_there_at_the_start` tells those of the beginning from all others.
+    /// Adds an instance. `was_there_at_the_start`: it is part of the initial deployment.
     pub(crate) fn add(&mut self, was_there_at_the_start: bool) {
         let seen_again = if was_there_at_the_start { 2 } else { 1 };
         self.of_agent.push(InstanceObservation { seen_again, ..InstanceObservation::default() });
@@ -52,7 +54,7 @@ impl Observations {
         self.of_agent[agent.position()] = InstanceObservation::default();
     }
 
-    /// An instance is on another node, or its agent begins to look: what came before does not count.
+    /// An instance moved to another node, or its agent starts to observe: earlier requests do not count.
     pub(crate) fn restart(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].arrivals.clear();
     }
@@ -73,7 +75,7 @@ impl Observations {
         }
     }
 
-    /// An instance took up a client request.
+    /// An instance starts to serve a client request.
     #[inline]
     pub(crate) fn taken_up(&mut self, agent: AgentIndex, access_point: NodeIndex) {
         if self.strategy == Observation::RouteEntries {
@@ -82,7 +84,7 @@ impl Observations {
         self.rows += 1;
     }
 
-    /// What the agent sees now. It looks: the next period begins.
+    /// Returns what the agent sees now, and starts its next period.
     pub(crate) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -103,7 +105,7 @@ impl Observations {
     }
 }
 
-/// Puts facts into the standard order of their terms.
+/// Sorts facts into the standard order of their terms.
 pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Population) {
     let rank = |fact: &RequestFact| population.rank(fact.neighbour);
     facts.sort_by(|one, other| {
@@ -113,12 +115,12 @@ pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Populati
 }
 
 impl InstanceObservation {
-    /// One fact for each entry of the routing table that leads here, in the order of insertion: how many of the requests
-    /// taken up came from the entry's access point. Two users on one access point have two entries, and each counts the
+    /// One fact for each entry of the routing table that leads here, in the order of insertion: how many of the served
+    /// requests came from the entry's access point. Two users on one access point have two entries, and each counts the
     /// requests of both.
     ///
-    /// An agent sees the last request of its last look again, of whichever instance that was; at its second look, an agent of the
-    /// beginning sees the last two again.
+    /// An agent sees the last request of its previous observation again, whichever instance served it; at its second
+    /// observation, an agent of the initial deployment sees the last two again.
     fn entry_facts(
         &mut self,
         agent: AgentIndex,

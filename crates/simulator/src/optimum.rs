@@ -1,8 +1,8 @@
-//! How good an allocation of instances is, and which one is best: what somebody who sees everything would do.
+//! The value of an allocation of instances, and the search for the best one, with global knowledge.
 //!
-//! A [`Problem`] is one moment of a world: where the users are, what they ask for, what fits where. An [`Allocation`] says
-//! how many instances of an application are on which nodes. [`Problem::value`] is the objective, the same for what a policy
-//! did and for what could have been: a [`Value`], whose order is the order of preference.
+//! A [`Problem`] is one moment of a world: where the users are, what they request, what fits where. An [`Allocation`]
+//! says how many instances of an application are on which nodes. [`Problem::value`] is the objective, the same for the
+//! actual placement and for alternatives: a [`Value`], whose order is the order of preference.
 //!
 //! | file | content |
 //! |---|---|
@@ -32,12 +32,12 @@ pub use exact::TooLarge;
 pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
 pub use value::Value;
 
-/// On which nodes the instances of one application are, and how many on each: in the order of nodes, none twice, none with 0.
+/// The nodes of one application's instances, and the number on each: in the order of nodes, none twice, none with 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Allocation(Vec<(u32, u32)>);
 
 impl Allocation {
-    /// Where the instances of an application are now.
+    /// The current allocation of an application.
     pub(crate) fn current(placement: &Placement, application: ApplicationIndex, population: &Population) -> Allocation {
         let mut allocation = Allocation::default();
         for agent in placement.agents(application).iter() {
@@ -62,7 +62,7 @@ impl Allocation {
         }
     }
 
-    /// Takes one instance from a node that has one.
+    /// Removes one instance from a node that has one.
     pub(crate) fn remove(&mut self, node: u32) {
         if let Ok(place) = self.0.binary_search_by_key(&node, |(node, _)| *node) {
             self.0[place].1 -= 1;
@@ -78,7 +78,7 @@ impl Allocation {
     }
 }
 
-/// The exact search where the world is small enough for it at all times, else the greedy one.
+/// The exact search if the world is small enough at all times, else the greedy one.
 pub(crate) fn search_for(scenario: &Scenario) -> Search {
     if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
 }

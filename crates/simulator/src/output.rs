@@ -1,6 +1,6 @@
-//! What a run leaves: a trace, tables, figures.
+//! The outputs of a run: a trace, tables, figures.
 //!
-//! Each is a [`Recorder`](crate::Recorder) that writes to whatever it is given; [`RunDirectory`] gives them files.
+//! Each is a [`Recorder`](crate::Recorder) with any writer; [`RunDirectory`] gives them files.
 
 mod checkpoint;
 mod digest;

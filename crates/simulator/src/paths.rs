@@ -1,4 +1,4 @@
-//! Ways through the infrastructure as it is now.
+//! Paths through the current infrastructure.
 
 mod nearest;
 mod resumed;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::population::Neighbour;
 use crate::routing::Field;
 
-/// Which path. Paths are kept for good, for messages on their way remember them, unless they are renewed.
+/// The index of a path. Paths are kept for good, because messages in transit refer to them, unless they are renewed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
@@ -25,52 +25,51 @@ pub(crate) struct Paths {
     all: Vec<Path>,
     /// The links of long paths.
     links: Vec<LinkIndex>,
-    /// The path between two nodes that was found last. It holds if it is of the present version.
+    /// The last path found between two nodes. It is valid if it has the current version.
     last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
-    /// Changes whenever a node or a link goes or comes.
+    /// Incremented whenever a node or a link goes up or down.
     version: u32,
     /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
     link_carries: Vec<bool>,
     /// How many links carry nothing.
     idle_links: u32,
-    /// Nothing of it is needed after a search.
+    /// Scratch memory of searches.
     #[serde(skip)]
     search: Search,
 }
 
-/// So many links are short enough to be kept with the path.
+/// The maximum number of links that are stored inline.
 const SHORT: usize = 5;
 
-/// All of it, unless it is long, is in one line of a cache.
+/// Unless it is long, it fits into one cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Path {
     link_count: u32,
     /// The links of a short path.
     short: [LinkIndex; SHORT],
-    /// Where those of a long one are, and for how many there is room.
+    /// The position and the capacity of a long path's links.
     first_link: u32,
     room: u32,
     latency: Duration,
     last_hop: Neighbour,
     origin: NodeIndex,
     end: NodeIndex,
-    /// The version of the infrastructure in which it was found last.
+    /// The version of the infrastructure in which it was last found.
     version: u32,
-    /// Another path between the same nodes; the last leads back to the first. What goes and comes again and again adds
-    /// none.
+    /// The next path between the same nodes, in a circular list. A link that goes up and down repeatedly adds none.
     variant: PathIndex,
 }
 
 const _: () = assert!(size_of::<Path>() == 64, "one line");
 
-/// A way from one node to another, as it is found.
+/// A path under construction from one node to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trail {
     origin: NodeIndex,
-    /// The links, and the nodes that they lead on from.
+    /// The links, and the nodes at which they start.
     links: Vec<LinkIndex>,
     nodes: Vec<NodeIndex>,
 }
@@ -82,18 +81,18 @@ impl Default for Trail {
 }
 
 impl Trail {
-    /// From another node on. What was found before is still there, to be compared with.
+    /// Starts at another node. The previous content is kept for comparison.
     pub(crate) fn begin(&mut self, origin: NodeIndex) {
         self.origin = origin;
     }
 
-    /// Whether what was found before went on from this node after so many links.
+    /// Whether the previous content passed this node after `position` links.
     #[inline]
     pub(crate) fn passes(&self, node: NodeIndex, position: usize) -> bool {
         self.nodes.get(position) == Some(&node)
     }
 
-    /// After so many links, from a node on by one more.
+    /// Sets the link after `position` links, which starts at `node`.
     #[inline]
     pub(crate) fn go(&mut self, position: usize, node: NodeIndex, link: LinkIndex) {
         if position < self.links.len() {
@@ -104,7 +103,7 @@ impl Trail {
         }
     }
 
-    /// It ends after so many links.
+    /// Ends the path after `position` links.
     #[inline]
     pub(crate) fn end(&mut self, position: usize) {
         self.links.truncate(position);
@@ -116,13 +115,13 @@ impl Trail {
     }
 }
 
-/// Memory for a search, used again and again.
+/// Reusable memory for a search.
 #[derive(Clone, Debug, Default)]
 struct Search {
     round: u32,
-    /// The round in which a node was last reached.
+    /// The search in which a node was last reached.
     reached: Vec<u32>,
-    /// How far it is, and by which link it was reached from where.
+    /// Its distance, and the link by which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -140,7 +139,7 @@ impl Search {
     }
 }
 
-/// A node that may be next, the nearest first, then the first in the order of nodes.
+/// A candidate of the search, the nearest first, then in the order of nodes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) distance: f64,
@@ -177,7 +176,7 @@ impl Paths {
         }
     }
 
-    /// So many paths more will be needed.
+    /// Reserves memory for `count` further paths.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.all.reserve_exact(count);
     }
@@ -194,7 +193,7 @@ impl Paths {
         self.version += 1;
     }
 
-    /// Switches both directions of a link; gives whether that changed anything.
+    /// Switches both directions of a link. Returns whether that changed anything.
     pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) -> bool {
         let mut has_changed = false;
         for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
@@ -219,7 +218,7 @@ impl Paths {
     /// Whether a message can be sent over a link: not from a node that is down, and not to one.
     #[inline]
     pub(crate) fn carries(&self, link: LinkIndex) -> bool {
-        // As long as all are up, none is looked at.
+        // While all links are up, none is looked at.
         self.idle_links == 0 || self.link_carries[link.0 as usize]
     }
 
@@ -232,7 +231,7 @@ impl Paths {
         topology.links_from(node).filter(|(link, _)| self.carries(*link)).map(|(_, link)| link.to)
     }
 
-    /// The link after so many, or `None` at the end of the path.
+    /// The link after `position` links, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
         self.links(path).get(position as usize).copied()
@@ -254,12 +253,12 @@ impl Paths {
         self.all[path.0 as usize].last_hop
     }
 
-    /// The node that a path begins at.
+    /// The first node of a path.
     pub(crate) fn origin(&self, path: PathIndex) -> NodeIndex {
         self.all[path.0 as usize].origin
     }
 
-    /// The node that a path leads to.
+    /// The last node of a path.
     pub(crate) fn end(&self, path: PathIndex) -> NodeIndex {
         self.all[path.0 as usize].end
     }
@@ -279,8 +278,8 @@ impl Paths {
         found.sort_unstable();
     }
 
-    /// Finds the nearest nodes of a field, all that are equally near, in the order of nodes: from each node on to those that
-    /// are nearer by just the link in between.
+    /// Finds the nearest nodes of a distance field, all equally near ones in the order of nodes, by descending from
+    /// each node to those that are nearer by exactly the link in between.
     pub(crate) fn descend(
         &mut self,
         topology: &Topology,
@@ -314,12 +313,12 @@ impl Paths {
         found.sort_unstable();
     }
 
-    /// Changes whenever a node or a link goes or comes.
+    /// Incremented whenever a node or a link goes up or down.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }
 
-    /// Takes down the way to a node that the last search from `from` found.
+    /// Stores the path to a node that the last search from `from` found.
     pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, trail: &mut Trail) {
         trail.begin(from);
         trail.end(0);
@@ -334,7 +333,8 @@ impl Paths {
         trail.nodes.reverse();
     }
 
-    /// The path along a way, kept for good. Of two nodes there is only one way until the next change of the infrastructure.
+    /// The stored path for a found one. Between two nodes there is only one until the next change of the
+    /// infrastructure.
     pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail) -> PathIndex {
         let last = self.last_found.get(&(trail.origin, end)).copied();
         if let Some(last) = last
@@ -355,7 +355,7 @@ impl Paths {
         index
     }
 
-    /// A path along a way that nobody else has, in the place of one that is no longer needed.
+    /// Stores an unshared path in the slot of one that is no longer needed.
     pub(crate) fn renew(
         &mut self,
         topology: &Topology,
@@ -371,7 +371,7 @@ impl Paths {
         index
     }
 
-    /// Gives a path these links.
+    /// Sets the links of a path.
     fn put_links(&mut self, path: PathIndex, links: &[LinkIndex]) {
         let path = &mut self.all[path.0 as usize];
         path.link_count = links.len() as u32;
@@ -380,7 +380,7 @@ impl Paths {
             return;
         }
         if path.room < path.link_count {
-            // Twice as much at least, so that all that is left behind is never more than there is.
+            // At least twice as much, so that the abandoned space never exceeds the used one.
             path.room = path.link_count.max(2 * path.room);
             path.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
             self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
@@ -388,7 +388,7 @@ impl Paths {
         self.links[path.first_link as usize..][..links.len()].copy_from_slice(links);
     }
 
-    /// The variant of a path that has just these links.
+    /// The variant of a path that has exactly these links.
     fn variant(&self, path: PathIndex, links: &[LinkIndex]) -> Option<PathIndex> {
         let mut index = path;
         loop {
@@ -402,7 +402,7 @@ impl Paths {
         }
     }
 
-    /// Keeps a path along a way, beside its variants.
+    /// Stores a path, beside its variants.
     fn keep(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail, beside: Option<PathIndex>) -> PathIndex {
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
         let variant = match beside {

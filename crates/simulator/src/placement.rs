@@ -12,14 +12,14 @@ pub(crate) struct Placement {
     /// For each application, its instances.
     agents: Vec<Instances>,
     nodes: usize,
-    /// For each application that ever had an instance, the one that is on each node, [`NOBODY`] or [`SEVERAL`].
+    /// For each application that ever had an instance, the instance on each node, [`NOBODY`] or [`SEVERAL`].
     on_node: Vec<Vec<AgentIndex>>,
-    /// Those on nodes that have several, in the order in which they came.
+    /// Those on nodes with several, in the order of arrival.
     several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,
 }
 
-/// Tables of instances have room for this number of them from the beginning: about all that there will ever be. Room that is never
-/// used costs nothing, and to move a table to a larger place costs more than all that is put into it.
+/// The initial capacity of tables of instances: about as many as there will ever be. Unused capacity costs nothing, and
+/// growing a table costs more than filling it.
 pub(crate) fn instances_expected(scenario: &Scenario) -> usize {
     scenario.users.len().min(3 * scenario.topology.node_count())
 }
@@ -29,11 +29,11 @@ const NOBODY: AgentIndex = AgentIndex(u32::MAX);
 /// Marks a node with more than one.
 const SEVERAL: AgentIndex = AgentIndex(u32::MAX - 1);
 
-/// The instances of one application, in the order in which they appeared. They are numbered in this order, so that a new one
+/// The instances of one application, in the order of appearance. They are numbered in this order, so that a new one
 /// belongs at the end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Instances {
-    /// Those that are gone are marked, until they are more than the others.
+    /// Removed ones are marked, until they outnumber the others.
     marked: Vec<u32>,
     gone: usize,
 }
@@ -85,12 +85,12 @@ impl Placement {
         }
     }
 
-    /// Whether it places just the living agents of a population, each where it is.
+    /// Whether it places exactly the living agents of a population, each on its node.
     pub(crate) fn holds_together(&self, population: &Population, applications: usize, nodes: usize) -> bool {
         self.places_all_but(0, population, applications, nodes)
     }
 
-    /// Whether it places all but this many of the living agents of a population, each where it is.
+    /// Whether it places all but this many of the living agents of a population, each on its node.
     pub(crate) fn places_all_but(
         &self,
         missing: usize,
@@ -134,7 +134,7 @@ impl Placement {
             && placed == listed
     }
 
-    /// The instances of an application, in the order in which they appeared.
+    /// The instances of an application, in the order of appearance.
     pub(crate) fn agents(&self, application: ApplicationIndex) -> &Instances {
         &self.agents[application.position()]
     }

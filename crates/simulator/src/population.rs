@@ -1,9 +1,9 @@
 //! All nodes and agents of a simulated world, in tables.
 //!
-//! The population applies the rules of `mario_colony` to all nodes at once. Its two rules are those of the semantics, under the
-//! same names: [`Population::r2`], new data becomes available to a node, and [`Population::r1`], what agents and operators ask for is
-//! judged and all that is accepted is enacted. Between the two, an [`Evaluator`] asks an agent's policy, and
-//! [`Population::propose`] takes its answer:
+//! The population applies the rules of `mario_colony` to all nodes at once. Its two rules are those of the semantics,
+//! under the same names: [`Population::r2`], new data becomes available to a node, and [`Population::r1`], proposals of
+//! agents and operators are judged and all accepted ones are enacted. Between the two, an [`Evaluator`] evaluates an
+//! agent's policy, and [`Population::propose`] takes its answer:
 //!
 //! ```text
 //! context ──► r2 ──► Evaluator::evaluate ──► propose ──► r1 ──► label: who did what, who was inhibited and why
@@ -15,17 +15,16 @@
 //! | the tables, rule r2 | `state`, `agent`, `simulated_node` |
 //! | rule r1 | `cycle`, `enact`, `label` |
 //! | acceptance policies of nodes | `acceptance` |
-//! | the prototype's and a planner's way to judge | `strategies` |
-//! | what exists for speed only, and what it buys | `layers` |
+//! | the arbitration of the prototype and of a planner | `strategies` |
+//! | optimisations, and what they gain | `layers` |
 //!
-//! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager reserves
-//! what it has accepted in this cycle; hardware that is freed in it counts from the next one on.
+//! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager
+//! reserves what it has accepted in this cycle; hardware freed in it counts from the next one on.
 //!
-//! **Invariant:** a node by itself, driven by messages, comes to the same labels: `tests/it/nodes.rs` holds the two against each
-//! other.
+//! **Invariant:** a node by itself, driven by messages, produces the same labels: `tests/it/nodes.rs` compares the two.
 //! **Invariant:** no layer changes a result.
 //!
-//! Not here: what becomes true when (`simulation`), and what policies say (`mario_policy`).
+//! Not here: when things happen (`simulation`), and what policies say (`mario_policy`).
 
 mod index;
 mod label;

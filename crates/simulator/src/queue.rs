@@ -1,24 +1,24 @@
-//! What happens next: events by time, and in the order of scheduling where times are equal.
+//! The event queue: events by time, and in the order of scheduling where times are equal.
 
 use mario_domain::Time;
 use serde::{Deserialize, Serialize};
 
 /// A stable radix heap.
 ///
-/// Time in a simulation never runs backwards, so a key is never less than the last one taken. That lets events be kept in
-/// buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a few times
-/// in its life, and all events of one time are always in the same bucket, in the order in which they came.
+/// A radix heap. Time in a simulation never runs backwards, so a key is never less than the last one taken. Events are
+/// kept in buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a
+/// few times in its life, and all events of one time are always in the same bucket, in the order of scheduling.
 ///
-/// Keys are the bits of times: for numbers that are not negative their order is that of the numbers.
+/// Keys are the bits of times: for non-negative floats their order is that of the numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     now: u64,
-    /// The events of the present, those before `taken` gone already.
+    /// The events of the present; those before `taken` are gone.
     present: Vec<E>,
     taken: usize,
     /// The events whose time differs from the present in this bit, and in none above.
     later: Vec<Vec<(u64, E)>>,
-    /// Which buckets of `later` have something in them.
+    /// A bit for each non-empty bucket of `later`.
     occupied: u64,
     #[serde(skip, default = "Vec::new")]
     spare: Vec<(u64, E)>,
@@ -38,7 +38,7 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Whether times are times, and every event is in the bucket of its time.
+    /// Whether all times are valid, and every event is in the bucket of its time.
     pub(crate) fn holds_together(&self) -> bool {
         let is_time = |key: u64| f64::from_bits(key).is_finite() && f64::from_bits(key) >= 0.0;
         let belongs = |bucket: usize, key: u64| {
@@ -64,7 +64,7 @@ impl<E: Copy> EventQueue<E> {
         Time::at(f64::from_bits(self.now))
     }
 
-    /// Schedules an event. A time before the present is the present.
+    /// Schedules an event. A time before the present is treated as the present.
     #[inline]
     pub fn schedule(&mut self, time: Time, event: E) {
         self.put(self.key(time), event);
@@ -72,12 +72,11 @@ impl<E: Copy> EventQueue<E> {
 
     #[inline]
     fn key(&self, time: Time) -> u64 {
-        // Adding zero makes the negative zero a plain one.
+        // Adding zero turns a negative zero into a positive one.
         (time.units().max(0.0) + 0.0).to_bits().max(self.now)
     }
 
-    /// The event after which one for this time would be put: the last of those for this time. `None` may also mean that
-    /// there are others between the two.
+    /// The last event for this time. `None` may also mean that other events would come in between.
     pub fn last_at(&self, time: Time) -> Option<E> {
         let key = self.key(time);
         let difference = key ^ self.now;
@@ -101,7 +100,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// The next event, if there is one and its time is before `end`. Time moves on to it.
+    /// Takes the next event, if its time is before `end`, and advances the present to it.
     #[inline]
     pub fn next_before(&mut self, end: Time) -> Option<E> {
         if self.taken == self.present.len() && !self.advance(end) {
@@ -112,7 +111,7 @@ impl<E: Copy> EventQueue<E> {
         Some(event)
     }
 
-    /// The next event of the present, if it is as wanted.
+    /// Takes the next event of the present, if it is wanted.
     #[inline]
     pub fn next_now_if(&mut self, wanted: impl FnOnce(E) -> bool) -> Option<E> {
         let event = *self.present.get(self.taken)?;
@@ -122,7 +121,7 @@ impl<E: Copy> EventQueue<E> {
         })
     }
 
-    /// Moves the present on to the next time at which something happens, if that is before `end`.
+    /// Advances the present to the time of the next event, if that is before `end`.
     fn advance(&mut self, end: Time) -> bool {
         self.present.clear();
         self.taken = 0;
@@ -151,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// A small generator of its own: the order of events must not depend on a library's.
+    /// A generator of its own: the order of events must not depend on a library's.
     fn random(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;

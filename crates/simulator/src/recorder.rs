@@ -1,4 +1,4 @@
-//! What a run tells to whoever listens.
+//! The events of a run, as reported to observers.
 
 use mario_domain::Time;
 use mario_policy::Decision;
@@ -9,50 +9,51 @@ use crate::optimum::Value;
 use crate::population::{AgentIndex, CompactVerdict, Label, OwnerActs, ParkedCounts, Population};
 use crate::simulation::CallIndex;
 
-/// Takes down what happens in a run, in the order in which it happens.
+/// Records the events of a run, in order.
 ///
-/// A simulation calls these; each does nothing unless it is implemented. `population` is the state at that moment: before the
+/// A simulation calls these methods; each does nothing by default. `population` is the state at that moment: before the
 /// decision counts for an evaluation, after everything is enacted for a cycle.
 #[allow(unused_variables, reason = "the names of the parameters are the documentation")]
 pub trait Recorder {
-    /// Whether decisions are wanted with all their solutions, or only what comes of them.
+    /// Whether decisions are wanted with all their solutions, or only their outcome.
     fn wants_decisions(&self) -> bool {
         false
     }
 
-    /// Whether every evaluation and all that is judged is to be told one by one. If no recorder wants that, agents whose outcome
-    /// is predictable may be parked, and are counted.
+    /// Whether every evaluation and every verdict must be reported individually. If no recorder wants that, agents with
+    /// a predictable outcome may be parked, and are counted in aggregate.
     fn wants_everyone(&self) -> bool {
         true
     }
 
-    /// An instance is there when the run begins.
+    /// An instance exists at the start of the run.
     fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {}
 
-    /// A user's connection moved; arrived from nowhere, or left for nowhere.
+    /// A user's connection moved; `None` for a user who arrives or leaves.
     fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
-    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
-    /// wanted and what it proposes is known from before.
+    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions
+    /// are not wanted and its proposal is cached.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// What the parked agents came to, for each application, beside those that are told one by one.
+    /// The outcomes of parked agents by application, beside those reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged what was pending.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
-    /// The owner of a node did something to what runs there, after what was accepted at this time was enacted. A recorder that
-    /// counts cycles hears of it after the cycle.
+    /// The owner of a node acted on an instance there, after the operations accepted at this time were enacted. A
+    /// recorder that counts cycles is called after the cycle.
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
-    /// A client request reached an instance that slept, and its manager said whether it may wake.
+    /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     fn woken(&mut self, time: Time, agent: AgentIndex, verdict: &CompactVerdict, population: &Population) {}
 
     /// The managers were active, whether or not there was anything to judge.
     fn activation(&mut self, time: Time, population: &Population) {}
 
-    /// How far the placement was from the best at the last activation, if this listener looks; those after it hear of it.
+    /// The comparison of the placement with the best at the last activation, if this recorder makes one; recorders
+    /// after it are told.
     fn compared(&self) -> Option<Compared> {
         None
     }
@@ -60,34 +61,34 @@ pub trait Recorder {
     /// The placement was compared with the best, after an activation of the managers.
     fn regret(&mut self, time: Time, compared: &Compared) {}
 
-    /// A node went, and these instances with it.
+    /// A node went down, with these instances.
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
 
     /// A node came, or came back.
     fn node_up(&mut self, time: Time, node: NodeIndex) {}
 
-    /// A node announced that it will go: it takes nothing new.
+    /// A node announced that it will leave: it accepts nothing new.
     fn node_leaving(&mut self, time: Time, node: NodeIndex) {}
 
-    /// The agents of an application follow another policy from now on.
+    /// The agents of an application switch to another policy.
     fn updated(&mut self, time: Time, application: ApplicationIndex, policy: PolicyIndex) {}
 
     /// A link went or came back.
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {}
 
-    /// A step of mobility is about to begin; the users have not moved yet.
+    /// A step of mobility is about to start; the users have not moved yet.
     fn step(&mut self, time: Time, step: usize) {}
 
-    /// An instance took up a client request.
+    /// An instance started to serve a client request.
     fn served(&mut self, served: &Served) {}
 
-    /// Whether traffic as rates is to be told before each step. It is told at the end in any case.
+    /// Whether traffic as rates must be reported before each step. It is reported at the end in any case.
     fn wants_traffic(&self) -> bool {
         false
     }
 
-    /// What became of all that a user has sent, from the beginning until now: traffic as rates. What was told of the user
-    /// before is part of it.
+    /// The results of all requests that a user has sent since the start: traffic as rates. Replaces earlier reports of
+    /// the user.
     fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
 
     /// A client request was lost.
@@ -112,7 +113,7 @@ pub trait Recorder {
     }
 }
 
-/// Nobody listens.
+/// Records nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullRecorder;
 
@@ -131,11 +132,11 @@ pub struct Compared {
     pub users: u64,
     /// What the placement is worth.
     pub actual: Value,
-    /// What the best is worth: no less.
+    /// The value of the best placement: no less.
     pub best: Value,
 }
 
-/// A client request that an instance took up.
+/// A client request that an instance serves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Served {
     /// Who sent it.
@@ -171,7 +172,7 @@ pub struct ServedCall {
     pub ended: Time,
 }
 
-/// Two listeners at once, each told everything, the first of them first. More than two are pairs of pairs.
+/// Two recorders, of which the first is called first. More than two are pairs of pairs.
 impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn wants_decisions(&self) -> bool {
         self.0.wants_decisions() || self.1.wants_decisions()
@@ -307,7 +308,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     }
 }
 
-/// A listener who may not be there.
+/// An optional recorder.
 impl<R: Recorder> Recorder for Option<R> {
     fn wants_decisions(&self) -> bool {
         self.as_ref().is_some_and(R::wants_decisions)

@@ -1,4 +1,4 @@
-//! Which instance a client request goes to, and by which path.
+//! Routing of client requests: the instance and the path.
 //!
 //! One file for each strategy: [`nearest`] is the rule, [`least_used`] is the prototype's.
 
@@ -17,7 +17,7 @@ pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
 pub(crate) use nearest::{CellIndex, Nearest};
 
-/// Which instance a client request goes to, and by which path.
+/// The route of a client request: the instance and the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Route {
     pub(crate) path: PathIndex,
@@ -64,7 +64,7 @@ impl Router {
         }
     }
 
-    /// Whether it can be the router of a scenario.
+    /// Whether it is consistent with a scenario.
     pub(crate) fn holds_together(&self, scenario: &Scenario, agents: usize) -> bool {
         match (self, scenario.routing) {
             (Router::Nearest(router), Routing::Nearest(metric)) => router.holds_together(scenario, metric, agents),
@@ -73,7 +73,7 @@ impl Router {
         }
     }
 
-    /// The route of a client request that is sent now; `None` when no instance can be reached.
+    /// The route of a client request that is sent now; `None` when no instance is reachable.
     #[inline]
     pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
         match self {
@@ -120,7 +120,7 @@ impl Router {
         }
     }
 
-    /// A user is at another access point.
+    /// A user moved to another access point.
     pub(crate) fn user_moved(&mut self, user: UserIndex) {
         match self {
             Router::Nearest(router) => router.user_moved(user),

@@ -8,14 +8,14 @@
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `sleep` | instances that sleep, and the client requests that wake them |
-//! | `owners` | owners of nodes who evict and shrink what runs there |
-//! | `reasons` | why agents get nothing done, the first time |
-//! | `acceptances` | acceptance policies of nodes that give no answer |
-//! | `planning` | what somebody who sees everything wants done, where that is who manages |
-//! | `disturbances` | nodes and links that go and come |
-//! | `updates` | agents that get another policy |
+//! | `owners` | owners of nodes who evict and shrink instances there |
+//! | `reasons` | why agents achieve nothing, the first case |
+//! | `acceptances` | acceptance policies of nodes that fail |
+//! | `planning` | central planners, where they manage instead of agents |
+//! | `disturbances` | nodes and links that go up and down |
+//! | `updates` | agents that switch to another policy |
 //!
-//! Between two events everything can be saved, and restored elsewhere: `checkpoint`.
+//! Between two events the whole state can be stored, and restored elsewhere: `checkpoint`.
 
 mod acceptances;
 mod calls;
@@ -68,14 +68,14 @@ pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 pub struct RunOptions {
     /// How many threads evaluate agents.
     pub threads: usize,
-    /// Whether an agent whose facts did not change is asked again all the same.
+    /// Whether policies are evaluated even if the facts did not change.
     pub reuse: Reuse,
 }
 
-/// What to do with an agent whose facts did not change.
+/// How to treat an agent whose facts did not change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reuse {
-    /// Take its last proposal: a policy is a pure function of its facts.
+    /// Reuse its last proposal: a policy is a pure function of its facts.
     Proposals,
     /// Ask its policy again.
     Nothing,
@@ -90,22 +90,22 @@ impl Default for RunOptions {
 /// Why a scenario cannot be run.
 #[derive(Debug)]
 pub enum SimulationError {
-    /// A policy of agents is no policy.
+    /// A policy of agents is invalid.
     Policy(PolicyError),
-    /// A policy of a node's manager is none.
+    /// A policy of a node's manager is invalid.
     Acceptance(AcceptanceError),
-    /// There is no room for an instance that is there from the beginning, or the policy of the node does not accept it.
+    /// An instance of the initial deployment does not fit, or the policy of its node does not accept it.
     NoRoom {
-        /// Which of the scenario's deploys it is.
+        /// The index of the scenario's deploy.
         deploy: usize,
         /// The application.
         application: mario_domain::ApplicationId,
-        /// Why it cannot be where it is to be.
+        /// Why it was inhibited.
         inhibition: mario_domain::Inhibition,
-        /// What happened to the acceptance policy of the node, if that gave no answer.
+        /// The failure of the node's acceptance policy, if there was one.
         failure: Option<Box<FailedAcceptance>>,
     },
-    /// The world is too large for the management that was asked for.
+    /// The world is too large for the chosen management.
     TooLarge(TooLarge),
 }
 
@@ -114,10 +114,9 @@ pub enum SimulationError {
 pub struct Effort {
     /// Evaluations that were due.
     pub asked: u64,
-    /// Evaluations for which a policy was really asked.
+    /// Decisions for which a policy was evaluated.
     pub evaluated: u64,
-    /// Those of them that came to no answer that an agent could follow, and not to none either: the policy ran out of its budget,
-    /// raised an error, or said what is no operation.
+    /// Evaluations that failed: budget exhausted, uncaught exception, or an invalid proposal.
     pub failed: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
@@ -127,13 +126,13 @@ pub struct Effort {
     pub hops: u64,
     /// Client requests that were sent.
     pub emitted: u64,
-    /// What became of asking the acceptance policies of nodes.
+    /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
-    /// Why agents got nothing done, the first time.
+    /// Why agents achieved nothing, the first case.
     pub first: FirstReasons,
 }
 
-/// A world at some moment of its run.
+/// A simulated world at a moment of its run.
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: RunOptions,
@@ -143,20 +142,20 @@ pub struct Simulation<'a> {
     population: Population,
     judge: AcceptanceContext,
     evaluators: Vec<Evaluator>,
-    /// What agents proposed to what others may come to know too.
+    /// The shared cache of decisions.
     decision_cache: DecisionCache,
     placement: Placement,
-    /// Where traffic is rates and applications sleep.
+    /// Sleeping instances, where traffic is modelled as rates.
     sleepers: Option<Box<Sleepers>>,
     paths: Paths,
     router: Router,
-    /// Traffic as rates, where messages are not sent one by one.
+    /// Traffic as rates, where messages are not sent individually.
     flow: Option<Box<Flow>>,
     links: Links,
     messages: Messages,
-    /// Messages that have reached a node at this moment, in the order in which they did.
+    /// Messages that have reached a node at this moment, in the order of arrival.
     arriving: VecDeque<MessageIndex>,
-    /// What has reached instances, and what waits for them, where messages are sent one by one.
+    /// What has reached instances, and what waits for them, where messages are sent individually.
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
@@ -164,21 +163,21 @@ pub struct Simulation<'a> {
     calls: calls::Calls,
     /// For each user whose ways are not listed, in which step to look next. With zeros, all are looked at.
     users_due: Vec<u32>,
-    /// Who says what is done, where agents do not.
+    /// The planner, where agents do not manage.
     planner: Option<Box<dyn planning::Planner>>,
-    /// For each policy, whether it asks for randomness; empty where none does.
+    /// For each policy, whether it uses randomness; empty where none does.
     draws: Vec<bool>,
-    /// What operators have asked for since the last cycle.
+    /// Deployments of operators since the last cycle.
     deployments: Vec<Deployment>,
-    /// How many of the scenario's deploys have been asked for.
+    /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether its operator has seen that it is gone and waits before deploying it again.
+    /// For each application, whether its operator has noticed that it is gone and waits before deploying it again.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
     agents_have_started: bool,
     effort: Effort,
-    /// How many decisions ran out of their budget since this process began to run it.
+    /// The number of decisions that exhausted their budget in this process.
     watch: Arc<BudgetWatch>,
     scratch: Scratch,
 }
@@ -190,9 +189,9 @@ enum Event {
     Emission(UserIndex),
     /// A message reaches the next node of its path.
     Arrival(MessageIndex),
-    /// The messages that have reached nodes at this moment are handled, after everything that was due before them.
+    /// Handles the messages that have reached nodes at this moment, after everything that was due before them.
     Handling,
-    /// An instance is done with a client request.
+    /// An instance finishes a client request.
     ServiceEnd(AgentIndex),
     /// The first client request of a rate reaches a sleeping instance.
     Request(AgentIndex),
@@ -204,13 +203,13 @@ enum Event {
     Management,
     /// Users move.
     Step(u32),
-    /// Agents come to life.
+    /// The agents start.
     Start,
     /// Something goes wrong, or right again.
     Disturbance(u32),
     /// An operator deploys an application again.
     Redeploy(ApplicationIndex),
-    /// Agents of an application get another policy.
+    /// Agents of an application switch to another policy.
     Update(u32),
 }
 
@@ -234,7 +233,7 @@ struct QueuedRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct User {
     application: ApplicationIndex,
-    /// Where the user would be connected if everything worked.
+    /// The access point that the user would be connected to if everything worked.
     wanted: Option<NodeIndex>,
     /// Where the user is connected.
     access_point: Option<NodeIndex>,
@@ -243,7 +242,7 @@ struct User {
     emitter: Emitter,
 }
 
-/// Memory that is used again and again.
+/// Reusable memory.
 #[derive(Default)]
 struct Scratch {
     facts: Vec<RequestFact>,
@@ -267,17 +266,17 @@ impl Simulation<'_> {
         self.run_until_pause(time, recorder, || false);
     }
 
-    /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
-    /// nothing: the run goes on with the next call. Who wants them is asked after each evaluation of agents, each activation of
-    /// the managers, each step, and every so many other events, so that a look at a clock costs nothing beside them. Gives
-    /// whether everything before `time` has happened.
+    /// Runs until everything before `time` has happened, or until the caller asks for a pause between two events.
+    /// Pauses change nothing: the next call continues the run. The question is asked after each evaluation of agents,
+    /// each activation of the managers, each step, and every few other events, so that reading a clock costs little.
+    /// Returns whether everything before `time` has happened.
     pub fn run_until_pause(
         &mut self,
         time: Time,
         recorder: &mut impl Recorder,
         mut is_wanted: impl FnMut() -> bool,
     ) -> bool {
-        /// So many light events take less than anybody would notice.
+        /// This many light events take an unnoticeable time.
         const EVENTS_MAX: u32 = 64;
         let mut events = 0;
         if !self.has_begun {
@@ -342,7 +341,7 @@ impl Simulation<'_> {
         (&mut self.router, terrain)
     }
 
-    /// Traffic as rates, with what it goes through; `None` where messages are sent one by one.
+    /// Traffic as rates, with the world that it depends on; `None` where messages are sent individually.
     fn flowing(&mut self) -> Option<(&mut Flow, &mut Nearest, FlowWorld<'_>)> {
         let (Some(flow), Router::Nearest(router)) = (&mut self.flow, &mut self.router) else { return None };
         let terrain = Terrain {
@@ -355,14 +354,14 @@ impl Simulation<'_> {
         Some((flow, router, FlowWorld { now, scenario: self.scenario, terrain }))
     }
 
-    /// Tells what was sent until now, where messages are not sent one by one.
+    /// Reports the traffic so far, where messages are not sent individually.
     fn tell_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
             (self.effort.emitted, self.effort.hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
         }
     }
 
-    /// The time that the run has come to.
+    /// The current simulation time.
     pub fn now(&self) -> Time {
         self.queue.now()
     }
@@ -372,7 +371,7 @@ impl Simulation<'_> {
         self.options
     }
 
-    /// Whether the run has come to its end.
+    /// Whether the run has reached its end.
     pub fn is_over(&self) -> bool {
         self.has_ended
     }
@@ -382,7 +381,7 @@ impl Simulation<'_> {
         &self.population
     }
 
-    /// Counts the decisions that run out of their budget; another thread may look at it while the run goes on.
+    /// Counts the decisions that exhaust their budget; another thread may read it during the run.
     pub fn budget_watch(&self) -> Arc<BudgetWatch> {
         Arc::clone(&self.watch)
     }

@@ -1,8 +1,8 @@
 //! Whether a restored state holds together.
 //!
-//! A checkpoint is read back into the very tables that a run works on, which trust each other: an index is used without a
-//! question. So each number of a restored state is checked here against what it refers to, before anything runs: by a rule for
-//! each place where a number can stand, and by what each table says of itself.
+//! A checkpoint is read back into the very tables that a run works on, which trust each other: an index is used
+//! unchecked. So each number of a restored state is validated here against what it refers to, before anything runs: by
+//! a rule for each place of a number, and by each table's own consistency check.
 
 mod rules;
 mod scenario;
@@ -17,7 +17,7 @@ use rules::Rules;
 pub(crate) use scenario::scenario_holds_together;
 use walk::walk;
 
-/// How many there are of everything that a number can refer to.
+/// The sizes of everything that a number can refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) nodes: usize,
@@ -63,7 +63,7 @@ impl Limits {
         }
     }
 
-    /// Whether every number in a part of a state refers to something that there is.
+    /// Whether every number in a part of a state refers to something that exists.
     pub(crate) fn hold_for(&self, part: &impl Serialize) -> bool {
         walk(part, &mut Rules::new(self))
     }

@@ -9,7 +9,7 @@ use crate::place::{ApplicationPlace, UserPlace};
 use crate::record::Sent;
 use crate::writer::TraceWriter;
 
-/// What is lost in the difference of two sums must not bring a response time that is a bound of the histogram below it.
+/// Rounding errors of a difference of two sums must not move a response time below a bucket's bound.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
@@ -23,7 +23,7 @@ impl<W: Write> TraceWriter<W> {
         self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// What became of all that a user has sent, from the beginning until now. What was told of the user before is part of it.
+    /// The results of all requests of a user since the start. Earlier reports of the user are part of it.
     pub fn sent(&mut self, user: UserPlace, application: ApplicationPlace, sent: &Sent) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
@@ -94,7 +94,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// What the whole run came to, for each application and for each user.
+    /// The results of the whole run, for each application and for each user.
     pub(crate) fn usage_and_clients(&mut self, time: Time) {
         for application in 0..self.usage.len() {
             let usage = self.usage[application];

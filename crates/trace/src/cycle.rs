@@ -1,4 +1,4 @@
-//! What was judged in a cycle, one by one.
+//! The verdicts of a cycle, individually.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ pub struct Cycle<'w, W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// The managers judged what was pending; `outcomes` tells what, in the order judged. A trace of counts has
+    /// The managers judged the pending requests; `outcomes` adds them, in the order judged. A trace of counts has
     /// [`TraceWriter::count_cycle`] instead.
     pub fn cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
         self.begin("cycle", time);

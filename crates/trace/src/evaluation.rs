@@ -1,4 +1,4 @@
-//! What an agent saw, remembered and was told by its policy.
+//! What an agent saw and remembered, and the decision of its policy.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::record::{Decided, Detail, Evaluation, RequestsSeen, Solution, Target}
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Counts evaluations of agents of an application that get no record; `rates` is the sum of the rates that they saw.
+    /// Counts evaluations of agents of an application without records; `rates` is the sum of the rates that they saw.
     pub fn count_evaluations(&mut self, application: ApplicationPlace, evaluations: u64, rates: f64) {
         self.totals.evaluations += evaluations;
         let usage = &mut self.usage[application.position()];

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
 use crate::record::Detail;
 
-/// The version of the format. A run that uses nothing of the later one is written as before.
+/// The version of the format. A run is written in the oldest version that suffices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
     /// What every run has.
@@ -17,7 +17,7 @@ pub enum Version {
     Fourth,
     /// For runs in which owners of nodes have initiative: [`Header::notice`] is there.
     Fifth,
-    /// For runs in which an application sleeps, or a policy of agents speaks of it.
+    /// For runs in which an application sleeps, or a policy of agents mentions it.
     Sixth,
     /// For runs in which applications call others: [`Header::calls`] and [`Header::traffic`] are there.
     Seventh,
@@ -39,7 +39,7 @@ pub struct Header<'a> {
     pub step: Duration,
     /// The time between two evaluations of an agent.
     pub evaluation_period: Duration,
-    /// What one decision may cost, in inferences, if that is not the default.
+    /// The budget of one decision, in inferences, if that is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
     /// How much the trace holds.
@@ -69,13 +69,13 @@ pub struct Header<'a> {
     /// The names of the tiers, from the top down; empty when they have none.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
-    /// Whether the trace tells of each application which requests were late and how long they took.
+    /// Whether the trace records for each application which requests were late and how long they took.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub measures: bool,
-    /// How energy, money and carbon are reckoned.
+    /// The models of energy, money and carbon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<&'a Models>,
-    /// What is so of live nodes alone.
+    /// Data of live nodes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<HeaderLive>,
     /// The infrastructure.
@@ -90,12 +90,12 @@ pub struct Header<'a> {
     pub users: Vec<HeaderUser<'a>>,
 }
 
-/// What the header of live nodes says beside.
+/// The additional header of live nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct HeaderLive {
     /// The time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Nodes that are named and of which no part was there.
+    /// Nodes that are named and have no part.
     pub silent: Vec<NodePlace>,
     /// Nodes with an acceptance policy of their own.
     pub acceptances: Vec<NodePlace>,

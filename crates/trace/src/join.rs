@@ -1,15 +1,15 @@
-//! One trace of the parts that the daemons of a colony wrote.
+//! Joins the parts that the daemons of a colony wrote into one trace.
 //!
 //! ```text
 //! parts of each node, in their order ──► survey: tables of the header, which transfers are told by whom
 //!                                   └──► merge: by hybrid logical clock, and nothing before what it follows from ──► trace
 //! ```
 //!
-//! Clocks of messages make later what was caused by a message. That is not enough where a clock was set back, or where a daemon told
-//! its last records only after it had started again. So what arrives waits for its departure, and what is said to be taken for its
+//! The clocks of messages order causes before effects. That is not enough where a clock was set back, or where a daemon
+//! recorded its last records only after a restart. So an arrival waits for its departure, and a confirmation for its
 //! arrival, by the ids of transfers.
 //!
-//! Nothing is believed here: a part that lies makes a trace that lies, which `audit` finds.
+//! Nothing is verified here: a part that lies makes a trace that lies, which `audit` finds.
 
 mod merge;
 mod parts;
@@ -31,13 +31,13 @@ pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
 pub struct Joined {
     /// The nodes that are named, in the order of the header.
     pub nodes: usize,
-    /// Those of them of which no part was there.
+    /// Those of them without a part.
     pub silent: Vec<NodeId>,
     /// Lines of parts that were read.
     pub lines: u64,
-    /// Records that had to wait for what they follow from, although their clocks were earlier.
+    /// Records that were delayed until after their causes, although their clocks were earlier.
     pub reordered: u64,
-    /// Records that were written before what they follow from, because each of two waited for the other.
+    /// Records that were written before their causes, because of a cyclic dependency.
     pub unordered: u64,
     /// Evaluations of agents that the trace has.
     pub evaluations: u64,
@@ -63,9 +63,9 @@ pub enum JoinProblem {
     Io(io::Error),
     /// Its first line is not the header of a part.
     NotAPart,
-    /// It is of a version that is not read here.
+    /// Its version is not supported.
     Version(u32),
-    /// A line is no record.
+    /// A line is not a record.
     Record(String),
     /// It is of another node than the parts beside it.
     Mixed {

@@ -1,4 +1,4 @@
-//! What the clients of each application saw in the whole run, exactly where that is asked for.
+//! What the clients of each application saw in the whole run, exactly, on request.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::json::{integer, natural, number};
 use crate::writer::TraceWriter;
 
-/// A response time that is a bound but for what adding fractions loses is not beyond it.
+/// A response time that equals a bound up to rounding errors is not beyond it.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 /// What the clients of one application saw.
@@ -25,7 +25,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Nothing was seen yet of each application of a header; nothing at all unless it asks for it.
+    /// Empty statistics for each application of a header; `None` unless it asks for them.
     pub(crate) fn of(header: &Header<'_>) -> Option<Vec<Latency>> {
         let new = |limit: f64| Latency { late: 0, max: Duration::ZERO, limit, histogram: BTreeMap::new() };
         let applications = header.applications.iter().map(|listed| new(listed.application.max_latency.value()));
@@ -81,7 +81,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Client requests went over this many links in the whole run. Told at the end, if the header has models.
+    /// The links that client requests went over in the whole run. Written at the end, if the header has models.
     pub fn traffic(&mut self, hops: u64) {
         self.hops = Some(hops);
     }

@@ -1,14 +1,14 @@
 //! The writer of traces, for simulated and for live nodes.
 //!
-//! Start at [`TraceWriter`]: it begins with a [`Header`], takes records as plain data in the order in which things happen, and
-//! [ends](TraceWriter::finish) with what the run came to. `docs/trace.md` is the format.
+//! Start at [`TraceWriter`]: it starts with a [`Header`], takes records as plain data in order, and
+//! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` is the format.
 //!
 //! Records name nodes, applications, policies and users by their place in the header's tables ([`NodePlace`] and others), and
 //! instances by their id. A trace with the detail [`Detail::Summary`] counts instead: the writer sums up moves of users and client
 //! requests by itself, and cycles come in by [`TraceWriter::count_cycle`].
 //!
-//! **Invariant:** the same records give the same bytes, and a writer that is [saved](TraceWriter::saved) and
-//! [resumed](TraceWriter::resumed) goes on with the same bytes.
+//! **Invariant:** the same records produce the same bytes, even across [saving](TraceWriter::saved) and
+//! [resuming](TraceWriter::resumed) a writer.
 //! **Invariant:** nothing is copied to be written: records borrow, their lists come in as iterators, and lines are put together in
 //! one buffer.
 //! **Invariant:** a failed write is [kept](TraceWriter::failure) and nothing is written after it, so no trace has a gap.

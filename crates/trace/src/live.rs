@@ -1,4 +1,4 @@
-//! What happens on a live node, as it stands in the parts of a trace that daemons write, and in the trace that they are joined to.
+//! Events on a live node, as in the parts of a trace that daemons write, and in the joined trace.
 
 mod state;
 
@@ -13,15 +13,15 @@ use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 
-/// The version of the format of parts. Version 2 tells what owners did; version 1 is read, too.
+/// The version of the format of parts. Version 2 has the actions of owners; version 1 is read, too.
 pub const PART_VERSION: u32 = 2;
 
-/// A moment by a hybrid logical clock: no earlier than anything that its node knew of, and close to the time of the wall.
+/// A timestamp of a hybrid logical clock: no earlier than anything that its node knew of, and close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.
     pub u64,
-    /// Tells moments of one millisecond apart.
+    /// Distinguishes timestamps of one millisecond.
     pub u32,
 );
 
@@ -50,11 +50,11 @@ pub struct PartHeader {
     pub has_acceptance: bool,
     /// The time between two evaluations of an agent, in milliseconds.
     pub evaluation_ms: u64,
-    /// What one decision may cost, in inferences.
+    /// The budget of one decision, in inferences.
     pub decision_budget: u64,
 }
 
-/// A line after the first: when, which record of the journal it tells, counted from 1, and what happened.
+/// A line after the first: its timestamp, the number of the journal's record, counted from 1, and the event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartRecord(
     /// When.
@@ -65,7 +65,7 @@ pub struct PartRecord(
     pub PartLine,
 );
 
-/// What a line of a part tells.
+/// The content of a line of a part.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartLine {
@@ -73,9 +73,9 @@ pub enum PartLine {
     Application(Box<PartApplication>),
     /// An agent evaluated its policy.
     Evaluation(Box<PartEvaluation>),
-    /// What an agent asked for was inhibited.
+    /// An agent's proposal was inhibited.
     Inhibited(Box<PartInhibited>),
-    /// The owner of the node acted on an instance there. What follows in the journal is told after it.
+    /// The owner of the node acted on an instance there. The consequences in the journal come after it.
     Owner(Box<PartOwnerAct>),
     /// Anything else.
     #[serde(untagged)]
@@ -97,7 +97,7 @@ pub struct PartApplication {
     pub files: Vec<(String, String)>,
 }
 
-/// What an agent decided by, and how.
+/// The facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartEvaluation {
     /// Its instance.
@@ -144,7 +144,7 @@ pub struct PartInhibited {
     pub inhibition: Inhibition,
 }
 
-/// What the owner of a node did to an instance there.
+/// The action of a node's owner on an instance there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartOwnerAct {
     /// Which instance.
@@ -167,7 +167,7 @@ pub enum PartOwnerActKind {
     Leave(u32),
 }
 
-/// What happens on a live node. `N` is how nodes are named: by id in a part, by place in a trace.
+/// An event on a live node. `N` is the name of nodes: an id in a part, an index in a trace.
 ///
 /// Transfers are named `JOURNAL.BOOT.COUNTER`, copies `BOOT.COUNTER`, and applications by place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -182,7 +182,7 @@ pub enum Happened<N> {
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// Everything that the node has, as its journal adds it up, and what it has promised beside.
+    /// The whole state of the node: the ledger of its journal, and its reservations.
     State(Box<NodeState<N>>),
     /// An instance is the node's. In the journal.
     Own {
@@ -192,7 +192,7 @@ pub enum Happened<N> {
         /// How it became so.
         cause: Cause<N>,
     },
-    /// An instance is handed over and kept until the target has answered. In the journal.
+    /// An instance is handed over and kept in custody until the target has answered. In the journal.
     Custody {
         /// The instance.
         instance: InstanceId,
@@ -212,12 +212,12 @@ pub enum Happened<N> {
     },
     /// A new instance is offered to a target. In the journal.
     Offer(OfferState<N>),
-    /// The target has said that it took what was handed over or offered. In the journal.
+    /// The target has confirmed that it took what was handed over or offered. In the journal.
     Taken {
         /// Which transfer.
         transfer: String,
     },
-    /// The target has said that it will never take what was offered, or what an operator ended meanwhile. In the journal.
+    /// The target will never take what was offered, or what an operator ended in the meantime. In the journal.
     NotTaken {
         /// Which transfer.
         transfer: String,
@@ -244,7 +244,7 @@ pub enum Happened<N> {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
-    /// An operator gave an instance another description of its application. In the journal.
+    /// An operator updated an instance to another description of its application. In the journal.
     Updated {
         /// The instance.
         instance: InstanceId,
@@ -273,7 +273,7 @@ pub enum Happened<N> {
         /// The instance.
         instance: InstanceId,
     },
-    /// A client request reached an instance that sleeps, and its manager did not let it wake.
+    /// A client request reached a sleeping instance, and its manager did not let it wake.
     WakeRefused {
         /// The instance.
         instance: InstanceId,
@@ -297,7 +297,7 @@ pub enum Happened<N> {
         /// Its journal.
         journal: String,
     },
-    /// An agent's proposal is put to a target, and the agent is frozen.
+    /// An agent's proposal is sent to a target, and the agent is frozen.
     Prepare {
         /// By which transfer.
         transfer: String,
@@ -308,33 +308,33 @@ pub enum Happened<N> {
         /// Whom.
         target: N,
     },
-    /// A transfer that was being prepared was given up.
+    /// A transfer that was being prepared was aborted.
     GaveUp {
         /// Which transfer.
         transfer: String,
     },
-    /// A place is kept for an instance that may come.
+    /// Hardware is reserved for an instance that may come.
     Reserved(ReservedState),
-    /// A place is no longer kept. A copy that was started in it counts as hardware until it is freed.
+    /// A reservation ended. A copy that was started for it counts as hardware until it is freed.
     Released {
         /// Which transfer.
         transfer: String,
         /// Whether a copy was started in it.
         is_started: bool,
     },
-    /// The copy of a place that was released has stopped.
+    /// The copy of a dropped reservation has stopped.
     Freed {
         /// The copy.
         workload: String,
     },
-    /// Other neighbours are reached than before, or the facts of one became known.
+    /// The reachable neighbours have changed, or the facts of one became known.
     Neighbours {
         /// Those that are reached, in the order in which agents see them.
         up: Vec<N>,
         /// Those of them whose facts are known.
         told: Vec<N>,
     },
-    /// An operator drains the node, or lets it take instances again.
+    /// An operator drains the node, or lets it accept instances again.
     Draining {
         /// Whether it is drained now.
         is_draining: bool,

@@ -1,4 +1,4 @@
-//! What the owners of nodes did to what runs there.
+//! The actions of nodes' owners.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::record::{OwnerAct, OwnerActKind, Target};
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// The owner of a node did this after a cycle, in this order.
+    /// The actions of a node's owner after a cycle, in this order.
     pub fn owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
         if self.summing.is_some() {
             return self.count_owner(time, node, acts);

@@ -60,7 +60,8 @@ pub struct Evaluation<'a> {
     pub max_rate: Option<f64>,
 }
 
-/// What an agent saw, remembered, and was told by its policy. The lists are iterators, so that nothing is copied for a record.
+/// What an agent saw and remembered, and the decision of its policy. The lists are iterators, so that nothing is copied
+/// for a record.
 #[derive(Clone, Debug)]
 pub struct Decided<R, M, S> {
     /// [`RequestsSeen`], in the order seen.
@@ -69,9 +70,9 @@ pub struct Decided<R, M, S> {
     pub inhibited: M,
     /// Each [`Solution`] of the policy, in order.
     pub solutions: S,
-    /// What stopped the policy before it gave all its solutions.
+    /// What stopped the policy before it returned all its solutions.
     pub ending: Option<String>,
-    /// What was drawn for this evaluation, if the policy asks for randomness.
+    /// The number drawn for this evaluation, if the policy uses randomness.
     pub random: Option<u32>,
 }
 
@@ -82,7 +83,7 @@ pub struct RequestsSeen {
     pub neighbour: Option<NodePlace>,
     /// How many came in the last evaluation period.
     pub rate: f64,
-    /// The latency of the path, without waiting.
+    /// The latency of the path, without queueing.
     pub latency: f64,
 }
 
@@ -107,7 +108,7 @@ pub enum Solution<'a> {
     },
 }
 
-/// What an agent asked for and what became of it.
+/// An agent's proposal and its outcome.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
     /// The agent's instance.
@@ -122,7 +123,7 @@ pub struct Judged<'a> {
     pub created: Option<InstanceId>,
 }
 
-/// What an operator asked for and what became of it.
+/// An operator's deployment and its outcome.
 #[derive(Clone, Debug)]
 pub struct Deployed<'a> {
     /// What to deploy.
@@ -131,13 +132,13 @@ pub struct Deployed<'a> {
     pub node: NodePlace,
     /// The policy of the new agent.
     pub policy: PolicyPlace,
-    /// What the manager of the node said.
+    /// The verdict of the node's manager.
     pub verdict: &'a Verdict,
     /// The new instance, if it was accepted.
     pub created: Option<InstanceId>,
 }
 
-/// What the owner of a node did to an instance there, and why.
+/// The action of a node's owner on an instance there, and the reason.
 #[derive(Clone, Debug)]
 pub struct OwnerAct<'a> {
     /// The instance.
@@ -150,7 +151,7 @@ pub struct OwnerAct<'a> {
     pub reason: &'a str,
 }
 
-/// What the owner of a node did to an instance there.
+/// An action of a node's owner on an instance there.
 #[derive(Clone, Debug)]
 pub enum OwnerActKind<'a> {
     /// It is gone.
@@ -211,14 +212,14 @@ pub struct Worth {
     pub instances: i64,
 }
 
-/// What became of the client requests of a user.
+/// The results of the client requests of a user.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sent {
     /// How many were served.
     pub served: u64,
     /// How many were lost.
     pub lost: u64,
-    /// How long those that were served took, all together.
+    /// The total response time of the served ones.
     pub response: Duration,
 }
 

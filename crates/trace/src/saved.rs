@@ -9,7 +9,7 @@ use crate::record::Detail;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// All that the rest of the trace depends on, to be written down.
+    /// The state to be stored in a checkpoint.
     pub fn saved(&self) -> impl Serialize + '_ {
         // A new field does not compile until it is decided here whether the rest of the trace depends on it.
         let TraceWriter {
@@ -30,7 +30,7 @@ impl<W: Write> TraceWriter<W> {
         (seen, clients, usage, totals, summing, latencies, (has_models, calls))
     }
 
-    /// Resumes the trace of which [`TraceWriter::saved`] was written down.
+    /// Resumes the trace from the state stored by [`TraceWriter::saved`].
     pub fn resumed<'de, D: Deserializer<'de>>(out: W, detail: Detail, saved: D) -> Result<TraceWriter<W>, D::Error> {
         let (seen, clients, usage, totals, summing, latencies, (has_models, calls)) = Deserialize::deserialize(saved)?;
         let (line, broken, hops) = (Vec::new(), None, None);
@@ -51,7 +51,7 @@ impl<W: Write> TraceWriter<W> {
         })
     }
 
-    /// Whether what was resumed can be of a trace with this header.
+    /// Whether the resumed state is consistent with a trace with this header.
     pub fn is_of(&self, header: &Header<'_>) -> bool {
         let is_summed = self.detail == Detail::Summary;
         let applications = header.applications.len();

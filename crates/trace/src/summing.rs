@@ -1,4 +1,4 @@
-//! What a trace of counts has in place of single events.
+//! The counts that replace single events in a trace of counts.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::place::{ApplicationPlace, NodePlace, UserPlace};
 use crate::record::{OwnerAct, OwnerActKind};
 use crate::writer::TraceWriter;
 
-/// What is counted instead of told.
+/// What is counted instead of recorded individually.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Summing {
     application_of_user: Vec<ApplicationPlace>,
@@ -24,11 +24,11 @@ pub(crate) struct Summing {
     has_sleep: bool,
     /// By application, then by tier.
     placed: Vec<u64>,
-    /// When users moved last, and how many of each application; told as soon as something else happens.
+    /// When users moved last, and how many of each application; written as soon as something else happens.
     moves: Option<(Time, Vec<u64>)>,
 }
 
-/// What became of the agents of an application in a cycle, in the order of the record.
+/// The outcomes of the agents of an application in a cycle, in the order of the record.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Row {
     nop: u64,
@@ -59,7 +59,7 @@ impl Summing {
         }
     }
 
-    /// Whether it can have summed up a run with this header.
+    /// Whether it is consistent with a run with this header.
     pub(crate) fn is_of(&self, header: &Header<'_>) -> bool {
         let founded = Summing::new(header);
         self.application_of_user == founded.application_of_user
@@ -140,7 +140,7 @@ impl Counts<'_> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// A user moved. Moves of one time are told together.
+    /// A user moved. Moves of one time are written together.
     pub(crate) fn count_move(&mut self, time: Time, user: UserPlace) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
             self.tell_moves();
@@ -151,7 +151,7 @@ impl<W: Write> TraceWriter<W> {
         moves[summing.application_of_user[user.position()].position()] += 1;
     }
 
-    /// Tells of the moves that were counted last.
+    /// Writes the moves that were counted last.
     pub(crate) fn tell_moves(&mut self) {
         let Some((time, moves)) = self.summing.as_mut().and_then(|summing| summing.moves.take()) else { return };
         self.begin("handovers", time);
@@ -161,8 +161,8 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// The managers judged what was pending; `outcomes` counts what, application by application. Does nothing unless the detail is
-    /// `summary`.
+    /// The managers judged the pending requests; `outcomes` counts them by application. Does nothing unless the detail
+    /// is `summary`.
     pub fn count_cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Counts<'_>)) {
         let rows = vec![Row::default(); self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
@@ -211,7 +211,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// The owner of a node did something to what runs there.
+    /// The owner of a node acted on instances there.
     pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
         // Of each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];

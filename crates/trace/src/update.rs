@@ -9,7 +9,7 @@ use crate::place::{ApplicationPlace, PolicyPlace};
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// The agents of an application follow another policy from now on, with an empty memory.
+    /// The agents of an application switch to another policy, with an empty memory.
     pub fn updated(&mut self, time: Time, application: ApplicationPlace, policy: PolicyPlace) {
         self.begin("update", time);
         for place in [application.0, policy.0] {

@@ -19,13 +19,13 @@ pub struct TraceWriter<W: Write> {
     pub(crate) out: W,
     pub(crate) detail: Detail,
     pub(crate) line: Vec<u8>,
-    /// The first thing that went wrong in writing; after that, nothing is written.
+    /// The first write error; after it, nothing is written.
     pub(crate) broken: Option<io::Error>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) clients: Vec<Client>,
     pub(crate) usage: Vec<Usage>,
     pub(crate) totals: Totals,
-    /// What is counted instead of told, where that is so.
+    /// What is counted instead of recorded individually, in a trace of counts.
     pub(crate) summing: Option<Box<Summing>>,
     /// What the clients of each application saw in the whole run, where the header asks for it.
     pub(crate) latencies: Option<Vec<Latency>>,

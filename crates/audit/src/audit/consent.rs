@@ -1,4 +1,4 @@
-//! What the managers' own policies said, asked again.
+//! Recomputes the verdicts of the managers' own policies.
 
 use mario_domain::OperationName;
 
@@ -9,10 +9,10 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
 impl Audit {
-    /// Asks the policy of a node whether it accepts an instance that is there from the beginning: it was deployed, like those
-    /// before it, in a first cycle that is not in the trace.
+    /// Evaluates the policy of a node for an instance of the initial deployment: it was deployed, like those before it,
+    /// in a first cycle that is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
-        // A trace of counts does not tell which nodes are absent, so nobody knows the neighbours that the manager saw.
+        // A trace of counts does not record which nodes are absent, so the neighbours that the manager saw are unknown.
         let is_told = self.header.detail != Detail::Summary;
         let needed = self.needed(application);
         let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_told) else { return };
@@ -37,7 +37,7 @@ impl Audit {
         }
     }
 
-    /// Asks the nodes concerned that have policies of their own again. `reason` is what was said, if it was no.
+    /// Evaluates the policies of the nodes concerned again. `reason` is the recorded one, if it was inhibited.
     pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let instance = case.agent.map(|agent| &self.world.agent(agent).instance);
@@ -63,7 +63,7 @@ impl Audit {
                 Answer::Accepts => None,
                 Answer::Refuses(rule) => Some(rule),
             };
-            // What the allowance cut short is no answer.
+            // An answer cut short by the budget does not count.
             if self.allowance.is_spent() {
                 return;
             }

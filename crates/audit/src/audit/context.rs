@@ -111,7 +111,7 @@ impl Audit {
         (state.is_leaving, state.has_given_notice) = (true, true);
     }
 
-    /// The agents of an application follow another policy from now on.
+    /// The agents of an application switch to another policy.
     pub(super) fn updated(&mut self, record: &Update) {
         const FIRST_FORMAT: u64 = 3;
         self.counts.context_changes += 1;

@@ -1,4 +1,4 @@
-//! Rule r1: what is judged, and what is enacted.
+//! Rule r1: verdicts and their effects.
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
@@ -9,7 +9,7 @@ use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, V
 use crate::texts::{rule_text, wish_text};
 use crate::world::{AgentPlace, Arrival, InstanceState, Pending, Standing};
 
-/// What an accepted request does to the world.
+/// The effect of an accepted request on the world.
 pub(super) enum Enactment {
     Go(AgentPlace),
     Travel(AgentPlace, u32),
@@ -21,23 +21,23 @@ pub(super) enum Enactment {
 pub(super) struct Case<'a> {
     /// For findings.
     pub(super) who: String,
-    /// The agent that asks; none for an operator.
+    /// The agent that proposes; `None` for an operator.
     pub(super) agent: Option<AgentPlace>,
     /// The node that the agent is on.
     pub(super) own: Option<u32>,
     pub(super) operation: OperationName,
-    /// Where it leads; `None` for a name that no node has, and for an undeploy.
+    /// Its target; `None` for an unknown name, and for an undeploy.
     pub(super) target: Option<u32>,
     pub(super) target_id: Id,
     pub(super) application: u32,
-    /// What it needs where it leads to.
+    /// The hardware that it needs at its target.
     pub(super) needed: Hardware,
-    /// How the instance is run after an adapt, a sleep or a wake, or the rule that speaks against it.
+    /// How the instance is run after an adapt, a sleep or a wake, or the rule that inhibits it.
     pub(super) change: Option<Result<InstanceState, Rule>>,
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
-/// What speaks against a request, by the rules that every node has.
+/// What inhibits a request, by the rules that every node has.
 #[derive(Clone)]
 struct Against {
     /// What makes an adapt, a sleep or a wake impossible, whatever the hardware.
@@ -89,7 +89,7 @@ impl Audit {
         }
     }
 
-    /// Everything that was proposed since the last cycle has been judged by now.
+    /// Everything that was proposed since the last cycle must have been judged by now.
     fn require_all_judged(&mut self) {
         for (place, instance) in std::mem::take(&mut self.waiting) {
             if self.world.standing(&instance) != Some(Standing::There(place)) {
@@ -103,7 +103,7 @@ impl Audit {
         }
     }
 
-    /// The agent whose turn it is, and what it waits for.
+    /// The next agent to be judged, and its proposal.
     fn turn(&mut self, instance: &InstanceId, does: &str) -> Option<(AgentPlace, Pending)> {
         let place = self.present(instance, does)?;
         let cycle = self.counts.cycles;
@@ -119,8 +119,7 @@ impl Audit {
         Some((place, pending))
     }
 
-    /// Without evaluations in the trace, it is known all the same that an agent evaluates one period after it appeared, and not
-    /// before.
+    /// Even without recorded evaluations, an agent evaluates no earlier than one period after it appeared.
     fn require_old_enough(&mut self, place: AgentPlace) {
         // A plan may also move an instance whose agent has not evaluated.
         if self.header.detail == Detail::Full || self.header.arbitration == Arbitration::Central {
@@ -203,10 +202,10 @@ impl Audit {
         }
     }
 
-    /// Whether this is what the agent waits for.
+    /// Whether this is the agent's proposal.
     fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
         if self.header.arbitration == Arbitration::Central {
-            // A plan says what happens there, and whether it is a good one is nobody's rule.
+            // With a plan, any operation is allowed; no rule says whether the plan is good.
             return true;
         }
         let Pending::Wish(pending) = pending else { return false };
@@ -281,7 +280,7 @@ impl Audit {
         self.require_target(case);
         self.require_consent(case, None);
         self.promise(case);
-        // A name that no node has is a finding already, and nothing can be there.
+        // An unknown name is already a finding, and has no node.
         let Some(to) = case.target else { return };
         let agent = self.world.agent(place);
         let (application, policy) = (agent.application, agent.policy);
@@ -326,7 +325,7 @@ impl Audit {
         self.promising.push(node);
     }
 
-    /// Room for an accepted request: it must be there, and is taken.
+    /// Hardware for an accepted request: it must be free, and is reserved.
     fn promise(&mut self, case: &Case<'_>) {
         let Some(to) = case.target else { return };
         self.require_room(to, case.needed, &case.who);
@@ -342,7 +341,7 @@ impl Audit {
         self.promising.push(to);
     }
 
-    /// An accepted request leads to a node that it may lead to.
+    /// The target of an accepted request must be valid.
     fn require_target(&mut self, case: &Case<'_>) {
         let against = self.against(case);
         let id = &case.target_id;
@@ -394,7 +393,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Nobody looks whether the target is a neighbour there. An undeploy has none.
+            // There, targets need not be neighbours. An undeploy has none.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
@@ -414,7 +413,7 @@ impl Audit {
         self.find(FindingKind::Reason, &case.who, expected, found());
     }
 
-    /// What the reason should have been; `None` when it is true.
+    /// The expected reason; `None` when the recorded one is true.
     fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: &Against) -> Option<String> {
         let target = &case.target_id;
         let own = case.own.map(|own| self.node_id(own).id().clone());

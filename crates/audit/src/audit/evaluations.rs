@@ -32,7 +32,7 @@ impl Audit {
         let last = self.world.agent_mut(place).last_seen.take();
         let seen = match (&record.seen, last) {
             (Some(seen), last) => {
-                // The memory of the last evaluation is used again.
+                // Reuses the memory of the last evaluation.
                 let mut kept = last.unwrap_or_default();
                 kept.clone_from(seen);
                 kept
@@ -98,7 +98,7 @@ impl Audit {
         }
     }
 
-    /// What the evaluation leaves behind: a count, a pending proposal, and the loss of old memories.
+    /// The effects of the evaluation: a count, a pending proposal, and the expiry of old memories.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -135,8 +135,8 @@ impl Audit {
         }
     }
 
-    /// When an agent evaluates next: a period after its last evaluation, or after it appeared. The agents that are there
-    /// when all of them come to life evaluate together, before all others.
+    /// When an agent evaluates next: a period after its last evaluation, or after it appeared. The agents of the
+    /// initial deployment evaluate together, before all others.
     fn due(&self, agent: &Agent, first: f64) -> f64 {
         let period = self.header.evaluation_period;
         match agent.last_evaluation {
@@ -158,7 +158,7 @@ impl Audit {
         }
     }
 
-    /// Whether an agent fell silent before the end.
+    /// Whether an agent stopped evaluating before the end.
     pub(super) fn require_all_evaluated(&mut self, end: f64) {
         let Some(first) = self.first_evaluation else { return };
         let mut silent = Vec::new();
@@ -211,11 +211,11 @@ impl Audit {
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With another routing, a request may reach an instance by the way to another one.
+        // With another routing, a request may reach an instance on the path to another one.
         let is_by_own_way = self.header.routing == "nearest";
         for fact in requests.iter().filter(|_| is_by_own_way) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };
-            // What reached the instance before it moved came through the neighbours of the node where it was.
+            // Requests before the instance moved came through the neighbours of its former node.
             let left = &self.world.agent(place).left;
             let is_neighbour = std::iter::once(&node).chain(left).any(|node| self.world.are_linked(*node, neighbour));
             if !is_neighbour {
@@ -247,7 +247,7 @@ impl Audit {
             Neighbour::Own => own_id(),
             Neighbour::Node(node) => self.node_id(node).id().clone(),
         };
-        // Numbers stand by value, and a float before the integer that it equals.
+        // Numbers are ordered by value, and a float comes before the integer that it equals.
         let number = |one: Quantity, other: Quantity| {
             let rank = |quantity: Quantity| quantity.as_whole().is_some();
             one.value().total_cmp(&other.value()).then_with(|| rank(one).cmp(&rank(other)))
@@ -279,7 +279,7 @@ fn own_id() -> Id {
     Id::name(mario_domain::SELF).expect("it has characters")
 }
 
-/// Whether two times are the same but for what adding fractions loses.
+/// Whether two times are equal up to rounding errors.
 pub(super) fn is_same_time(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

@@ -1,4 +1,4 @@
-//! What a header says that cannot be, whatever follows it.
+//! Contradictions within a header.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -7,14 +7,14 @@ use rustc_hash::FxHashSet;
 
 use crate::reader::{Arbitration, Header, Memory};
 
-/// What speaks against a header: what it is about, what should be there, and what is there.
+/// A fault of a header: its subject, what is expected, and what was found.
 pub(super) type Fault = (String, String, String);
 
 /// The names of the strategies that a header may have.
 const OBSERVATIONS: [&str; 2] = ["arrivals", "route-entries"];
 const ROUTINGS: [&str; 2] = ["nearest", "least-used"];
 
-/// Everything that cannot be in a header.
+/// All faults of a header.
 pub(super) fn faults(header: &Header) -> Vec<Fault> {
     let mut faults = Vec::new();
     let positive = [
@@ -57,7 +57,7 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
         let who = format!("format {}", header.mario_trace);
         faults.push((who, words(is_fourth), words(header.live.is_some())));
     }
-    // An application that was described anew while the nodes ran is there as often as it was described.
+    // An application that was updated while the nodes ran occurs once for each description.
     if header.live.is_none() {
         same_ids("application", header.applications.iter().map(|application| &application.id), &mut faults);
     }
@@ -108,7 +108,7 @@ fn flavours(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Applications sleep in format 6, and in traces of live nodes; how long an instance takes to start is no less than nothing.
+/// Applications sleep only in format 6, and in traces of live nodes; the start time of an instance is not negative.
 fn sleep(header: &Header, faults: &mut Vec<Fault>) {
     for application in &header.applications {
         let Some(sleep) = application.sleep else { continue };

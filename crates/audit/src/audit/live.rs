@@ -1,15 +1,15 @@
-//! The audit of live nodes: who owns what, who keeps what in custody, and what was promised.
+//! The audit of live nodes: ownership, custody, and reservations.
 //!
-//! Each node tells what its journal has, and what it promised beside. The nodes are replayed together: what one has handed over, another must have
-//! taken before the first may forget it.
+//! Each node records its journal and its reservations. The nodes are replayed together: what one has handed over,
+//! another must have taken before the first may forget it.
 //!
 //! | file | what is checked |
 //! |---|---|
-//! | `node` | one node: its records follow each other, what it has fits, what it says that it has follows from what it told |
+//! | `node` | one node: its records are consecutive, its hardware suffices, its reported state follows from its records |
 //! | `transfers` | between nodes: owners, epochs, departures and arrivals |
-//! | `agents` | what agents saw, decided and asked for, and what became of it |
-//! | `owners` | owners of nodes evict only what was told to leave, and had its evaluations |
-//! | `decisions` | decisions are made again |
+//! | `agents` | what agents saw, decided and proposed, and the outcome |
+//! | `owners` | owners of nodes evict only announced instances, after their evaluations |
+//! | `decisions` | decisions are recomputed |
 
 mod agents;
 mod decisions;
@@ -30,15 +30,15 @@ use decisions::LiveDecisions;
 use node::LiveNode;
 use transfers::{Departure, Life};
 
-/// What live nodes have told so far.
+/// The state of live nodes so far.
 pub(super) struct LiveWorld {
     header: Arc<Header>,
     nodes: Vec<LiveNode>,
-    /// Every instance that was ever told of.
+    /// Every instance ever recorded.
     lives: BTreeMap<InstanceId, Life>,
     /// Every transfer that left a node.
     departures: BTreeMap<String, Departure>,
-    /// Where instances are, as everybody is told by cycles.
+    /// Where instances are, according to cycles.
     placed: BTreeMap<InstanceId, u32>,
     /// What each agent proposed at its last evaluation.
     proposals: BTreeMap<InstanceId, Option<Wish>>,
@@ -48,7 +48,7 @@ pub(super) struct LiveWorld {
     counts: Totals,
     /// For each application, how often its agents evaluated, and the rates that they saw.
     usage: Vec<(u64, f64)>,
-    /// What is wrong and was not told yet.
+    /// Findings that were not reported yet.
     found: Vec<Found>,
 }
 
@@ -61,7 +61,7 @@ enum Expected {
     Undeploy { instance: InstanceId },
 }
 
-/// Something that is wrong: of which kind, about whom, what was expected, and what is there.
+/// A finding: its kind, its subject, what was expected, and what was found.
 type Found = (FindingKind, String, String, String);
 
 impl LiveWorld {
@@ -196,7 +196,7 @@ impl Audit {
         }
     }
 
-    /// What a trace of live nodes says once only.
+    /// What a trace of live nodes records only once.
     pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
         let mut taken = vec![
             "names, policies and facts, and when things happened, within the order that records and transfers allow",

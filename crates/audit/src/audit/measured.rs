@@ -1,4 +1,4 @@
-//! What is measured at the end of a run, where the header asks for it.
+//! Optional measures at the end of a run.
 
 use super::Audit;
 use crate::finding::FindingKind;

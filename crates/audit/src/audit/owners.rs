@@ -1,4 +1,4 @@
-//! What the owners of nodes do to what runs there: after each cycle, and as their policies say.
+//! The actions of nodes' owners: after each cycle, and as their policies say.
 
 use mario_domain::{Hardware, Id, InstanceId};
 
@@ -7,7 +7,7 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 use crate::world::{AgentPlace, InstanceState, Notice, Standing};
 
-/// Where the owners are, and what they have done since the last cycle.
+/// The owners, and their actions since the last cycle.
 #[derive(Default)]
 pub(super) struct OwnersTurn {
     /// The nodes whose owners have initiative, where their policies are asked.
@@ -33,8 +33,8 @@ impl Audit {
         self.owners.since = self.time;
     }
 
-    /// Something else than what an owner did follows. Who had the last evaluation is gone by now, and the other owners wanted
-    /// nothing.
+    /// A record other than an owner's action follows. Due evictions must have happened by now, and the other owners
+    /// wanted nothing.
     pub(super) fn end_turn_of_owners(&mut self) {
         let Some(acted) = self.owners.acted.take() else { return };
         let nodes = std::mem::take(&mut self.owners.nodes);
@@ -89,7 +89,7 @@ impl Audit {
         }
     }
 
-    /// Those who have had their last evaluation are evicted, in the order in which they came.
+    /// Instances whose agents have had their last evaluation are evicted, in the order of arrival.
     fn require_evicted_in_order(&mut self, node: u32, evictions: &[OwnerAct]) {
         if self.header.detail != Detail::Full {
             return;
@@ -119,11 +119,11 @@ impl Audit {
         }
     }
 
-    /// Asks the owner of a node again what it wants.
+    /// Evaluates the policy of a node's owner again.
     fn require_wanted(&mut self, node: u32, found: &[OwnerAct]) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let Some(expected) = acceptances.wanted(&self.header, &self.world, node) else { return };
-        // What the allowance cut short is no answer.
+        // An answer cut short by the budget does not count.
         if self.allowance.is_spent() {
             return;
         }

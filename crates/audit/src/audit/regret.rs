@@ -1,4 +1,4 @@
-//! How far the placement is said to be from the best.
+//! The recorded comparisons of the placement with the best.
 
 use mario_domain::Capacity;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,8 +11,8 @@ use crate::reader::{Detail, Regret, Search, Worth};
 #[derive(Default)]
 pub(super) struct Comparisons {
     last: Option<Regret>,
-    /// What the best placement is worth while users and infrastructure stay as they are, where it is better than the
-    /// placement was: then it was found, and is found again.
+    /// The value of the best placement while users and infrastructure do not change, if it is better than the
+    /// placement: it was found, and will be found again.
     best: Option<Worth>,
     /// The time between two activations of the managers: that of the first comparison.
     period: f64,
@@ -21,7 +21,7 @@ pub(super) struct Comparisons {
     has_placement_changed: bool,
     /// The time of the last cycle.
     last_cycle: Option<f64>,
-    /// The time of a cycle that was just told of.
+    /// The time of a cycle that was just recorded.
     awaited: Option<f64>,
     /// The time of a cycle after which there was no comparison.
     missing: Option<f64>,
@@ -87,7 +87,8 @@ impl Audit {
         }
     }
 
-    /// What can be counted is counted; who is satisfied, how late, and what the best is, nobody can see in a trace.
+    /// What can be counted is checked; satisfied users, latencies and the best placement cannot be derived from a
+    /// trace.
     pub(super) fn regret(&mut self, record: &Regret) {
         self.check_comparison_time(record);
         self.check_regret_counts(record);
@@ -146,7 +147,7 @@ impl Audit {
     }
 
     fn check_regret_counts(&mut self, record: &Regret) {
-        // A trace of counts does not tell who is connected.
+        // A trace of counts does not record who is connected.
         let (users, is_known) = match self.header.detail {
             Detail::Summary => (self.header.users.len(), false),
             Detail::Full | Detail::Operations => (self.world.users.iter().flatten().count(), true),
@@ -185,7 +186,7 @@ impl Audit {
             ("applications present", present as u64, best.present),
             ("instances", self.instances_max(), best.instances),
         ];
-        // A trace of counts does not tell where users are.
+        // A trace of counts does not record where users are.
         if self.header.detail != Detail::Summary {
             let fits = |application: u32, node: u32| {
                 let part = self.comparisons.parts[node as usize];
@@ -249,7 +250,7 @@ impl Audit {
             let word = Search::as_str;
             self.find(FindingKind::Regret, "the search", word(last.search), word(record.search));
         }
-        // A trace of counts does not tell of nodes and links.
+        // A trace of counts does not record nodes and links.
         let Comparisons { have_users_changed, has_infrastructure_changed, has_placement_changed, best, .. } =
             self.comparisons;
         if self.header.detail == Detail::Summary || have_users_changed || has_infrastructure_changed {
@@ -263,7 +264,7 @@ impl Audit {
         let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
-            // The best was the placement itself, and whatever else is found is worth no more.
+            // The best was the placement itself, and anything else found is worth no more.
             None => !better(last.best, record.actual).is_less_than(&record.best),
         };
         if !is_true {
@@ -287,7 +288,7 @@ fn found(record: &Regret) -> Option<Worth> {
     (record.best != record.actual).then_some(record.best)
 }
 
-/// Whether two times are the same but for what adding fractions loses.
+/// Whether two times are equal up to rounding errors.
 fn is_same_time(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

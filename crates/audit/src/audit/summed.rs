@@ -1,4 +1,4 @@
-//! Traces of counts: instances by application and tier instead of one by one.
+//! Traces of counts: instances by application and tier instead of individually.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl Audit {
         self.require_each_once(record.moves.iter().map(|(application, count)| ((*application, 0), *count)));
     }
 
-    /// What is counted is counted once, in order, and not told where it is nothing.
+    /// Each count occurs once, in order, and zero counts are omitted.
     fn require_each_once(&mut self, rows: impl Iterator<Item = ((u32, u32), u64)>) {
         let mut last = None;
         let mut is_true = true;
@@ -95,7 +95,7 @@ impl Audit {
         }
     }
 
-    /// A cycle: as many instances of each application as its operations leave, and in each tier no more than it holds.
+    /// A cycle: the instances of each application must match its operations, and in each tier must fit.
     pub(super) fn counted(&mut self, record: &Counted) {
         self.counts.cycles += 1;
         let accepted = self.counts.accepted();

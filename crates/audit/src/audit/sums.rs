@@ -1,10 +1,10 @@
-//! What is summed up: by step, at the end of the run, and in the totals.
+//! Sums: by step, at the end of the run, and in the totals.
 
 use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Client, Clients, Detail, End, Header, Responses, Totals, Usage};
 
-/// Sums of the same response times in another order differ by what adding fractions loses: less than this part of them.
+/// Sums of the same response times in another order differ by rounding errors: less than this part of them.
 const SUM_TOLERANCE: f64 = 1e-8;
 
 /// How many times the length of a run a response may take.
@@ -13,7 +13,7 @@ const DELAY_MAX: f64 = 1e6;
 /// What lies in a bin of a histogram is known as exactly as the bounds of the bin are.
 const BIN_TOLERANCE: f64 = 1e-6;
 
-/// Sums that the trace gives in more than one way.
+/// Quantities that the trace sums up in more than one way.
 pub(super) struct Sums {
     /// For each application, how many users it has.
     users: Vec<u64>,
@@ -209,7 +209,7 @@ impl Audit {
         let sum = requests / self.header.applications[record.application as usize].max_rate.value()
             + self.sums.used_in_flavours[record.application as usize];
         self.sums.told_evaluations = self.sums.told_evaluations.saturating_add(record.evaluations);
-        // Without evaluations in the trace, nobody can add them up.
+        // Without recorded evaluations, they cannot be added up.
         if self.header.detail == Detail::Full {
             if (evaluations, sum) != (record.evaluations, record.sum) {
                 let expected = format!("a usage of {sum} in {evaluations} evaluations");
@@ -229,7 +229,7 @@ impl Audit {
         }
     }
 
-    /// An agent that fell silent explains a usage that is less than it should be, so it is looked for before that.
+    /// An agent that stopped evaluating explains a low usage, so it is searched for before that.
     fn require_all_evaluated_once(&mut self, time: f64) {
         if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
             self.require_all_evaluated(time);
@@ -364,7 +364,7 @@ impl Audit {
     /// Whether users move at this time without a change of the infrastructure.
     pub(super) fn is_step(&self, time: f64) -> bool {
         let step = self.header.step;
-        // A step that is no step is found in the header.
+        // An invalid step is found in the header.
         step.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || is_near((time / step).round() * step, time)
     }
 }

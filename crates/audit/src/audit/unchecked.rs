@@ -4,7 +4,7 @@ use super::{Audit, Decide};
 use crate::reader::{Arbitration, Detail};
 
 impl Audit {
-    /// What is said once only, in words.
+    /// What is recorded only once, in words.
     pub(super) fn taken(&self) -> Vec<&'static str> {
         if let Some(live) = &self.live {
             return Audit::taken_live(live);

@@ -29,7 +29,7 @@ pub struct Header {
     pub step: f64,
     /// The time between two evaluations of one agent.
     pub evaluation_period: f64,
-    /// What one decision may cost, in inferences, if that is not the default.
+    /// The budget of one decision, in inferences, if that is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
     /// How much is recorded.
@@ -40,9 +40,9 @@ pub struct Header {
     pub routing: String,
     /// How requests to manage are judged.
     pub arbitration: Arbitration,
-    /// How long agents remember what was inhibited.
+    /// How long agents remember inhibitions.
     pub memory: Memory,
-    /// With a periodic memory: at every so-manieth evaluation everything is forgotten.
+    /// With a periodic memory: it is cleared every this many evaluations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
     /// If owners of nodes have initiative: how many evaluations an agent has left when its eviction is announced.
@@ -59,13 +59,13 @@ pub struct Header {
     /// What the tiers are called, from the top down; empty when they have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
-    /// Whether the trace tells of each application which requests were late and how long they took.
+    /// Whether the trace records for each application which requests were late and how long they took.
     #[serde(default, skip_serializing_if = "is_false")]
     pub measures: bool,
-    /// How energy, money and carbon are reckoned.
+    /// The models of energy, money and carbon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Models>,
-    /// What is so of live nodes alone.
+    /// Data of live nodes only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<TracedLive>,
     /// Where.
@@ -96,7 +96,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Whether a trace of this detail has records of this kind.
+    /// Whether a trace of this level has records of this kind.
     pub fn has(self, record: &Record) -> bool {
         match record {
             Record::Evaluation(_) => self == Detail::Full,
@@ -134,21 +134,21 @@ impl Detail {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arbitration {
-    /// By the managers of all nodes concerned; what is accepted is enacted together.
+    /// By the managers of all nodes concerned; all accepted operations are enacted together.
     Managers,
     /// Each is enacted before the next is judged, by free hardware alone.
     Sequential,
-    /// A plan that was made with a view of everything is enacted step by step.
+    /// The plan of a central planner is enacted step by step.
     Central,
 }
 
-/// How long agents remember what was inhibited.
+/// How long agents remember inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
     /// For as many of their last evaluations as their policy says.
     Sliding,
-    /// Everything is forgotten at every so-manieth evaluation.
+    /// The memory is cleared periodically.
     Periodic,
 }
 
@@ -270,7 +270,7 @@ impl Header {
         self.applications.iter().any(|application| application.sleep.is_some())
     }
 
-    /// What is wrong with the places that the header names, if anything is.
+    /// What is wrong with the indices in the header, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         let (nodes, applications, policies) = (self.nodes.len(), self.applications.len(), self.policies.len());
         for table in [nodes, applications, policies, self.users.len()] {

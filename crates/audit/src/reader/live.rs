@@ -1,4 +1,4 @@
-//! What a trace of live nodes has beside what all traces have.
+//! The additional content of traces of live nodes.
 
 use mario_domain::{AgentOperation, Capacity, Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::record::Reason;
 pub struct TracedLive {
     /// The time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Nodes that are named and tell nothing.
+    /// Nodes that are named and have no records.
     #[serde(default)]
     pub silent: Vec<u32>,
     /// Nodes with an acceptance policy of their own.
@@ -29,13 +29,13 @@ pub struct Live {
     pub time: f64,
     /// On which node.
     pub node: u32,
-    /// The number of the record in its journal, from 1; `None` for what is not in there.
+    /// The number of the record in its journal, from 1; `None` for what is not in the journal.
     pub number: Option<u64>,
     /// What.
     pub happened: Happened,
 }
 
-/// What happens on a live node. Transfers, copies and journals are told by their names.
+/// An event on a live node. Transfers, copies and journals are identified by name.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened {
@@ -58,7 +58,7 @@ pub enum Happened {
         /// How it became so.
         cause: Cause,
     },
-    /// An instance is handed over and kept until the target has answered.
+    /// An instance is handed over and kept in custody until the target has answered.
     Custody {
         /// The instance.
         instance: InstanceId,
@@ -110,7 +110,7 @@ pub enum Happened {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
-    /// An operator gave an instance another description of its application.
+    /// An operator updated an instance to another description of its application.
     Updated {
         /// The instance.
         instance: InstanceId,
@@ -139,7 +139,7 @@ pub enum Happened {
         /// The instance.
         instance: InstanceId,
     },
-    /// A client request reached an instance that sleeps, and its manager did not let it wake.
+    /// A client request reached a sleeping instance, and its manager did not let it wake.
     WakeRefused {
         /// The instance.
         instance: InstanceId,
@@ -163,7 +163,7 @@ pub enum Happened {
         /// Its journal.
         journal: String,
     },
-    /// An agent's proposal is put to a target.
+    /// An agent's proposal is sent to a target.
     Prepare {
         /// By which transfer.
         transfer: String,
@@ -174,33 +174,33 @@ pub enum Happened {
         /// Whom.
         target: u32,
     },
-    /// A transfer that was being prepared was given up.
+    /// A transfer that was being prepared was aborted.
     GaveUp {
         /// Which transfer.
         transfer: String,
     },
-    /// A place is kept for an instance that may come.
+    /// Hardware is reserved for an instance that may come.
     Reserved(ReservedState),
-    /// A place is no longer kept.
+    /// A reservation ended.
     Released {
         /// Which transfer.
         transfer: String,
-        /// Whether a copy was started in it, which counts until it is freed.
+        /// Whether a copy was started for it, which counts until it is freed.
         is_started: bool,
     },
-    /// The copy of a place that was released has stopped.
+    /// The copy of a dropped reservation has stopped.
     Freed {
         /// The copy.
         workload: String,
     },
-    /// Other neighbours are reached than before, or the facts of one became known.
+    /// The reachable neighbours have changed, or the facts of one became known.
     Neighbours {
         /// Those that are reached, in the order in which agents see them.
         up: Vec<u32>,
         /// Those of them whose facts are known.
         told: Vec<u32>,
     },
-    /// An operator drains the node, or lets it take instances again.
+    /// An operator drains the node, or lets it accept instances again.
     Draining {
         /// Whether it is drained now.
         is_draining: bool,
@@ -243,24 +243,24 @@ pub enum Cause {
 pub struct NodeState {
     /// How many records its journal has.
     pub records: u64,
-    /// Whether the trace tells everything that led to it.
+    /// Whether the trace has everything that led to it.
     pub follows: bool,
     /// What it owns.
     pub owned: Vec<OwnedState>,
-    /// What it handed over and has heard nothing of.
+    /// Instances in custody, not answered yet.
     pub custody: Vec<CustodyState>,
-    /// What it offered and has heard nothing of.
+    /// Grants, not answered yet.
     pub offers: Vec<OfferState>,
-    /// Copies that are to stop, and what they use.
+    /// Stopping copies, and their hardware.
     pub draining: Vec<(String, Hardware)>,
-    /// Copies that are to use less, and what they use beyond that until they do.
+    /// Shrinking copies, and their surplus hardware.
     #[serde(default)]
     pub shrinking: Vec<(String, Hardware)>,
     /// Transfers that it took and whose sources may still ask.
     pub taken: Vec<String>,
     /// Places that it keeps.
     pub reserved: Vec<ReservedState>,
-    /// Copies of places that it no longer keeps, and what they use.
+    /// Copies of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
     /// Transfers that it prepares, and the instances whose agents asked.
     pub preparing: Vec<(String, InstanceId)>,

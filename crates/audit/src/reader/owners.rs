@@ -1,4 +1,4 @@
-//! What the owners of nodes did to what runs there.
+//! The actions of nodes' owners.
 
 use mario_domain::{Id, InstanceId};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! From the text of a line to a record.
 //!
-//! Records are arrays whose first element says what the others are, so they are taken apart element by element, without
-//! a tree of JSON values in between: a trace has as many of them as a run has events.
+//! Records are arrays whose first element determines the others, so they are parsed element by element, without a tree
+//! of JSON values in between: a trace has as many of them as a run has events.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -297,7 +297,7 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
 
 const AGENTS: &str = "this is no operation of an agent";
 
-/// An operation with its target, which is a flavour for an adapt and for nothing else.
+/// An operation with its target, which is a flavour only for an adapt.
 fn wish<E: de::Error>(word: Word, target: Target) -> Result<Wish, E> {
     let operation = operation(word)?;
     let is_right = match target {

@@ -14,7 +14,7 @@ use mario_domain::{AgentOperation, Capacity, Id, InstanceId, Quantity};
 
 use super::header::Header;
 
-/// One thing that happened. Nodes, applications, policies and users are places in the tables of the header.
+/// One event. Nodes, applications, policies and users are indices into the tables of the header.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Record {
     /// An instance was there when the run began.
@@ -25,9 +25,9 @@ pub enum Record {
     Evaluation(Evaluation),
     /// The managers judged what was pending.
     Cycle(Cycle),
-    /// A node went, and what ran on it.
+    /// A node went down, with what ran on it.
     NodeDown(NodeDown),
-    /// A node announced that it will go; it takes nothing new.
+    /// A node announced that it will leave; it accepts nothing new.
     NodeLeaving(NodeEvent),
     /// A node came, or came back.
     NodeUp(NodeEvent),
@@ -53,11 +53,11 @@ pub enum Record {
     Counts(Counted),
     /// Instances went with their nodes, in a trace of counts.
     Gone(Gone),
-    /// The owner of a node did something to what runs there.
+    /// The owner of a node acted on an instance there.
     Owner(Owner),
     /// The same in a trace of counts.
     Owners(Owners),
-    /// A client request reached an instance that slept, and its manager said whether it may wake.
+    /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
     /// The same in a trace of counts.
     Wakings(Wakings),
@@ -116,7 +116,7 @@ pub struct Evaluation {
     pub seen: Option<Seen>,
 }
 
-/// What an agent saw and what its policy said.
+/// What an agent saw and its decision.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Seen {
     /// The client requests.
@@ -125,9 +125,9 @@ pub struct Seen {
     pub inhibited: Vec<Wish>,
     /// The solutions of its policy, in order.
     pub solutions: Vec<Solution>,
-    /// Why the policy did not answer; `None` when it did.
+    /// Why the policy reached no decision; `None` when it did.
     pub ending: Option<String>,
-    /// What was drawn for it, if its policy asks for randomness.
+    /// The number drawn for it, if its policy uses randomness.
     pub random: Option<u32>,
 }
 
@@ -201,7 +201,7 @@ pub struct Cycle {
     pub outcomes: Vec<Outcome>,
 }
 
-/// What became of one agent, or of one operator's wish, in a cycle.
+/// The outcome of one agent, or of one operator's deployment, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// The agent proposed nothing.
@@ -240,7 +240,7 @@ pub enum Verdict {
 /// Why something was inhibited.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
-    /// The id of the node whose manager said no.
+    /// The id of the node whose manager inhibited it.
     pub node: Id,
     /// The rule that it named.
     pub rule: Rule,
@@ -367,7 +367,7 @@ impl Record {
         }
     }
 
-    /// What it names that the header does not have, if anything.
+    /// An index that the header does not have, if any.
     pub(super) fn fault(&self, header: &Header) -> Option<String> {
         let places = Places { header, fault: None };
         match self {

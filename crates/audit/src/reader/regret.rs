@@ -15,7 +15,7 @@ pub struct Regret {
     pub best: Worth,
 }
 
-/// How the best placement was looked for.
+/// How the best placement was searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Search {
     /// There may be a better one.

@@ -1,4 +1,4 @@
-//! The rules that a request can go against, as a trace names them.
+//! The rules that can inhibit a request, as a trace names them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use mario_domain::{Capacity, Hardware, Id};
 
 use super::live::LiveRule;
 
-/// A rule that a request can go against.
+/// A rule that can inhibit a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rule {
     /// Too little free hardware.
@@ -16,7 +16,7 @@ pub enum Rule {
         /// What was free.
         free: Capacity,
     },
-    /// A target that is no target.
+    /// An invalid target.
     Neighbourhood {
         /// The id of the target.
         target: Id,
@@ -30,7 +30,7 @@ pub enum Rule {
         /// Its reason.
         reason: String,
     },
-    /// The node's own policy gave no answer.
+    /// The node's own policy failed to answer.
     AcceptanceFailed {
         /// What happened to it.
         cause: String,

@@ -82,7 +82,7 @@ pub struct Gone {
     pub placed: Vec<Placed>,
 }
 
-/// What became of the agents of an application in a cycle.
+/// The outcomes of the agents of an application in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct OutcomeCounts {
     /// Which application.
@@ -95,11 +95,11 @@ pub struct OutcomeCounts {
     pub migrate: u64,
     /// Accepted replications.
     pub replicate: u64,
-    /// What else agents proposed: it was inhibited.
+    /// Other proposals of agents: inhibited.
     pub inhibited: u64,
     /// What operators deployed.
     pub deployed: u64,
-    /// What operators wanted to deploy: it was inhibited.
+    /// Inhibited deployments of operators.
     pub not_deployed: u64,
     /// Accepted adapts; `None` where there is no such column.
     #[serde(default)]
@@ -112,7 +112,7 @@ pub struct OutcomeCounts {
     pub wake: Option<u64>,
 }
 
-/// So many instances of an application in a tier.
+/// The number of instances of an application in a tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct Placed {
     /// Which application.

@@ -1,10 +1,10 @@
-//! The policies of a trace are texts that nobody vouches for: all of them together use no more than they may.
+//! The policies of a trace are untrusted texts: all of them together stay within the budget.
 
 use mario_audit::{Options, Report, TraceEnding, audit};
 
 use crate::golden::SMALL;
 
-/// Never gives an answer.
+/// Does not terminate.
 const ENDLESS: &str = "operation(undeploy, I, self) :- repeat, atom(I), fail.";
 
 fn report(text: &str, inferences: u64) -> Report {

@@ -2,8 +2,9 @@
 
 use crate::trace::audit_text;
 
-/// A cloud, a node with room for two, and an access point with room for one whose owner takes no migrants. A user comes to
-/// the access point; the instance in the cloud may not follow, sends a replica, and goes when nobody needs it.
+/// A cloud, a node with room for two, and an access point with room for one whose owner accepts no migrants. A user
+/// comes to the access point; the instance in the cloud may not follow, sends a replica, and is undeployed when it has
+/// no requests.
 pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.

@@ -1,7 +1,8 @@
-//! Every lie is found, and called what it is.
+//! Every lie is detected, and classified correctly.
 //!
-//! A mutation changes one thing in a true trace. It is tried on traces of many worlds until it has been done some times;
-//! each time the first finding must be of the kind that the table says. What follows from the lie may be found too.
+//! A mutation changes one thing in a true trace. It is tried on traces of many worlds until it has been applied several
+//! times; each time the first finding must be of the kind that the table says. Consequences of the lie may be found
+//! too.
 
 mod evaluations;
 mod events;
@@ -19,7 +20,7 @@ type Change = fn(&mut Trace, choice: usize) -> Option<()>;
 /// What is changed, under which rules, how, and what the auditor calls it.
 pub type Mutation = (&'static str, Rules, Change, FindingKind);
 
-/// Each mutation is done in so many worlds.
+/// The number of worlds in which each mutation is applied.
 const WORLDS: usize = 8;
 
 fn check(mutations: &[Mutation]) {

@@ -1,4 +1,4 @@
-//! What owners of nodes do is asked again, and lies about it are found.
+//! The actions of nodes' owners are recomputed, and lies about them are detected.
 
 use mario_audit::{FindingKind, Report};
 use serde_json::json;

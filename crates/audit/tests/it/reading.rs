@@ -1,4 +1,4 @@
-//! What is no trace is refused, with the place and the reason; noise is no danger.
+//! What is not a trace is rejected, with the place and the reason; noise does no harm.
 
 use std::io::{self, BufRead, BufReader, Read};
 

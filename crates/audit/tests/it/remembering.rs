@@ -1,4 +1,4 @@
-//! What agents remember of what happened is put together from the records before, and lies about it are found.
+//! The pasts of agents are reconstructed from earlier records, and lies about them are detected.
 
 use mario_audit::{FindingKind, Report};
 use serde_json::json;

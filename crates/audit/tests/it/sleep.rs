@@ -1,4 +1,4 @@
-//! Who sleeps and who wakes is replayed, and lies about it are found.
+//! Sleep and waking are replayed, and lies about them are detected.
 
 use mario_audit::{FindingKind, Report};
 use serde_json::json;
@@ -13,7 +13,7 @@ operation(wake, I, self) :- asleep(I), requests(I, _, _, _).
 operation(sleep, I, self) :- asleep(I), fact(a, tired, I).
 ";
 
-/// Nobody wakes on a full node.
+/// No instance wakes on a full node.
 const WATCHES: &str = "reject(request(wake, I, a, N, N), full) :- asleep(I), node(N, F), F < 3.\n";
 
 /// Instances 1 and 2 are on n1, which has 5 units: 2 for one that is awake, 1 for one that sleeps.

@@ -1,4 +1,4 @@
-//! A tiny world of its own that writes true traces, by code that looks everything up anew each time.
+//! A tiny world of its own that writes true traces, by code without caches.
 
 mod management;
 mod policy;

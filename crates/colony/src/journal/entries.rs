@@ -1,4 +1,4 @@
-//! What the records of a journal speak of.
+//! The entries of a journal's records.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
 use crate::input::Effect;
 use crate::message::Luggage;
 
-/// An instance that is this node's, as far as it is written down.
+/// An instance that this node owns, as recorded.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Owned {
     /// The instance.
@@ -25,9 +25,9 @@ pub struct Owned {
     pub flavour: FlavourIndex,
     /// Whether it is awake.
     pub wakefulness: Wakefulness,
-    /// What its agent knew when this was written.
+    /// The agent's luggage when this was written.
     pub luggage: Arc<Luggage>,
-    /// How many replications are left to it; `None` for without end.
+    /// How many replications are left to it; `None` for unlimited.
     pub replications_left: Option<u32>,
     /// Whether an operator pinned it.
     pub is_pinned: bool,
@@ -47,7 +47,7 @@ pub enum OwnCause {
         transfer: TransferId,
         /// Who.
         from: NodeId,
-        /// What the source told of its journal.
+        /// The record number that the source told.
         told: u64,
     },
     /// An agent on this node replicated onto it.
@@ -69,7 +69,7 @@ pub enum OwnCause {
     },
 }
 
-/// An instance that was handed over, and may or may not be the target's already.
+/// An instance that was handed over, and may already be the target's.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Custody {
     /// The instance as it was.
@@ -109,7 +109,7 @@ pub struct Grant {
     pub replications_left: Option<[u32; 2]>,
 }
 
-/// A copy that is to stop and counts as hardware until it has.
+/// A copy that is stopping and counts as hardware until it has stopped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Draining {
     /// The instance that it was a copy of.
@@ -125,7 +125,7 @@ pub struct Draining {
 pub struct PeerRecord {
     /// Its journal.
     pub journal: JournalId,
-    /// The most records that it was seen to have.
+    /// The highest number of records that it was seen to have.
     pub sequence: u64,
     /// The highest number of a record that it told; see [`Hello::told`](crate::Hello::told).
     pub told: u64,
@@ -138,13 +138,13 @@ impl Owned {
         Effect::Start { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
     }
 
-    /// The effect that adopts its copy if that runs, or starts it.
+    /// The effect that adopts its copy if it runs, or else starts it.
     pub(crate) fn resume(&self) -> Effect {
         let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
         Effect::Resume { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
     }
 
-    /// The effect that has its copy run as it is described, in its flavour.
+    /// The effect that runs its copy as described, in its flavour.
     pub(crate) fn adapt(&self) -> Effect {
         let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
         Effect::Adapt { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
@@ -160,12 +160,12 @@ impl Owned {
         same.unwrap_or(FlavourIndex::DEFAULT)
     }
 
-    /// What its copy uses, once it runs in its flavour or has stopped for its sleep.
+    /// The hardware of its copy, once it runs in its flavour or has stopped for its sleep.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }
 
-    /// Whether it sleeps, so that its copy is not to run.
+    /// Whether it sleeps, so that its copy must not run.
     pub fn is_asleep(&self) -> bool {
         self.wakefulness.is_asleep()
     }

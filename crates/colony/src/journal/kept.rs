@@ -1,4 +1,4 @@
-//! A ledger as plain lists, so that it can be written down in place of the records that it adds up.
+//! A ledger as plain lists, to be stored in place of the records that it sums up.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::{Custody, Draining, Grant, Ledger, Owned, PeerRecord};
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 
-/// Everything that a ledger holds. Lists are in the order of their keys.
+/// The whole content of a ledger. Lists are in the order of their keys.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KeptLedger {
     /// How many records it adds up.
     pub sequence: u64,
-    /// Whose journal it is, and how often it was opened; `None` before the first record.
+    /// The node of the journal, and how often it was opened; `None` before the first record.
     pub boot: Option<KeptBoot>,
     /// What the node owns.
     pub owned: Vec<Owned>,
@@ -25,7 +25,7 @@ pub struct KeptLedger {
     pub taken: Vec<KeptTaken>,
     /// Copies that are to stop.
     pub draining: Vec<KeptDraining>,
-    /// Copies that are to use less, and what they use beyond that.
+    /// Shrinking copies, and their surplus hardware.
     pub shrinking: Vec<KeptShrinking>,
     /// The newest keys of operators, the oldest first.
     pub deploys: Vec<KeptDeploy>,
@@ -68,12 +68,12 @@ pub struct KeptDraining {
     pub draining: Draining,
 }
 
-/// A copy that is to use less.
+/// A shrinking copy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeptShrinking {
     /// The copy.
     pub workload: WorkloadId,
-    /// What it uses beyond what it is to use.
+    /// The hardware that it uses beyond its needs.
     pub surplus: Hardware,
 }
 

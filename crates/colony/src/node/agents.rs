@@ -1,4 +1,4 @@
-//! Agents evaluate, and the manager of their own node judges what they propose.
+//! Agents evaluate, and the manager of their own node judges their proposals.
 
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ impl Step<'_> {
         self.report(Report::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
     }
 
-    /// The manager of this node judges what an agent on it proposed. What concerns this node alone is enacted; what concerns
-    /// a neighbour too is put to it.
+    /// The manager of this node judges the proposal of an agent on it. What concerns only this node is enacted; what
+    /// also concerns a neighbour is sent to it.
     pub(super) fn judge_agent(&mut self, instance: &InstanceId) {
         let Some(proposal) = self.state.minds.get_mut(instance).and_then(|mind| mind.proposal.take()) else { return };
         let Some(request) = self.request(instance, &proposal) else { return };
@@ -94,7 +94,7 @@ impl Step<'_> {
         }
     }
 
-    /// What the manager of this node says to a proposal of an agent on it.
+    /// The verdict of this node's manager on a proposal of an agent on it.
     fn judge_own(&mut self, instance: &InstanceId, proposal: &Proposal, request: &Request) -> Result<(), Rule> {
         let own = self.own_id();
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
@@ -132,8 +132,8 @@ impl Step<'_> {
         if is_spent { Err(Rule::Budget) } else { Ok(()) }
     }
 
-    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one. `needed` is what the request
-    /// needs where it leads to.
+    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one. `needed` is the
+    /// hardware that the request needs at its target.
     pub(super) fn judge_here(
         &mut self,
         concern: Concern<'_>,
@@ -158,7 +158,7 @@ impl Step<'_> {
         verdict
     }
 
-    /// What an agent on this node asks for, in the words of the domain.
+    /// The proposal of an agent on this node as a `Request` of the domain.
     pub(super) fn request(&self, instance: &InstanceId, proposal: &Proposal) -> Option<Request> {
         let application = self.state.ledger.owned.get(instance)?.descriptor.application.id.clone();
         let operation = proposal.operation.towards(proposal.target.clone());
@@ -187,7 +187,7 @@ impl Step<'_> {
         }
     }
 
-    /// What an agent remembers as done did not happen after all.
+    /// An operation that an agent remembers as done did not happen after all.
     pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
         if let Some(mind) = self.state.minds.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
@@ -204,7 +204,7 @@ impl Step<'_> {
         self.effects.push(Effect::Drain(workload));
     }
 
-    /// A copy of an instance appears beside it: one local record. Returns the new instance.
+    /// Creates a replica on this node: one local record. Returns the new instance.
     fn replicate_here(&mut self, parent: &InstanceId) -> Option<InstanceId> {
         let owned = self.state.ledger.owned.get(parent)?;
         let descriptor = Arc::clone(&owned.descriptor);
@@ -235,7 +235,7 @@ impl Step<'_> {
         self.effects.extend(start);
     }
 
-    /// What an instance here changes when it adapts to a flavour. A copy that is shrinking still uses what it did.
+    /// The change of hardware when an instance here adapts to a flavour. A shrinking copy still uses its old amount.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let runs = (owned.flavour, owned.wakefulness);
@@ -257,15 +257,15 @@ impl Step<'_> {
         self.effects.extend(effect);
     }
 
-    /// A copy runs as it is to run: what it used beyond that is free.
+    /// A copy runs as required: its surplus hardware is free.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(Record::Shrunk { workload });
         }
     }
 
-    /// The agent of an instance that is this node's comes to life. It first evaluates after a full window: it has seen no
-    /// client requests yet, and would end itself.
+    /// Starts the agent of an owned instance. It first evaluates after a full window: it has seen no client requests
+    /// yet, and would undeploy itself.
     pub(super) fn enliven(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
         self.state.minds.insert(owned.instance.clone(), Mind::new(&owned.luggage, first));
@@ -287,7 +287,8 @@ pub(super) fn agent_request(
     Request::by_agent(agent, instance.clone(), node, application, operation).ok()
 }
 
-/// Splits replications between parent and child, after one of them is used: what is left to the parent, what the child gets.
+/// Splits replications between parent and child, after one of them is used: those left to the parent, and those of the
+/// child.
 pub(super) fn split_replications(left: u32) -> [u32; 2] {
     let rest = left.saturating_sub(1);
     [rest - rest / 2, rest / 2]

@@ -1,4 +1,4 @@
-//! What a node is set up with.
+//! The configuration of a node.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mario_prolog::Budget;
 
 use crate::descriptor::Descriptor;
 
-/// What a node is set up with. It does not change while the node runs.
+/// The configuration of a node. It does not change while the node runs.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Its id.
@@ -19,37 +19,37 @@ pub struct Config {
     pub facts: Vec<Fact>,
     /// Its own acceptance policy; without one it accepts whatever fits.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// Applications that its agents know of beside those that are hosted on it: all, in a simulated world.
+    /// Applications that its agents know of beside those hosted on it: all, in a simulated world.
     pub catalogue: Vec<Arc<Descriptor>>,
-    /// What one decision of a policy may cost.
+    /// The budget of one decision of a policy.
     pub budget: Budget,
     /// When things happen by themselves.
     pub timing: Timing,
-    /// How much it keeps at one time.
+    /// The limits of its state.
     pub limits: Limits,
 }
 
-/// When things happen by themselves. Safety rests on none of these.
+/// Periods and timeouts. Safety depends on none of these.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
-    /// How often each agent evaluates; `None` where the shell says when.
+    /// How often each agent evaluates; `None` where the shell triggers it.
     pub evaluation_period: Option<Duration>,
     /// How many evaluations an agent has left when the owner of the node announces its eviction.
     pub notice: u32,
     /// How long the source waits for a target to be ready.
     pub prepare_timeout: Duration,
-    /// How long the target keeps a place.
+    /// How long the target keeps a reservation.
     pub reservation_timeout: Duration,
-    /// After how long an unanswered message is sent again, at first; the delay doubles each time.
+    /// After how long an unanswered message is first resent; the delay doubles each time.
     pub resend_after: Duration,
-    /// The longest delay between two messages that are sent again.
+    /// The maximum backoff between resends.
     pub resend_after_max: Duration,
 }
 
-/// How much a node keeps at one time, so that no neighbour can fill it up.
+/// The limits of a node's state, so that no neighbour can fill it up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Places that are kept for instances that have not come yet.
+    /// Reservations for instances that have not come yet.
     pub incoming_max: usize,
     /// Transfers that were taken and whose sources have not said [`Message::Forget`](crate::Message::Forget).
     pub taken_max: usize,

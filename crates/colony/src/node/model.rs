@@ -1,15 +1,14 @@
 //! Exhaustive model checking of the transfer, over the state machine that nodes run.
 //!
-//! A world is a few nodes and the set of all messages ever sent. Any of them may be delivered at any time, any number of
-//! times, or never: that is loss, duplication, reordering, delay and partition. Nodes crash and restart from their ledgers,
-//! lose their disks, or never come back; sources give up, and targets drop reservations, whenever they like. All worlds that
-//! can be reached within bounds are visited, and in each of them the invariants of the transfer hold. From each of them
-//! everything can become quiet without a further fault.
+//! A world is a few nodes and the set of all messages ever sent. Any of them may be delivered at any time, any number
+//! of times, or never: that is loss, duplication, reordering, delay and partition. Nodes crash and restart from their
+//! ledgers, lose their disks, or never come back; sources abort, and targets drop reservations, at any time. All worlds
+//! that can be reached within bounds are visited, and in each of them the invariants of the transfer hold. From each of
+//! them everything can become quiescent without a further fault.
 //!
-//! `shortcuts` takes one tempting shortcut each and sees that the checker finds what it breaks.
+//! `shortcuts` takes one tempting shortcut each and checks that the model checker finds the violation.
 //!
-//! What one node does depends on that node and what happens to it alone, so each such step is computed once and then looked
-//! up.
+//! The step of a node depends only on that node and its input, so each such step is computed once and then cached.
 
 mod checks;
 mod member;
@@ -25,7 +24,7 @@ use shortcuts::Shortcut;
 /// What is explored.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// For each node, how many instances fit on it; as many nodes.
+    /// For each node, how many instances fit on it.
     capacities: &'static [u64],
     /// The nodes that own an instance at first.
     owners: &'static [usize],
@@ -59,7 +58,7 @@ impl Bounds {
     };
 }
 
-/// A state of the world: positions in the tables of members and messages.
+/// A state of the world: indices into the tables of members and messages.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
     members: Vec<u32>,
@@ -73,7 +72,7 @@ struct World {
     promises: u8,
     /// Instances that were undeployed.
     ended: Vec<u16>,
-    /// Instances that were on a disk that was lost, or in custody for a node that was declared lost.
+    /// Instances that were on a lost disk, or in custody for a node that was declared lost.
     excused: Vec<u16>,
     /// For each instance, the highest epoch in which it was owned.
     epochs: Vec<Epoch>,
@@ -83,9 +82,9 @@ struct World {
 struct Found {
     worlds: usize,
     steps: u64,
-    /// What is wrong, and the steps that lead there.
+    /// A violation, and the steps that lead there.
     violation: Option<(String, Vec<String>)>,
-    /// Worlds from which not everything can become quiet without a further fault.
+    /// Worlds from which not everything can become quiescent without a further fault.
     stuck: usize,
 }
 
@@ -166,7 +165,7 @@ fn insert(sorted: &mut Vec<u16>, value: u16) {
     }
 }
 
-/// Sees that the invariants hold everywhere, and that enough was visited for that to mean something.
+/// Asserts that the invariants hold everywhere, and that enough worlds were visited for that to mean something.
 fn holds(name: &str, bounds: Bounds, worlds_min: usize) {
     let found = explore(bounds);
     if let Some((violation, story)) = found.violation {

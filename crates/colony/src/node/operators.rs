@@ -28,7 +28,7 @@ impl Step<'_> {
         }
     }
 
-    /// A new instance here, if it fits and the acceptance policy agrees. A repeated command is the same deploy.
+    /// Creates an instance here, if it fits and the acceptance policy agrees. Idempotent by its key.
     fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
         let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
         let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
@@ -67,8 +67,8 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// The end of an instance, whatever it is about to do. In custody, its copy is stopped at once; whether the instance ended
-    /// or lives on the target is known when the target answers.
+    /// Ends an instance, whatever it is doing. In custody, its copy is stopped at once; whether the instance ended or
+    /// lives on the target is known when the target answers.
     fn undeploy(&mut self, instance: &InstanceId) {
         let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
         if let Some(transfer) = frozen_by {
@@ -88,7 +88,8 @@ impl Step<'_> {
         }
     }
 
-    /// Another description of what an instance runs, or the one before. What its agent was about to do is given up; its memory stays.
+    /// Replaces the description of an instance, or restores the previous one. A pending operation of its agent is
+    /// aborted; its memory stays.
     fn update(&mut self, instance: &InstanceId, descriptor: Option<Arc<Descriptor>>) {
         let from = self.state.ledger.owned.get(instance).map(|owned| owned.descriptor.version);
         let is_newer = descriptor.is_some();
@@ -146,7 +147,7 @@ impl Step<'_> {
         change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
     }
 
-    /// Puts a migration to the managers in the agent's place. An agent that waits for a transfer is left alone.
+    /// Requests a migration in the agent's place. An agent that waits for a transfer is left alone.
     fn migrate(&mut self, instance: &InstanceId, target: NodeId) {
         let Some(mind) = self.state.minds.get_mut(instance) else { return };
         if mind.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
@@ -169,10 +170,10 @@ impl Step<'_> {
         self.journal(Record::Pinned { instance, is_pinned });
     }
 
-    /// A neighbour will never answer again. Copies in custody for it are adopted under fresh ids: under the old ones, they may
-    /// live on elsewhere. What was offered to it is written off.
+    /// A neighbour will never answer again. Copies in custody for it are adopted under fresh ids: under the old ones,
+    /// they may live on elsewhere. Grants to it are written off.
     ///
-    /// What was taken from it stays written down, in case that it was not lost after all and asks; nothing is sent to it.
+    /// Transfers taken from it stay recorded, in case it was not lost after all and asks; nothing is sent to it.
     fn lost(&mut self, journal: JournalId) {
         if journal == self.state.ids.journal {
             return;
@@ -204,7 +205,7 @@ impl Step<'_> {
         for transfer in places {
             self.drop_place(transfer);
         }
-        // The last record: once it is on disk, all that follows from the command is.
+        // The last record: once it is on disk, all consequences of the command are.
         if !self.state.ledger.lost.contains(&journal) {
             self.journal(Record::Lost { journal });
         }

@@ -1,4 +1,4 @@
-//! The owner of the node acts on what runs there.
+//! The owner of the node acts on the instances there.
 
 use mario_domain::InstanceId;
 
@@ -8,8 +8,8 @@ use crate::journal::Owned;
 use crate::rules::{Notice, OwnerAct, Present, initiative};
 
 impl Step<'_> {
-    /// Evicts those who have had their last evaluation. One that waits for a transfer is evicted when that has failed. An eviction
-    /// beats a pin: an operator's word does not bind the owner.
+    /// Evicts instances whose agents have had their last evaluation. One in transfer is evicted when that has failed.
+    /// An eviction overrides a pin: an operator's command does not bind the owner.
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
             self.state
@@ -22,13 +22,13 @@ impl Step<'_> {
             let is_pinned = self.state.ledger.owned.get(&instance).is_some_and(|owned| owned.is_pinned);
             let notice = self.state.minds.get_mut(&instance).and_then(|mind| mind.notice.take());
             let reason = notice.map(|notice| notice.reason).unwrap_or_default();
-            // Who wants it is told before what follows from it.
+            // The cause is reported before its consequences.
             self.report(Report::Evicted { instance: instance.clone(), reason, is_pinned });
             self.end_instance(&instance);
         }
     }
 
-    /// Asks the owner what it wants of what runs here: shrinks are enacted, evictions announced.
+    /// Asks the owner which instances to evict or to shrink: shrinks are enacted, evictions announced.
     pub(super) fn initiative(&mut self) {
         let (state, reasoner) = (&*self.state, &mut *self.reasoner);
         let acceptance = state.config.acceptance.as_ref().filter(|acceptance| acceptance.has_initiative());

@@ -1,4 +1,4 @@
-//! Policies are asked: those of agents, and the node's own.
+//! Evaluates policies: those of agents, and the node's own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::journal::Owned;
 use crate::message::TransferKind;
 use crate::rules::{Situation, know, visible};
 
-/// Memory for asking policies. Holds nothing that a decision depends on.
+/// Scratch memory for evaluating policies. Holds nothing that a decision depends on.
 pub(crate) struct Reasoner {
     engine: Engine,
     decider: Decider,
     machine: Machine,
     facts: KnowledgeBase,
-    /// Always empty: makes constants of names while `facts` is filled.
+    /// Always empty: interns names while `facts` is filled.
     names: KnowledgeBase,
     /// Compiled policies, by their texts.
     policies: BTreeMap<Vec<(String, String)>, Policy>,
 }
 
-/// More compiled policies than this are dropped, to be compiled again when needed.
+/// The maximum number of cached compiled policies; beyond it, they are dropped and compiled again when needed.
 const POLICIES_MAX: usize = 256;
 
-/// What came of asking an agent's policy.
+/// The result of evaluating an agent's policy.
 pub(super) struct Answer {
     pub(super) proposal: Option<Proposal>,
     pub(super) has_failed: bool,
@@ -74,7 +74,7 @@ impl Reasoner {
         }
         let unusable = |cause: String| Rule::Descriptor { cause };
         let Some((name, main)) = text.main() else { return Err(unusable("its policy has no text".to_owned())) };
-        // Nobody vouches for the text: loading it costs no more than one decision.
+        // The text is untrusted: loading it costs no more than one decision.
         let allowance = Allowance::new(settings.budget.inferences);
         let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance);
         let policy = policy.map_err(|error| unusable(with_sources(&error)))?;
@@ -85,7 +85,7 @@ impl Reasoner {
         Ok(policy)
     }
 
-    /// What the agent of an instance proposes.
+    /// The proposal of the agent of an instance.
     pub(super) fn decide(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Answer {
         let policy = match self.policy(state, &owned.descriptor.policy) {
             Ok(policy) => policy,
@@ -118,7 +118,7 @@ impl Reasoner {
         Answer { has_failed: decision.has_failed(), proposal, solution, ending, remembers }
     }
 
-    /// Fills `facts` with what the agent of an instance knows; returns the instance among them.
+    /// Fills `facts` with the knowledge of the agent of an instance. Returns the instance among them.
     fn know(&mut self, state: &State, owned: &Owned, mind: &Mind, policy: &Policy) -> Constant {
         self.facts.clear();
         for descriptor in state.descriptors(None) {
@@ -129,7 +129,7 @@ impl Reasoner {
         know(&mut self.facts, &around)
     }
 
-    /// What the agent of an instance knows; `None` when its policy cannot be used.
+    /// The knowledge of the agent of an instance; `None` when its policy cannot be used.
     pub(super) fn knowledge(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Option<Knowledge> {
         let policy = self.policy(state, &owned.descriptor.policy).ok()?;
         let instance = self.know(state, owned, mind, &policy);
@@ -145,8 +145,8 @@ impl Reasoner {
         &mut self.machine
     }
 
-    /// What the manager of the node sees when it is asked about an application: what is on its node, what is about to stop
-    /// included, and what it has promised.
+    /// What the manager of the node sees when it judges a request for an application: what is on its node, including
+    /// what is about to stop, and its reservations.
     pub(super) fn manager_view(
         &self,
         state: &State,
@@ -200,8 +200,8 @@ impl Reasoner {
 }
 
 impl State {
-    /// What is described on this node: the catalogue, then what it owns or keeps a place for and what is asked about, in the
-    /// order of ids; no application twice.
+    /// The descriptors known on this node: the catalogue, then those of owned, reserved and requested applications, in
+    /// the order of ids; no application twice.
     fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
         let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
         let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);
@@ -217,26 +217,26 @@ impl State {
         all
     }
 
-    /// What is owned, and what is in custody and may come back.
+    /// Owned instances, and those in custody that may come back.
     fn kept(&self) -> impl Iterator<Item = &Owned> {
         let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
         self.ledger.owned.values().chain(custody)
     }
 
-    /// The hardware that an instance here holds. A copy that is shrinking still uses what it did.
+    /// The hardware that an instance here holds. A shrinking copy still uses its old amount.
     pub(super) fn held(&self, owned: &Owned) -> Hardware {
         let surplus = self.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
         owned.needed().saturating_add(surplus)
     }
 
-    /// The instances that have a copy on the node, or a place to come back to, with their applications.
+    /// The instances that have a copy on the node, or reserved hardware to come back to, with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
         let owned = self.kept().map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))
     }
 }
 
-/// What is the case around an agent on a node.
+/// The surroundings of an agent on a node.
 struct Around<'a> {
     state: &'a State,
     owned: &'a Owned,
@@ -339,7 +339,7 @@ impl Situation for Around<'_> {
 }
 
 impl Proposal {
-    /// What an agent asks for by an operation; `None` for one that agents cannot ask for.
+    /// The proposal for an operation; `None` for one that agents cannot propose.
     pub fn of(operation: Operation) -> Option<Proposal> {
         let name = operation.name().of_agent()?;
         let target = match operation {
@@ -351,7 +351,7 @@ impl Proposal {
     }
 }
 
-/// An error and what caused it, in one line.
+/// An error and its causes, in one line.
 fn with_sources(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<String>>().join(": ")

@@ -1,4 +1,4 @@
-//! A node starts, for the first time or again, with what its journal adds up to.
+//! A node starts, for the first time or again, from the ledger of its journal.
 
 use mario_domain::Time;
 
@@ -8,8 +8,8 @@ use crate::input::Effect;
 use crate::journal::{Owned, Record};
 
 impl State {
-    /// Recovery: what is owned is resumed and its agents thaw, what is in custody is resumed and handed over again, and what
-    /// was to stop is stopped.
+    /// Recovery: owned instances are resumed and their agents thaw, those in custody are resumed and handed over again,
+    /// and stopping copies are stopped.
     pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
         let Start { config, mut ledger, new_journal, seed } = start;
         let (journal, boot) = match &ledger.boot {
@@ -31,7 +31,7 @@ impl State {
         for owned in state.ledger.owned.values().chain(custody).filter(|owned| !owned.is_asleep()) {
             effects.push(owned.resume());
         }
-        // A copy may not have been restarted before the crash, as it was to be.
+        // A copy may not have been restarted before the crash, as required.
         let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
         let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload) && !owned.is_asleep();
         let to_adapt: Vec<&Owned> = kept.filter(is_to_adapt).collect();

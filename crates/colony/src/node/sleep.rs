@@ -1,4 +1,4 @@
-//! Instances fall asleep and wake: their workloads stop and start, their agents go on.
+//! Instances fall asleep and wake: their workloads stop and start, their agents keep evaluating.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::message::TransferKind;
 use crate::rules::{Concern, HardwareChange, sleep, wake};
 
 impl Step<'_> {
-    /// What an instance here changes when it falls asleep or wakes. A copy that is stopping still uses what it did.
+    /// The change of hardware when an instance here falls asleep or wakes. A stopping copy still uses its old amount.
     pub(super) fn sleep_change(
         &self,
         instance: &InstanceId,
@@ -45,8 +45,8 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// A client request reached an instance that sleeps. A migration that is being prepared is given up if the instance wakes: the
-    /// target was promised a sleeper.
+    /// A client request reached a sleeping instance. A migration that is being prepared is aborted if the instance
+    /// wakes: the target has reserved hardware for a sleeper.
     pub(super) fn requested(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
         let descriptor = Arc::clone(&owned.descriptor);
@@ -84,7 +84,7 @@ impl Step<'_> {
         self.report(Report::Woken { instance: instance.clone(), verdict });
     }
 
-    /// A copy has stopped for the sleep of its instance, which may be on another node by now: what it used is free.
+    /// A copy has stopped for the sleep of its instance, which may be on another node by now: its hardware is free.
     pub(super) fn sleeping_copy_stopped(&mut self, workload: WorkloadId) {
         let ledger = &self.state.ledger;
         let custody = ledger.custody.values().map(|custody| &custody.owned);

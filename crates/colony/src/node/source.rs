@@ -65,19 +65,19 @@ impl Step<'_> {
         self.send(target, peer.journal, Message::Prepare(prepare));
     }
 
-    /// Whether an application is offered to a target already.
+    /// Whether an application is already offered to a target.
     fn has_open_grant(&self, target: &NodeId, application: &ApplicationId) -> bool {
         let is_offered = |grant: &Grant| grant.target == *target && grant.application == *application;
         self.state.ledger.grants.values().any(is_offered)
     }
 
-    /// A message about a transfer is to be sent again if it is not answered.
+    /// Schedules a resend of a transfer's message.
     pub(super) fn retry_later(&mut self, transfer: TransferId) {
         let after = self.state.config.timing.resend_after;
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// The target keeps a place. An application whose copies may not overlap is stopped here first.
+    /// The target has reserved hardware. An application whose copies may not overlap is stopped here first.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -87,20 +87,20 @@ impl Step<'_> {
             return;
         }
         let Some(outgoing) = self.state.outgoing.get_mut(&transfer) else {
-            // Nobody waits for it.
+            // The transfer was aborted in the meantime.
             return self.send(from, sender, Message::Abort { transfer });
         };
         if outgoing.receiver != sender || outgoing.stopping.is_some() {
             return;
         }
         let Some(owned) = ledger.owned.get(&outgoing.asked_by) else { return };
-        // That of a sleeper may be stopping still.
+        // That of a sleeper may still be stopping.
         let may_run = !owned.is_asleep() || ledger.shrinking.contains_key(&owned.workload);
         let is_exclusive = owned.descriptor.copies == Copies::Exclusive && may_run;
         if outgoing.prepare.kind == TransferKind::Migrate && is_exclusive {
             outgoing.stopping = Some(token);
             let workload = owned.workload;
-            // It may be stopping still, for a transfer that was given up.
+            // It may still be stopping, for an aborted transfer.
             if self.state.stopping.insert(workload) {
                 self.effects.push(Effect::Stop(workload));
             }
@@ -116,8 +116,8 @@ impl Step<'_> {
         self.hand_over(transfer, token, is_running);
     }
 
-    /// The own copy of an application whose copies may not overlap has stopped. It starts again if the transfer that it was
-    /// stopped for was given up meanwhile.
+    /// The own copy of an application whose copies may not overlap has stopped. It restarts if the transfer that it was
+    /// stopped for was aborted in the meantime.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
         if !self.state.stopping.remove(&workload) {
             return;
@@ -134,7 +134,7 @@ impl Step<'_> {
         }
     }
 
-    /// Writes down that an instance is handed over, or offered, and says so to the target.
+    /// Records that an instance is handed over, or offered, and tells the target.
     fn hand_over(&mut self, transfer: TransferId, token: Token, is_running: bool) {
         let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
         let Outgoing { asked_by, proposal, target, receiver, prepare, .. } = outgoing;
@@ -145,7 +145,7 @@ impl Step<'_> {
             TransferKind::Migrate => {
                 if let Some(mind) = self.state.minds.remove(&asked_by) {
                     let mut luggage = mind.luggage();
-                    // Its age begins again where it arrives, or here if it is not taken.
+                    // Its age restarts where it arrives, or here if it is not taken.
                     luggage.history.arrived = luggage.evaluations;
                     owned.luggage = Arc::new(luggage);
                 }
@@ -164,7 +164,7 @@ impl Step<'_> {
                 if let Some(mind) = self.state.minds.get_mut(&asked_by) {
                     mind.frozen_by = None;
                 }
-                // What goes with the new instance is what the target was told; meanwhile some may have come back to the parent.
+                // The new instance gets what the target was told; some may have returned to the parent in the meantime.
                 let given = prepare.replications_left.unwrap_or(0);
                 let left = owned.replications_left.map(|left| [left.saturating_sub(1).saturating_sub(given), given]);
                 self.journal(Record::Grant(Grant {
@@ -183,8 +183,9 @@ impl Step<'_> {
         self.send_transfer(transfer);
     }
 
-    /// Says to the target that an instance is handed over, or offered. If an operator has ended the instance meanwhile, the target
-    /// is told first to drop its place: unless it has taken the instance already, it answers `NotTaken`.
+    /// Tells the target that an instance is handed over, or offered. If an operator has ended the instance in the
+    /// meantime, the target is first told to drop its reservation: unless it has already taken the instance, it answers
+    /// `NotTaken`.
     pub(super) fn send_transfer(&mut self, transfer: TransferId) {
         if let Some(custody) = self.state.ledger.custody_of(transfer).filter(|custody| custody.is_ended) {
             let (target, receiver) = (custody.target.clone(), custody.receiver);
@@ -202,20 +203,21 @@ impl Step<'_> {
         self.send(&target, receiver, Message::Transfer { transfer, token, luggage, told });
     }
 
-    /// The target has no place. It may have kept one for a repeated message, so it is told that none is wanted.
+    /// The target has no room. It may have made a reservation for a repeated message, so it is told that none is
+    /// wanted.
     pub(super) fn inhibited(&mut self, sender: JournalId, transfer: TransferId, inhibition: Inhibition) {
         if self.state.outgoing.get(&transfer).is_some_and(|outgoing| outgoing.receiver == sender) {
             self.give_up(transfer, inhibition);
         }
     }
 
-    /// Gives up a transfer that is being prepared: the agent thaws, and remembers that its proposal was inhibited.
+    /// Aborts a transfer that is being prepared: the agent thaws, and remembers that its proposal was inhibited.
     pub(super) fn give_up(&mut self, transfer: TransferId, inhibition: Inhibition) {
         let Some((asked_by, proposal)) = self.abort(transfer) else { return };
         self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
     }
 
-    /// Ends a transfer that is being prepared. Returns what it was for.
+    /// Ends a transfer that is being prepared. Returns the instance and the proposal.
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);
@@ -227,7 +229,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// The instance is the target's. Without custody or grant, `Gone` was written earlier: the target may forget the transfer.
+    /// The target owns the instance. Without custody or grant, `Gone` was recorded earlier: the target may forget the
+    /// transfer.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, told: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -272,7 +275,7 @@ impl Step<'_> {
         }
     }
 
-    /// The target will never take it: what was in custody is owned again, and its agent thaws; what was offered never was.
+    /// The target will never take it: an instance in custody is owned again, and its agent thaws; a grant is void.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;
         if let Some(custody) = ledger.custody_of(transfer).cloned() {

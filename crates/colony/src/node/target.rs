@@ -14,7 +14,7 @@ use crate::message::{Luggage, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
-    /// A source asks for a place. One request is judged after another; what is promised is reserved.
+    /// A source asks for hardware. Requests are judged one after another; accepted ones are reserved.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -45,8 +45,8 @@ impl Step<'_> {
             Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
         self.report(reserved);
         if starts_later {
-            // The copy starts when the instance is this node's. So does a replica's: this message may be late, and the
-            // replica live elsewhere by now. That of a sleeper starts when it wakes.
+            // The copy starts when this node owns the instance. The same holds for a replica: this message may be late,
+            // and the replica may live elsewhere by now. The copy of a sleeper starts when it wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -94,7 +94,7 @@ impl Step<'_> {
             && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
     }
 
-    /// A copy is healthy: the source is told that its place is ready.
+    /// A copy is healthy: the source is told that the target is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
@@ -107,7 +107,7 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// A copy did not start: there is no place after all. The copy of what is here already is tried again.
+    /// A copy did not start: the reservation is dropped. The copy of an instance that is already here is restarted.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return self.restart_later(workload) };
@@ -117,7 +117,7 @@ impl Step<'_> {
         self.send(&from, sender, Message::Inhibit { transfer, inhibition });
     }
 
-    /// The source wants no place any more.
+    /// The source no longer wants the reservation.
     pub(super) fn aborted(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender {
             self.drop_place(transfer);
@@ -138,7 +138,8 @@ impl Step<'_> {
         }
     }
 
-    /// The source hands an instance over. With the token of the place, it is this node's: the record that follows *is* the migration.
+    /// The source hands an instance over. With the token of the reservation, this node takes it: the record that
+    /// follows *is* the migration.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
@@ -200,7 +201,7 @@ impl Step<'_> {
         self.report(arrived);
     }
 
-    /// An instance is back before the target of its older custody has said that it took it. So it had.
+    /// An instance is back before the target of its older custody has confirmed it. So that target had taken it.
     fn returned(&mut self, custody: &Custody) {
         self.state.retries.remove(&custody.transfer);
         if custody.is_running {
@@ -208,7 +209,7 @@ impl Step<'_> {
         }
         let Owned { instance, descriptor, .. } = &custody.owned;
         if custody.is_ended {
-            // An operator ended it here while it was on its way round.
+            // An operator ended it here while it was away.
             self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
         }
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);
@@ -224,7 +225,7 @@ impl Step<'_> {
 }
 
 impl Incoming {
-    /// Whether no copy starts in the place before the instance is taken.
+    /// Whether no copy starts for the reservation before the instance is taken.
     fn starts_later(&self) -> bool {
         self.prepare.descriptor.copies == Copies::Exclusive || self.prepare.wakefulness.is_asleep()
     }

@@ -1,4 +1,4 @@
-//! Timers: expiry, resending, restarting, periodic evaluation. That nothing is lost or doubled rests on none of them.
+//! Timers: expiry, resending, restarting, periodic evaluation. Safety depends on none of them.
 
 use mario_domain::{Duration, Inhibition, InstanceId, NodeId, Rule, Time};
 
@@ -20,7 +20,7 @@ impl State {
 }
 
 impl State {
-    /// The instance, owned or in custody, whose copy this is and is to run.
+    /// The instance, owned or in custody, of a copy that must run.
     fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
         if self.stopping.contains(&workload) {
             return None;
@@ -59,7 +59,7 @@ impl Step<'_> {
         }
     }
 
-    /// The copy of an instance that is owned or in custody did not start: it is tried again after a while.
+    /// The copy of an instance that is owned or in custody did not start: it is restarted after a while.
     pub(super) fn restart_later(&mut self, workload: WorkloadId) {
         if self.state.wanted(workload).is_some() {
             let at = self.now + self.state.config.timing.resend_after_max;
@@ -67,7 +67,7 @@ impl Step<'_> {
         }
     }
 
-    /// Starts a copy again, unless nothing needs it any more.
+    /// Restarts a copy, unless it is no longer needed.
     fn restart(&mut self, workload: WorkloadId) {
         self.state.restarts.remove(&workload);
         let resume = self.state.wanted(workload).map(Owned::resume);
@@ -81,7 +81,7 @@ impl Step<'_> {
         self.give_up(transfer, inhibition);
     }
 
-    /// Sends what is open of a transfer again, and waits twice as long for the next time.
+    /// Resends the open message of a transfer, and doubles the delay.
     pub(super) fn send_again(&mut self, transfer: TransferId) {
         let longest = self.state.config.timing.resend_after_max;
         let now = self.now;
@@ -100,7 +100,7 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour is reached again: what is open between the two is sent at once, and the delays begin from the shortest.
+    /// A neighbour is reachable again: open messages to it are resent at once, and their delays are reset.
     pub(super) fn send_again_to(&mut self, neighbour: &NodeId) {
         let (State { ledger, outgoing, .. }, after) = (&*self.state, self.state.config.timing.resend_after);
         let custody = ledger.custody.values().map(|custody| (custody.transfer, &custody.target));
@@ -122,7 +122,7 @@ impl Step<'_> {
         let due = self.state.minds.iter_mut().filter(|(_, mind)| mind.next_evaluation <= now);
         let due: Vec<InstanceId> = due
             .map(|(instance, mind)| {
-                // After a pause of the machine, missed evaluations are not made up for.
+                // After a pause of the machine, missed evaluations are skipped.
                 mind.next_evaluation = now + period;
                 instance.clone()
             })

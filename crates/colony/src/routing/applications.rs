@@ -1,4 +1,4 @@
-//! What a router knows of one application, and which next hop follows from it.
+//! The state of a router for one application, and the choice of the next hop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,36 +9,36 @@ use super::message::Label;
 use super::names::Names;
 use super::{Hops, Neighbour};
 
-/// What a router knows of one application.
+/// The state of a router for one application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// The instances here.
     pub(crate) hosted: BTreeSet<InstanceId>,
     /// The instances here that are about to end.
     pub(crate) leaving: BTreeSet<InstanceId>,
-    /// The sequence of what this node tells while it hosts an instance.
+    /// The sequence that this node announces while it hosts an instance.
     pub(crate) sequence: u64,
-    /// What neighbours told.
+    /// The labels that neighbours announced.
     pub(crate) heard: BTreeMap<NodeId, Label>,
-    /// What neighbours were told.
+    /// The labels announced to neighbours.
     pub(crate) told: BTreeMap<NodeId, Label>,
-    /// The best label that was ever told. It only gets better.
+    /// The best label ever announced. It only gets better.
     pub(crate) best_told: Option<Label>,
     pub(crate) next: Next,
-    /// Where the instance went, and until when requests follow it.
+    /// Where the instance went, and until when requests are forwarded there.
     pub(crate) moved: Option<(NodeId, Time)>,
     /// A route is being looked for.
     pub(crate) search: Option<Search>,
-    /// What was told stands until then, although there is no route.
+    /// Until then the announced label stands, although there is no route.
     pub(crate) held_until: Option<Time>,
     /// Neighbours that wait for a sequence.
     pub(crate) waiting: BTreeMap<NodeId, u64>,
-    /// The newest sequence that each neighbour was asked for, and when.
+    /// The newest sequence that was requested from each neighbour, and when.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
     pub(crate) forget_at: Option<Time>,
     /// The names under which clients reach it.
     pub(crate) names: Option<Arc<Names>>,
-    /// The version of the names that neighbours were told.
+    /// The version of the names announced to neighbours.
     pub(crate) told_names: BTreeMap<NodeId, u64>,
 }
 
@@ -51,22 +51,22 @@ pub(crate) enum Next {
     By(NodeId),
 }
 
-/// A route is being looked for: neighbours are asked for a newer sequence.
+/// A search for a route: neighbours are asked for a newer sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Search {
     pub(crate) at: Time,
     pub(crate) after: Duration,
 }
 
-/// Sequences up to this one are plausible at any time; beyond, only near what is known. A hostile neighbour can so not use
-/// them up.
+/// Sequences up to this one are plausible at any time; beyond, only near the known one. So a hostile neighbour cannot
+/// exhaust them.
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
-/// The metric of an instance that is about to end: longer than any way to one that stays.
+/// The metric of an instance that is about to end: larger than any path to one that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 
-/// Whether a sequence that a neighbour names can be one that an instance's node has chosen.
+/// Whether a sequence from a neighbour can have been chosen by an instance's node.
 pub(crate) fn is_plausible(sequence: u64, known: u64) -> bool {
     sequence <= known.max(FREELY_RAISED_MAX).saturating_add(STEP_MAX)
 }
@@ -78,12 +78,12 @@ impl Next {
 }
 
 impl Entry {
-    /// Whether a label may be used: nothing that this node ever told is as good.
+    /// Whether a label may be used: this node never announced one that is as good.
     pub(crate) fn is_feasible(&self, label: Label) -> bool {
         self.best_told.is_none_or(|best| label.is_better_than(best))
     }
 
-    /// The next hop: this node, or the neighbour with the shortest feasible way. Between equals, the one that was before.
+    /// The next hop: this node, or the neighbour with the shortest feasible path. Between equals, the previous one.
     pub(crate) fn select(&self, before: &Next, neighbours: &BTreeMap<NodeId, Neighbour>) -> Next {
         if !self.hosted.is_empty() {
             return Next::Here;
@@ -98,7 +98,7 @@ impl Entry {
         }
     }
 
-    /// What this node would tell of its route.
+    /// The label of this node's route.
     pub(crate) fn label(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
         match &self.next {
             Next::Nowhere => None,
@@ -117,12 +117,12 @@ impl Entry {
         heard.fold(told.max(self.sequence), u64::max)
     }
 
-    /// The sequence that every label has that is feasible whatever its metric.
+    /// The sequence that makes a label feasible whatever its metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
         self.best_told.map_or(1, |label| label.sequence.saturating_add(1))
     }
 
-    /// Forgets what was said in a session.
+    /// Drops what was announced in a session.
     pub(crate) fn forget(&mut self, neighbour: &NodeId) {
         self.heard.remove(neighbour);
         self.told.remove(neighbour);
@@ -134,7 +134,7 @@ impl Entry {
         }
     }
 
-    /// Remembers that a neighbour is told a label.
+    /// Records that a label is announced to a neighbour.
     pub(crate) fn tell(&mut self, neighbour: &NodeId, label: Label) {
         self.told.insert(neighbour.clone(), label);
         if self.best_told.is_none_or(|best| label.is_better_than(best)) {
@@ -142,7 +142,7 @@ impl Entry {
         }
     }
 
-    /// The names, unless a neighbour was told them; remembers that it is told them now.
+    /// The names, unless a neighbour knows them; records that they are announced now.
     pub(crate) fn untold_names(&mut self, neighbour: &NodeId) -> Option<Arc<Names>> {
         let names = self.names.as_ref()?;
         let before = self.told_names.insert(neighbour.clone(), names.version);
@@ -159,8 +159,8 @@ impl Entry {
         [moved, search, self.held_until, self.forget_at].into_iter().flatten().min()
     }
 
-    /// Where requests go: the next hop first, then other neighbours that claim to have a route, for requests that find the next
-    /// hop visited or not working.
+    /// The hops of requests: the next hop first, then other neighbours that claim to have a route, for requests that
+    /// find the next hop visited or not working.
     pub(crate) fn hops(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Hops {
         let mut next = Vec::new();
         if let Next::By(neighbour) = &self.next {
@@ -182,7 +182,7 @@ impl Entry {
     }
 }
 
-/// The label of a way by a neighbour; `None` if it is longer than any way can be.
+/// The label of a path through a neighbour; `None` if its metric overflows.
 pub(crate) fn through(label: Label, neighbour: &NodeId, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
     let metric = label.metric.checked_add(neighbours.get(neighbour)?.cost)?;
     Some(Label { metric, ..label })

@@ -1,4 +1,4 @@
-//! A node that can use nothing of what it was told asks for a newer sequence.
+//! A node without a feasible label asks for a newer sequence.
 
 use mario_domain::{ApplicationId, NodeId};
 
@@ -6,13 +6,13 @@ use super::applications::{Next, Search, is_plausible, through};
 use super::message::{RoutingMessage, SequenceRequest};
 use super::{Cause, Router, RouterEffect, Step};
 
-/// By how many nodes a request may be passed on. It follows next hops, so that a bound is needed only against neighbours
-/// that pass on what they should not.
+/// How many nodes may forward a request. It follows next hops, so that a bound is needed only against neighbours that
+/// misbehave.
 const REQUEST_HOPS_MAX: u8 = 255;
 
 impl Step<'_> {
-    /// There is no route any more. If neighbours claim to have one, or the instance has only moved, what was told stands for a
-    /// while, and a newer sequence is asked for. Else the neighbours are told at once.
+    /// The route is lost. If neighbours claim to have one, or the instance has only moved, the announced label stands
+    /// for a while, and a newer sequence is requested. Otherwise the neighbours are told at once.
     pub(super) fn lost(&mut self, application: &ApplicationId, cause: Cause) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Some(entry) = self.router.applications.get_mut(application) else { return };
@@ -41,7 +41,7 @@ impl Step<'_> {
         }
     }
 
-    /// Something of an application is due: a search goes on, a hold ends, or the application is forgotten.
+    /// Handles a timeout of an application: a search continues, a hold ends, or the application is dropped.
     pub(super) fn entry_timeout(&mut self, application: &ApplicationId) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Router { applications, timed, named, .. } = &mut *self.router;
@@ -61,7 +61,8 @@ impl Step<'_> {
         }
         if let Some(search) = entry.search.filter(|search| search.at <= now) {
             let after = (search.after * 2.0).min(timing.ask_after_max);
-            // Without anybody to ask, there is nothing to wait for: a neighbour that gets a route tells so at once.
+            // With no neighbour to ask, there is nothing to wait for: a neighbour that gets a route announces it at
+            // once.
             let is_possible = !entry.heard.is_empty() || entry.moved.is_some();
             entry.search = is_possible.then_some(Search { at: now + search.after, after });
             let wanted = entry.needed_sequence();
@@ -105,8 +106,8 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour asks for a newer sequence. A node that hosts an instance raises it; one that has it tells it; others ask
-    /// their next hop, and pass the answer on when it comes.
+    /// A neighbour asks for a newer sequence. A node that hosts an instance increases it; one that has it announces it;
+    /// others ask their next hop, and forward the answer.
     pub(super) fn requested(&mut self, from: &NodeId, request: &SequenceRequest) {
         let SequenceRequest { application, sequence, hops_left } = request;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -124,7 +125,7 @@ impl Step<'_> {
         }
         let next = match &entry.next {
             Next::By(next) if next != from => Some(next.clone()),
-            // The way leads through the neighbour that asks: perhaps another one has a way of its own.
+            // The route leads through the neighbour that asks: perhaps another one has a path of its own.
             _ => {
                 let others = entry.heard.iter().filter(|(neighbour, _)| *neighbour != from);
                 let ways = others

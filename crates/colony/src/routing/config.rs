@@ -1,52 +1,52 @@
-//! What a router is set up with.
+//! The configuration of a router.
 
 use mario_domain::{Duration, NodeId};
 
-/// What a router is set up with.
+/// The configuration of a router.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouterConfig {
     /// The node that it is on.
     pub node: NodeId,
     /// When things happen by themselves.
     pub timing: RouterTiming,
-    /// How much it keeps, and how little it tells.
+    /// The limits of its state and of its announcements.
     pub limits: RouterLimits,
 }
 
-/// When things happen by themselves. That no route leads in a circle rests on none of these.
+/// Periods and timeouts. Loop freedom depends on none of these.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RouterTiming {
-    /// How often a node tells its neighbours what has changed and is not urgent.
+    /// How often a node announces changes that are not urgent.
     pub tick: Duration,
-    /// After this number of ticks, all differences are told, also small ones.
+    /// After this number of ticks, all differences are announced, including small ones.
     pub exact_every: u64,
-    /// How long a node that has lost its route looks for another before it says so.
+    /// How long a node that has lost its route searches for another before it withdraws it.
     pub hold_for: Duration,
-    /// How long a node waits before it asks for a newer sequence, if its next hop has just said that it has no route: its other
-    /// neighbours may be about to say the same.
+    /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
+    /// other neighbours may be about to do the same.
     pub ask_after: Duration,
-    /// The longest delay between two such requests; the delay doubles each time.
+    /// The maximum backoff between two such requests; the delay doubles each time.
     pub ask_after_max: Duration,
-    /// How long requests are sent after an instance that has moved while there is no route to it.
+    /// How long requests are forwarded to an instance that has moved while there is no route to it.
     pub moved_for: Duration,
-    /// How long a node remembers the best label that it told of an application that is gone.
+    /// How long a node remembers the best label of an application that is gone.
     pub forget_after: Duration,
 }
 
-/// How much a router keeps, so that no neighbour can fill it up, and how little it tells.
+/// The limits of a router's state, so that no neighbour can fill it up, and of its announcements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RouterLimits {
     /// Applications that are known at one time. Those on the node itself are always known.
     pub applications_max: usize,
-    /// Applications that one neighbour may tell of.
+    /// Applications that one neighbour may announce.
     pub routes_per_neighbour_max: usize,
     /// Routes in one message.
     pub routes_per_update_max: usize,
     /// Applications of which names are known. Those on the node itself are always known.
     pub names_max: usize,
-    /// Applications of which names are told in one message.
+    /// Applications whose names are announced in one message.
     pub names_per_update_max: usize,
-    /// A metric is told at a tick if it has changed by this part of itself: 4 for a quarter.
+    /// A metric is announced at a tick if it has changed by this part of itself: 4 for a quarter.
     pub drift_part: u32,
 }
 
@@ -84,7 +84,7 @@ impl RouterConfig {
         RouterConfig { node, timing: RouterTiming::default(), limits: RouterLimits::default() }
     }
 
-    /// When the first tick is: different nodes tick at different times.
+    /// The time of the first tick: different nodes tick at different times.
     pub(super) fn first_tick(&self) -> Duration {
         let name = self.node.to_string();
         // FNV-1a, which is the same everywhere.

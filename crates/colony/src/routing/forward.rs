@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_domain::{ApplicationId, NodeId};
 
-/// By how many nodes a client request may be forwarded.
+/// How many nodes may forward a client request.
 pub const HOPS_MAX: u8 = 64;
 
 /// The next hops of all applications at one moment: plain data that any number of threads may read.
@@ -23,12 +23,12 @@ pub struct Hops {
     pub next: Vec<NodeId>,
 }
 
-/// What a request carries of its way so far.
+/// What a request carries about its path so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trail {
-    /// By how many more nodes it may be forwarded.
+    /// How many more nodes may forward it.
     pub hops_left: u8,
-    /// The nodes that it has been on, also those that it came back from.
+    /// The nodes that it has visited, including those that it came back from.
     pub visited: Vec<NodeId>,
 }
 
@@ -39,15 +39,15 @@ pub enum Forwarding<'a> {
     Here,
     /// It goes to a neighbour.
     To(&'a NodeId),
-    /// There is no way on from here: it goes back to where it came from, which tries another neighbour; a client is told that
-    /// there is no instance.
+    /// There is no route from here: it goes back to the previous node, which tries another neighbour; a client gets the
+    /// answer that there is no instance.
     Back,
-    /// It has been on too many nodes.
+    /// It has visited too many nodes.
     UsedUp,
 }
 
-/// Where a request goes next: here if an instance is here, else to the best neighbour that it has not visited. `is_working` says
-/// whether the link to a neighbour takes requests.
+/// Where a request goes next: here if an instance is here, else to the best neighbour that it has not visited.
+/// `is_working` returns whether the link to a neighbour accepts requests.
 pub fn forward<'a>(hops: Option<&'a Hops>, trail: &Trail, is_working: impl Fn(&NodeId) -> bool) -> Forwarding<'a> {
     let Some(hops) = hops else { return Forwarding::Back };
     if hops.is_here {
@@ -61,12 +61,12 @@ pub fn forward<'a>(hops: Option<&'a Hops>, trail: &Trail, is_working: impl Fn(&N
 }
 
 impl Routes {
-    /// Where requests for an application go; `None` if it is unknown here.
+    /// The hops of an application; `None` if it is unknown here.
     pub fn get(&self, application: &ApplicationId) -> Option<&Hops> {
         self.applications.get(application).map(Arc::as_ref)
     }
 
-    /// All applications that there is a way to.
+    /// All applications with a route.
     pub fn iter(&self) -> impl Iterator<Item = (&ApplicationId, &Hops)> {
         self.applications.iter().map(|(application, hops)| (application, hops.as_ref()))
     }
@@ -81,7 +81,7 @@ impl Routes {
 }
 
 impl Trail {
-    /// That of a request that a client has just sent to a node.
+    /// The trail of a request that a client has just sent to a node.
     pub fn new() -> Trail {
         Trail { hops_left: HOPS_MAX, visited: Vec::new() }
     }

@@ -11,32 +11,32 @@ use super::names::Names;
 /// that it arrives in.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RoutingMessage {
-    /// The sender's routes, or what has changed of them.
+    /// The sender's routes, or the changed ones.
     Update(Update),
-    /// The sender needs a newer sequence of an application before it can use what it was told.
+    /// The sender needs a newer sequence of an application before it can use a label.
     Request(SequenceRequest),
     /// The sender has missed updates and needs all routes again.
     Repeat,
 }
 
-/// Routes that a node tells to a neighbour.
+/// Routes that a node announces to a neighbour.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// Counts the updates of a session from 1. Without routes, an update repeats the number of the last one: so that its loss is
-    /// noticed.
+    /// Counts the updates of a session from 1. Without routes, an update repeats the number of the last one, so that
+    /// its loss is detected.
     pub number: u64,
-    /// Whether these are all routes, or the first of them: what was told earlier is void.
+    /// Whether these are all routes, or the first of them: earlier announcements are void.
     pub is_table: bool,
     /// The routes.
     pub routes: Vec<ToldRoute>,
 }
 
-/// What a node tells about its route to an application.
+/// The announcement of a route to an application.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct ToldRoute {
     /// The application.
     pub application: ApplicationId,
-    /// How new the route is and how far an instance is; `None` for a retraction: there is no route any more.
+    /// Its label; `None` for a withdrawal.
     pub label: Option<Label>,
     /// The names under which clients reach it: with the first label of a session, and when they have changed.
     pub names: Option<Arc<Names>>,
@@ -49,14 +49,14 @@ pub struct SequenceRequest {
     pub application: ApplicationId,
     /// The sequence that the asking node needs, or a newer one.
     pub sequence: u64,
-    /// By how many more nodes the request may be passed on.
+    /// How many more nodes may forward the request.
     pub hops_left: u8,
 }
 
 /// How new a route is and how far an instance is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Label {
-    /// Raised by the nodes that host instances of the application, and by nobody else.
+    /// Increased only by the nodes that host instances of the application.
     pub sequence: u64,
     /// The sum of the costs of the links to the instance, in microseconds.
     pub metric: u32,

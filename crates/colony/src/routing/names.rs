@@ -1,7 +1,7 @@
-//! Under which names clients reach an application: told along with its routes, so that every ingress knows them.
+//! The names under which clients reach an application: announced with its routes, so that every ingress knows them.
 //!
-//! What is told has its proof with it, which the shell checks before a router hears of it; a router passes on what it has, and
-//! prefers what its owner said later.
+//! Announcements carry their proof, which the shell verifies before a router receives them; a router passes on what it
+//! has, and prefers the later version.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub const NAMES_MAX: usize = 16;
 /// The bytes of the certificate that proves them.
 pub const CERTIFICATE_BYTES_MAX: usize = 12 << 10;
 
-/// The names under which clients reach an application, and what proves that it may have them.
+/// The names under which clients reach an application, and the proof.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Names {
     /// The version of the description that they are from. Later ones replace earlier ones.
@@ -35,7 +35,7 @@ impl Router {
         self.applications.get(application)?.names.as_ref()
     }
 
-    /// Whether a router would take names of an application: it has none, or older ones, and has room for them.
+    /// Whether a router would accept names of an application: it has none, or older ones, and has room for them.
     pub fn wants_names(&self, application: &ApplicationId, names: &Names) -> bool {
         match self.names(application) {
             Some(known) => names.version > known.version,
@@ -45,13 +45,13 @@ impl Router {
 }
 
 impl Step<'_> {
-    /// The owner of an application that is hosted here says under which names it is reached.
+    /// Sets the names of an application that is hosted here.
     pub(super) fn named(&mut self, application: &ApplicationId, names: Arc<Names>) {
         self.take_names(application, names, usize::MAX);
         self.tell_names(application);
     }
 
-    /// Takes names in, if they are new and there is room. Returns whether they were taken.
+    /// Stores names, if they are new and there is room. Returns whether they were stored.
     pub(super) fn take_names(&mut self, application: &ApplicationId, names: Arc<Names>, names_max: usize) -> bool {
         let Router { applications, named, refused, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return false };
@@ -69,7 +69,8 @@ impl Step<'_> {
         true
     }
 
-    /// Tells the names of an application to neighbours that know a route and not these names. The route is told again as it was.
+    /// Announces the names of an application to neighbours that know a route and not these names. The route is
+    /// announced again as it was.
     pub(super) fn tell_names(&mut self, application: &ApplicationId) {
         let Some(entry) = self.router.applications.get(application) else { return };
         let Some(names) = &entry.names else { return };

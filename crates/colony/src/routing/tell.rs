@@ -1,4 +1,4 @@
-//! What a node tells its neighbours of its routes, and what it does with what they tell.
+//! Announcements to neighbours, and the handling of theirs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::applications::{Entry, LEAVING, Next, is_plausible, through};
 use super::message::{Label, RoutingMessage, ToldRoute, Update};
 use super::{Cause, Neighbour, Router, RouterEffect, Step};
 
-/// The routes that are told at the end of a step: one message for each neighbour, or a few if they are many.
+/// The routes to be announced at the end of a step: one message for each neighbour, or a few if they are many.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<Label>>>,
@@ -20,7 +20,7 @@ impl Outbox {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
-    /// Adds a label unless another one is told anyway.
+    /// Adds a label unless another one is announced anyway.
     pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
     }
@@ -32,7 +32,7 @@ impl Outbox {
 }
 
 impl Step<'_> {
-    /// Sends what is to be told.
+    /// Sends the announcements.
     pub(super) fn flush(&mut self) {
         let Outbox { mut routes, tables } = std::mem::take(&mut self.outbox);
         for neighbour in &tables {
@@ -50,7 +50,8 @@ impl Step<'_> {
                 ToldRoute { application, label, names }
             });
             let mut next = told.next();
-            // An empty table is told, too: until a neighbour has told what it knows, a name that is unknown here may be known there.
+            // An empty table is sent, too: until a neighbour has sent its routes, a name that is unknown here may be
+            // known there.
             while next.is_some() || is_table {
                 known.sent += 1;
                 let (mut routes, mut named) = (Vec::new(), 0);
@@ -66,7 +67,7 @@ impl Step<'_> {
         }
     }
 
-    /// Tells a neighbour a label, and remembers that.
+    /// Announces a label to a neighbour, and records that.
     pub(super) fn tell(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         if let Some(entry) = self.router.applications.get_mut(application) {
             entry.tell(neighbour, label);
@@ -74,20 +75,20 @@ impl Step<'_> {
         }
     }
 
-    /// Tells a neighbour that there is no route any more, unless it was told of none.
+    /// Withdraws a route from a neighbour, if it knows of one.
     pub(super) fn retract(&mut self, neighbour: &NodeId, application: &ApplicationId) {
         let entry = self.router.applications.get_mut(application);
         if let Some(entry) = entry
             && entry.told.remove(neighbour).is_some()
         {
-            // A neighbour that knows no route forgets the names some time.
+            // A neighbour without a route drops the names eventually.
             entry.told_names.remove(neighbour);
             self.outbox.add(neighbour, application, None);
         }
     }
 
-    /// Tells all routes. What was told before is told again as it was: it was feasible for the neighbour, and may be no more
-    /// if it is told with a larger metric.
+    /// Announces all routes. Earlier labels are repeated unchanged: they were feasible for the neighbour, and might not
+    /// be with a larger metric.
     pub(super) fn tell_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {
@@ -106,8 +107,8 @@ impl Step<'_> {
         }
     }
 
-    /// Tells what cannot wait: a route that a neighbour has not heard of, a shorter way by another next hop, a newer sequence
-    /// that a neighbour waits for. The next hop itself is told of no route, since that would lead through it.
+    /// Announces what cannot wait: a route that a neighbour does not know, a shorter path by another next hop, a newer
+    /// sequence that a neighbour waits for. The next hop itself is told of no route, since that would lead through it.
     pub(super) fn tell_at_once(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
@@ -145,7 +146,7 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour tells of its routes.
+    /// A neighbour announces its routes.
     pub(super) fn updated(&mut self, from: &NodeId, update: Update) {
         let Update { number, is_table, routes } = update;
         let Some(known) = self.router.neighbours.get_mut(from) else { return };
@@ -184,7 +185,7 @@ impl Step<'_> {
         }
     }
 
-    /// Takes in what a neighbour tells of one application. Returns whether it is something new.
+    /// Takes in a neighbour's announcement for one application. Returns whether it is new.
     fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<Label>) -> bool {
         let limits = self.router.config.limits;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -209,7 +210,7 @@ impl Step<'_> {
         entry.heard.insert(from.clone(), label) != Some(label)
     }
 
-    /// Tells what has changed and was not urgent, and repeats the number of the last update where that may be lost.
+    /// Announces changes that were not urgent, and repeats the number of the last update where that may be lost.
     pub(super) fn tick(&mut self) {
         let timing = self.router.config.timing;
         self.router.next_tick = self.now + timing.tick;
@@ -245,8 +246,8 @@ impl Step<'_> {
         }
     }
 
-    /// Tells neighbours a metric that has changed. One that is larger is told with a newer sequence only, which is asked for
-    /// first: else the neighbours might not be able to use it.
+    /// Announces a changed metric to neighbours. A larger one is announced only with a newer sequence, which is
+    /// requested first: otherwise the neighbours might not be able to use it.
     fn tell_drift(&mut self, application: &ApplicationId, is_exact: bool) {
         let part = self.router.config.limits.drift_part;
         let Router { applications, neighbours, .. } = &*self.router;
@@ -280,7 +281,7 @@ impl Step<'_> {
     }
 }
 
-/// The neighbour with a shorter way than the present one that cannot be used yet, and the metric of that way.
+/// The neighbour with a shorter but infeasible path, and the metric of that path.
 fn better_infeasible<'a>(
     entry: &'a Entry,
     label: Label,

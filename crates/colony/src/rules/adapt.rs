@@ -1,8 +1,8 @@
-//! Flavours: what an instance takes and gives back when it runs in another one.
+//! Flavours: the change of hardware when an instance runs in another one.
 
 use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakefulness};
 
-/// A change of the hardware that an instance holds, where it is.
+/// A change of the hardware that an instance holds on its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HardwareChange {
     /// What it needs beyond what it holds, of each kind. It must be free, and is reserved until it is taken.
@@ -12,19 +12,19 @@ pub struct HardwareChange {
 }
 
 impl HardwareChange {
-    /// From what an instance holds to what it will hold.
+    /// The change from what an instance holds to what it will hold.
     pub fn between(held: Hardware, needed: Hardware) -> HardwareChange {
         HardwareChange { taken: needed.saturating_sub(held), freed: held.saturating_sub(needed) }
     }
 
-    /// What a manager must have room for; `None` if that is nothing, so that nothing speaks against it.
+    /// What a manager must have room for; `None` if that is nothing, so that nothing inhibits it.
     pub fn arrives(self) -> Option<Hardware> {
         (self.taken != Hardware::NONE).then_some(self.taken)
     }
 }
 
-/// What an instance that holds `held` and runs in the flavour `running` changes when it adapts. A flavour that its application does
-/// not have, and the one that it runs in, are inhibited. A sleeper holds the same in all flavours.
+/// The change of hardware when an instance that holds `held` and runs in the flavour `running` adapts. A flavour that
+/// its application does not have, and the one that it runs in, are inhibited. A sleeper holds the same in all flavours.
 pub fn adapt(
     application: &Application,
     (running, wakefulness): (FlavourIndex, Wakefulness),

@@ -1,4 +1,4 @@
-//! What an agent remembers of what happened: earlier client requests, own operations, and how long it has been on its node.
+//! The past of an agent: earlier client requests, own operations, and how long it has been on its node.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Remembered, expire, remember};
 
-/// What an agent remembers of what happened, as far as its policy declares that it looks back. A migrating agent takes it along; a
-/// replica begins with none.
+/// The past of an agent, as far as its policy declares that it looks back. A migrating agent takes it along; a replica
+/// starts with none.
 ///
 /// `R` is a fact about client requests, `T` a target, as their holder names them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -76,17 +76,17 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
         }
     }
 
-    /// Earlier client requests as a policy is shown them, each with how many evaluations ago it was.
+    /// Earlier client requests as a policy sees them, each with its age in evaluations.
     pub fn earlier(&self) -> impl Iterator<Item = (u32, &R)> {
         (1..).zip(&self.requests).flat_map(|(ago, requests)| requests.iter().map(move |fact| (ago, fact)))
     }
 
-    /// What was done as evaluation `now` is shown it: the latest first, each with how many evaluations ago it was.
+    /// Earlier operations as evaluation `now` sees them: the latest first, each with its age in evaluations.
     pub fn done_before(&self, now: u32) -> impl Iterator<Item = (u32, &Remembered<T>)> {
         self.done.iter().rev().map(move |done| (now.saturating_sub(done.evaluation), done))
     }
 
-    /// Whether nothing is in it but the time of arrival.
+    /// Whether it is empty except for the time of arrival.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.done.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Owners with initiative: what the owner of a node wants of what runs there.
+//! Owners with initiative: which instances the owner of a node evicts or shrinks.
 
 use mario_domain::{Application, FlavourIndex, Hardware, InstanceId, Wakefulness};
 use mario_policy::{Acceptance, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};
@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::adapt::{HardwareChange, adapt};
 
-/// That an instance will be evicted from its node.
+/// The announced eviction of an instance from its node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// How many evaluations its agent has left: `leave/2` while there is one. With none left, it is evicted after the next cycle.
+    /// How many evaluations its agent has left: `leave/2` while there is one. With none left, it is evicted after the
+    /// next cycle.
     pub left: u32,
-    /// Why, as the owner's policy said it.
+    /// The reason, as stated by the owner's policy.
     pub reason: String,
 }
 
@@ -28,7 +29,7 @@ impl Notice {
     }
 }
 
-/// An instance on the node whose owner is asked. `I` is how its holder names it.
+/// An instance on the owner's node. `I` is the holder's name of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Present<'a, I> {
     /// Which instance.
@@ -41,11 +42,11 @@ pub struct Present<'a, I> {
     pub wakefulness: Wakefulness,
     /// The hardware that it holds.
     pub held: Hardware,
-    /// Whether it has been told to leave.
+    /// Whether its eviction was announced.
     pub is_leaving: bool,
 }
 
-/// What an owner wants of an instance, and may have.
+/// An action of an owner on an instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwnerAct<I> {
     /// It runs in a smaller flavour, from now on.
@@ -59,7 +60,7 @@ pub enum OwnerAct<I> {
         /// Why.
         reason: String,
     },
-    /// It is told to leave.
+    /// Its eviction is announced.
     Announce {
         /// Which instance.
         instance: I,
@@ -68,11 +69,12 @@ pub enum OwnerAct<I> {
     },
 }
 
-/// Asks the owner of a node what it wants of what runs there: shrinks first, then evictions, which are announced. `present` finds an
+/// Evaluates the policy of a node's owner: shrinks first, then evictions, which are announced. `present` finds an
 /// instance on the node.
 ///
-/// What is so already is not wanted: a flavour that an instance runs in, and an eviction that was announced, which stands. All or
-/// nothing: an owner whose policy has no valid answer, or shrinks to what is not smaller, wants nothing.
+/// Actions without an effect are dropped: a flavour that an instance already runs in, and an eviction that was already
+/// announced, which stands. All or nothing: an owner whose policy has no valid answer, or shrinks to a flavour that is
+/// not smaller, does nothing.
 pub fn initiative<'a, I: Copy>(
     acceptance: &Acceptance,
     machine: &mut Machine,
@@ -93,13 +95,13 @@ pub fn initiative<'a, I: Copy>(
     Ok(acts)
 }
 
-/// What an instance gives back when its owner's node shrinks it; `None` if it runs in that flavour already.
+/// The hardware that an instance releases when it is shrunk; `None` if it already runs in that flavour.
 fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<I>>, AcceptanceFailure> {
     let Present { instance, application, flavour, wakefulness, held, .. } = present;
     if application.find_flavour(&wanted.flavour) == Some(flavour) {
         return Ok(None);
     }
-    // A sleeper holds the same in all flavours, and is to need no more when it wakes.
+    // A sleeper holds the same in all flavours, and must need no more when it wakes.
     let needs_now = if wakefulness.is_asleep() { application.needed_in(flavour) } else { held };
     let is_smaller = |wanted| HardwareChange::between(needs_now, application.needed_in(wanted)).arrives().is_none();
     match adapt(application, (flavour, wakefulness), held, &wanted.flavour) {

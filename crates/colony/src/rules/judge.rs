@@ -1,4 +1,4 @@
-//! Acceptance: what one manager says to one request.
+//! Acceptance: the verdict of one manager on one request.
 
 use mario_domain::{Hardware, NodeId, Request, Rule, Verdict};
 use mario_policy::{Acceptance, AcceptanceFailure, ManagerView};
@@ -8,29 +8,30 @@ use crate::manager::Manager;
 
 /// How a request concerns the node whose manager judges it.
 ///
-/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an adapt, an undeploy
-/// and an operator's deploy concern one manager only.
+/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an adapt, an
+/// undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
     /// The target, if an agent of this node aims at it and may not.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
-    /// What the instance needs, if it would come to this node; what it needs more, if it would hold more here.
+    /// The hardware of the instance, if it would come to this node; the additional hardware, if it would hold more
+    /// here.
     pub arrives: Option<Hardware>,
 }
 
-/// Why an acceptance policy did not accept, and what happened to it if it gave no answer.
+/// Why an acceptance policy did not accept, and its failure if it did not answer.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The rule that speaks against the request.
+    /// The rule that inhibits the request.
     pub rule: Rule,
-    /// `None` where the policy answered, and said no.
+    /// `None` where the policy answered with a rejection.
     pub failure: Option<Box<AcceptanceFailure>>,
 }
 
-/// Judges a request: returns the first rule that speaks against it. `consent` asks the node's own acceptance policy; it is
-/// called last, and only if nothing else speaks against the request.
+/// Judges a request. Returns the first rule that inhibits it. `consent` evaluates the node's own acceptance policy; it
+/// is called last, and only if no other rule inhibits the request.
 ///
 /// Total: there is no request that it cannot judge. Hardware that is reserved counts as used.
 pub fn judge<K, E: From<Rule>>(
@@ -50,8 +51,8 @@ pub fn judge<K, E: From<Rule>>(
     consent()
 }
 
-/// Asks the acceptance policy of a node. Fails closed: a policy without a valid answer, or a view that could not be put
-/// together, inhibits.
+/// Evaluates the acceptance policy of a node. Fails closed: a policy without a valid answer, or a view that could not
+/// be built, inhibits.
 pub fn consent(
     acceptance: &Acceptance,
     machine: &mut Machine,

@@ -1,10 +1,10 @@
-//! What an agent knows when it evaluates its policy.
+//! The knowledge base of an agent when it evaluates its policy.
 
 use mario_domain::{Capacity, Fact, Wakefulness};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Value;
 
-/// What is the case around one agent, in the constants that its policy reads.
+/// The surroundings of one agent, in the constants that its policy reads.
 ///
 /// An agent sees its own node, the client requests that reached its instance, what it remembers, and the facts about its node
 /// and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
@@ -25,9 +25,9 @@ pub trait Situation {
     fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)>;
     /// What the agent remembers as inhibited: operation and target, as [`visible`](super::visible) orders them.
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)>;
-    /// Earlier client requests, if the policy looks back: how many evaluations ago, last hop, rate and latency.
+    /// Earlier client requests, if the policy looks back: age in evaluations, last hop, rate and latency.
     fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)>;
-    /// Own operations that were accepted, if the policy looks back: how many evaluations ago, operation and target.
+    /// Own accepted operations, if the policy looks back: age in evaluations, operation and target.
     fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)>;
     /// How many evaluations the agent has made on its node, if the policy reads that.
     fn age(&self) -> Option<u32>;
@@ -35,19 +35,20 @@ pub trait Situation {
     fn running(&self) -> Option<Constant>;
     /// Whether the instance is awake.
     fn wakefulness(&self) -> Wakefulness;
-    /// How many evaluations the agent has left on its node, if its instance is to be evicted.
+    /// How many evaluations the agent has left on its node, if an eviction was announced.
     fn leave(&self) -> Option<u32>;
-    /// The number drawn for this evaluation, if the policy asks for randomness.
+    /// The number drawn for this evaluation, if the policy uses randomness.
     fn random(&self) -> Option<u32>;
-    /// Extra facts about applications, about the node and about its neighbours; `None` where those of the last agent stay.
+    /// Extra facts about applications, about the node and about its neighbours; `None` where those of the previous
+    /// agent stay.
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
 }
 
-/// The key of the fact that holds what was drawn for an agent.
+/// The key of the fact with the number drawn for an agent.
 const RANDOM: &str = "random";
 
-/// Puts together what an agent knows, in place of what the knowledge base held of the last agent; applications stay. Returns
-/// the agent's instance.
+/// Builds the knowledge base of an agent, replacing that of the previous agent; applications stay. Returns the agent's
+/// instance.
 pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));
@@ -94,9 +95,9 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     instance
 }
 
-/// Returns a number as an agent sees it: an integer where it is whole.
+/// Returns a number as an agent sees it: an integer if it is whole.
 pub fn number(value: f64) -> Constant {
-    /// Beyond this, not every whole number is a float.
+    /// Beyond this, not every integer is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
 }

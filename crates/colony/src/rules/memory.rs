@@ -1,11 +1,11 @@
-//! What an agent remembers: the operations that were inhibited.
+//! The memory of an agent: inhibited operations.
 
 use mario_domain::AgentOperation;
 use serde::{Deserialize, Serialize};
 
 /// An inhibited operation that an agent remembers: `inhibited/3`.
 ///
-/// `T` is how its holder names targets: by id where an agent may leave for another process, by position in a table in the
+/// `T` is the holder's name of targets: an id where an agent may move to another process, a position in a table in the
 /// simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Remembered<T> {
@@ -13,27 +13,27 @@ pub struct Remembered<T> {
     pub evaluation: u32,
     /// What was inhibited.
     pub operation: AgentOperation,
-    /// Where it would have led, as the policy wrote it.
+    /// Its target, as the policy wrote it.
     pub target: T,
 }
 
-/// An operation was inhibited: the agent remembers it, if its memory is `cycles` > 0 long.
+/// Remembers an inhibited operation, if the memory is `cycles` > 0 long.
 pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
     if cycles > 0 {
         memory.push(inhibited);
     }
 }
 
-/// Forgets what evaluation `next` is not to see: it sees what was inhibited at the `cycles` evaluations before it. Returns
-/// whether anything was forgotten.
+/// Drops what evaluation `next` must not see: it sees the inhibitions of the `cycles` evaluations before it. Returns
+/// whether anything was dropped.
 pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> bool {
     let before = memory.len();
     memory.retain(|remembered| remembered.evaluation.saturating_add(cycles) >= next);
     memory.len() != before
 }
 
-/// Returns a memory as a policy sees it: in standard order, without repeats. `order` returns the place of a target in the
-/// standard order of terms.
+/// Returns a memory as a policy sees it: in standard order, without repeats. `order` returns the position of a target
+/// in the standard order of terms.
 pub fn visible<T: PartialEq, O: Ord>(memory: &[Remembered<T>], order: impl Fn(&T) -> O) -> Vec<&Remembered<T>> {
     let mut visible: Vec<&Remembered<T>> = memory.iter().collect();
     visible.sort_by_cached_key(|remembered| (remembered.operation.as_str(), order(&remembered.target)));

@@ -1,11 +1,11 @@
-//! Sleep: what an instance gives back when its workload stops, and takes when that starts again.
+//! Sleep: the change of hardware when an instance's workload stops, and when it starts again.
 
 use mario_domain::{Application, FlavourIndex, Hardware, Rule, Wakefulness};
 
 use super::adapt::HardwareChange;
 
-/// What an instance that holds `held` changes when it falls asleep. One that sleeps already, and one whose application does not say
-/// how it sleeps, are inhibited.
+/// The change of hardware when an instance that holds `held` falls asleep. One that already sleeps, and one whose
+/// application cannot sleep, are inhibited.
 pub fn sleep(application: &Application, wakefulness: Wakefulness, held: Hardware) -> Result<HardwareChange, Rule> {
     let Some(sleep) = application.sleep else { return Err(Rule::Sleepless) };
     match wakefulness {
@@ -14,7 +14,8 @@ pub fn sleep(application: &Application, wakefulness: Wakefulness, held: Hardware
     }
 }
 
-/// What an instance that holds `held` changes when it wakes, in the flavour that it runs in then. One that is awake is inhibited.
+/// The change of hardware when an instance that holds `held` wakes, in its current flavour. One that is awake is
+/// inhibited.
 pub fn wake(
     application: &Application,
     flavour: FlavourIndex,

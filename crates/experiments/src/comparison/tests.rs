@@ -86,8 +86,8 @@ fn says_in_words_what_differs_and_what_does_not() {
 fn all_tests_are_corrected_together() {
     let comparison = Comparison::of(&results(20, true), &[]);
     let faster = test(&comparison, "LS.response");
-    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that nobody has. All seeds on one
-    // side is one of 2^19 ways for either of two figures, the first of which is held against all 22.
+    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. All seeds
+    // on one side is one of 2^19 ways for either of two figures, the first of which is corrected for all 22.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
     assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);

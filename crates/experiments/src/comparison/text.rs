@@ -9,7 +9,7 @@ use crate::statistics::Estimate;
 use crate::study::cell;
 
 impl Comparison {
-    /// The means and the verdicts as tables for a page. `id` tells them apart from others there.
+    /// The means and the verdicts as tables for a page. `id` distinguishes them from others there.
     pub fn tables(&self, id: &str) -> Vec<Table> {
         let title = if self.variant.is_empty() { "Policies compared".to_owned() } else { self.variant.join(", ") };
         let row = |row: &FigureOfPolicies| {

@@ -49,7 +49,7 @@ impl Figure {
         self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals)
     }
 
-    /// That somebody has less or more of it, in words.
+    /// That a policy has less or more of it, in words.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
         let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };

@@ -141,7 +141,7 @@ struct Application {
     instances_max: u64,
 }
 
-/// A node, and what it came to until it last changed.
+/// A node, and its sums until it last changed.
 #[derive(Clone)]
 struct Node {
     is_up: bool,
@@ -241,7 +241,7 @@ impl Measuring {
         self.nodes[node as usize].is_up = is_up;
     }
 
-    /// Counts what a node came to since it last changed.
+    /// Adds the sums of a node since it last changed.
     fn settle(&mut self, header: &Header, place: u32, time: f64) {
         let node = &mut self.nodes[place as usize];
         let (from, to) = (node.since, time.clamp(node.since, header.duration.max(node.since)));
@@ -260,7 +260,7 @@ impl Measuring {
         }
     }
 
-    /// What it comes to.
+    /// Computes the result.
     pub(super) fn finish(mut self, header: &Header) -> Measured {
         for node in 0..self.nodes.len() as u32 {
             self.settle(header, node, header.duration);
@@ -318,7 +318,7 @@ impl Measuring {
         let link_joules = bits * models.joules_per_bit;
         money += bits / 8e9 * models.gigabyte_price;
         if let Some(general) = models.carbon.first() {
-            // Nothing tells when messages were on their way, so links have the mean intensity of the run.
+            // The trace does not record when messages were in transit, so links have the mean intensity of the run.
             let mean = integral(&general.grams_per_kwh, 0.0, header.duration) / header.duration;
             grams += link_joules / (KILOWATT_HOUR / 1_000.0) * mean;
         }

@@ -51,7 +51,7 @@ pub struct Reading {
     is_complete: bool,
 }
 
-/// What a trace of counts tells in sums.
+/// The sums in a trace of counts.
 struct Summed {
     /// By application, the mean over its users of their mean response times.
     responses: Vec<Option<f64>>,
@@ -271,7 +271,7 @@ impl Reading {
     }
 
     fn count(&mut self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
-        // An instance that nobody deployed is for the auditor to find.
+        // An instance that was never deployed is for the auditor to find.
         let Some(running) = self.instances.get(instance) else { return };
         self.measuring.count(running.application, &count);
         for group in self.groups.of(running.application) {
@@ -401,7 +401,7 @@ impl Reading {
         ((time / self.header.step) as usize).min(self.movements[0].len() - 1)
     }
 
-    /// What it comes to.
+    /// Computes the figures.
     pub fn figures(self) -> TraceFigures {
         let groups = (0..self.groups.names.len()).map(|group| self.group(group)).collect();
         let figures = RunFigures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost };

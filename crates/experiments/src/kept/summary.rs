@@ -1,4 +1,4 @@
-//! `summary.json` and `run.json`: the figures are worked out from the trace anew.
+//! `summary.json` and `run.json`: the figures are recomputed from the trace.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -151,7 +151,7 @@ impl Summed {
         checked.unchecked.push(others.to_owned());
     }
 
-    /// What was run is told by the header, too, but for the scenario.
+    /// What was run is in the header, too, except for the scenario.
     fn check_run(&self, directory: &Path, checked: &mut Checked) -> io::Result<()> {
         let Some(file) = opened(directory, "run.json")? else { return Ok(()) };
         let found: Value = serde_json::from_reader(file).unwrap_or_default();

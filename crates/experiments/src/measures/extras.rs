@@ -54,7 +54,7 @@ const COSTS: [(&str, &str, &str); 5] = [
     ("carbon_grams", "carbon", "g"),
 ];
 
-/// What a number with this name means; `None` for figures of groups, and for what is no name.
+/// The meaning of a number with this name; `None` for figures of groups, and for unknown names.
 pub fn extra(name: &str) -> Option<Extra> {
     let new =
         |title: String, unit, decimals, is_cost, is_compared| Extra { title, unit, decimals, is_cost, is_compared };

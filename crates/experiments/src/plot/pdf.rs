@@ -1,6 +1,6 @@
 //! A drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every reader of PDF has.
 //!
-//! There is no date and no random id in it, so that the same drawing gives the same bytes.
+//! There is no date and no random id in it, so that the same drawing produces the same bytes.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What policies came to, with 95 % intervals: as rows, or as lines over the values of a key.
+//! The results of policies, with 95 % intervals: as rows, or as lines over the values of a key.
 
 use super::axis::Axis;
 use super::pdf::pdf;
@@ -28,7 +28,7 @@ const BELOW: f64 = 34.0;
 /// Longer names are cut off.
 const NAME_WIDTH_MAX: f64 = 170.0;
 
-/// What a policy came to in a variant.
+/// The result of a policy in a variant.
 struct Point<'a> {
     variant: &'a [String],
     policy: usize,
@@ -174,7 +174,7 @@ fn lines(results: &Results, title: &str, (key, values): (&str, &[f64]), points: 
     scene
 }
 
-/// A text that is no wider than this; what is cut off is told by dots.
+/// A text that is no wider than this; truncation is marked by dots.
 fn fitted(text: &str, width: f64) -> String {
     if text_width(text, TEXT_SIZE) <= width {
         return text.to_owned();

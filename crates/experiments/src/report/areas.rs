@@ -8,7 +8,7 @@ use super::series::Samples;
 
 /// The map is cut into this many areas in each direction.
 const AREAS_PER_SIDE: usize = 12;
-/// So many pictures of the whole are kept.
+/// The maximum number of snapshots of the whole.
 const FRAMES_MAX: usize = 64;
 
 /// Counts instances by area while the records are read.
@@ -75,7 +75,7 @@ impl AreaCounts {
         self.now.fill(0);
     }
 
-    /// So many instances of an application are in a tier; where areas are tiers.
+    /// Sets the number of instances of an application in a tier, where areas are tiers.
     pub(crate) fn put(&mut self, tier: u32, application: u32, instances: u64) {
         let Some(area) = self.areas.iter().position(|area| u32::from(area.cell[1]) == tier) else { return };
         let count = &mut self.now[area * self.application_count + application as usize];
@@ -103,7 +103,7 @@ pub(crate) fn has_map(header: &Header) -> bool {
     !header.nodes.is_empty() && header.nodes.iter().all(|node| node.position.is_some())
 }
 
-/// Whether areas are parts of the map. A trace of counts tells of tiers only.
+/// Whether areas are parts of the map. A trace of counts records only tiers.
 fn is_by_map(header: &Header) -> bool {
     has_map(header) && header.detail != Detail::Summary
 }

@@ -18,7 +18,7 @@ use crate::runs::in_parallel;
 
 /// More knowledge bases than this are not explained: each takes some milliseconds and half a kilobyte.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
-/// So many are explained by one thread at a time.
+/// How many are explained by one thread at a time.
 const CHUNK: usize = 64;
 
 /// What a line is, by its place here.
@@ -90,7 +90,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
-        // What comes now would not be complete, and nobody will show it.
+        // Further explanations would be incomplete, and are not shown.
         if allowance.is_spent() {
             return explained;
         }

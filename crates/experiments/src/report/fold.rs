@@ -27,7 +27,7 @@ const TRACKS_MAX: usize = 200;
 /// More nodes than this are summed up among those that inhibited.
 const INHIBITING_NODES_MAX: usize = 40;
 
-/// Reads a whole trace. One that was cut off gives what is there.
+/// Reads a whole trace. A truncated one yields what is there.
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
@@ -223,7 +223,7 @@ impl Fold {
         }
     }
 
-    /// A cycle of a trace of counts: nobody knows which instances did what, but how many there are and in which tiers.
+    /// A cycle of a trace of counts: it records how many instances there are in which tiers, but not what each did.
     fn counted(&mut self, counted: &Counted) {
         self.by_application.fill(0);
         self.by_tier.fill(0);

@@ -6,7 +6,7 @@ use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measured, Tie
 /// More applications or nodes than this are counted and not listed.
 const ROWS_MAX: usize = 100;
 
-/// The tables of a run. `id` tells them apart from others on the page, and `of` says whose they are.
+/// The tables of a run. `id` distinguishes them from others on the page, and `of` says whose they are.
 pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
     if !measured.calls.is_empty() {

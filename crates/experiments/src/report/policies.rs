@@ -16,7 +16,7 @@ use serde::Serialize;
 pub(crate) struct PolicyText {
     pub(crate) name: String,
     pub(crate) memory: u64,
-    /// The clauses of `operation/3`, in order of priority; empty when they cannot be told apart.
+    /// The clauses of `operation/3`, in order of priority; empty when they cannot be distinguished.
     pub(crate) clauses: Vec<ClauseText>,
 }
 

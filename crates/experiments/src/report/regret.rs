@@ -79,7 +79,7 @@ impl RegretSums {
         self.samples.push(record.time, || (record.users, satisfied, latency, instances));
     }
 
-    /// `None` when nobody looked.
+    /// `None` when it was not measured.
     pub(crate) fn finish(self) -> Option<ShownRegret> {
         if self.activations == 0 {
             return None;

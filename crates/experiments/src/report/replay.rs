@@ -27,7 +27,7 @@ const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained, which takes longer than everything else.
 pub(crate) enum Explain<'a> {
-    /// As far as the allowance goes; the other is told how many are explained, and of how many.
+    /// Within the allowance; the callback receives the number of explained decisions, and the total.
     Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
     No,
 }
@@ -95,7 +95,7 @@ impl Decision {
 }
 
 impl Recording {
-    /// Gives up when there are more instances than can be shown one by one.
+    /// Stops when there are more instances than can be shown individually.
     pub(crate) fn instances(&mut self, count: usize) {
         if count > INSTANCES_MAX && !self.is_too_large {
             self.forget();

@@ -16,10 +16,10 @@ pub struct Scale {
     pub points: Vec<Measured>,
 }
 
-/// Why a text is no list of measurements.
+/// Why a text is not a list of measurements.
 #[derive(Debug)]
 pub enum ScaleError {
-    /// It is no JSON, or not of the right shape.
+    /// It is not JSON, or not of the right shape.
     Json(serde_json::Error),
     /// There is no measurement in it.
     Empty,

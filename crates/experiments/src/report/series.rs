@@ -7,7 +7,7 @@ use super::compact::Compact;
 /// A series has at most this many points; a run of the published scenario has 259 cycles.
 const POINTS_MAX: usize = 600;
 
-/// The five things that can become of an agent in a cycle, in the order in which their counts are kept.
+/// The five outcomes of an agent in a cycle, in the order of their counts.
 pub(crate) const OUTCOMES: [&str; 5] = ["undeploy", "nop", "migrate", "replicate", "inhibited"];
 /// The place of `nop`.
 pub(crate) const NOP: usize = 1;

@@ -1,4 +1,4 @@
-//! Serves a report on this machine alone, and tells the page when there is news.
+//! Serves a report on this machine only, and notifies the page of changes.
 //!
 //! Start at [`Server::serve`]. One thread talks with clients and never waits for one of them; another makes reports, one at a
 //! time. [`Limits`] bounds what clients may take of the process.
@@ -78,7 +78,7 @@ type Question = (Target, oneshot::Sender<Answer>);
 /// How long the server sleeps between two looks at whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long the server waits when the system gives no connection, e.g. for want of file descriptors.
+/// How long the server waits when accepting a connection fails, e.g. for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// After this many failures in a row, listening has failed.
@@ -175,7 +175,7 @@ async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mps
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(limits.head_bytes)
         .serve_connection(stream, service);
-    // A client that breaks the protocol or goes away is answered as far as it can be, and is no reason to stop.
+    // A client that violates the protocol or disconnects is no reason to stop.
     let _ = connection.await;
 }
 

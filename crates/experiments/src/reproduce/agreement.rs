@@ -57,8 +57,8 @@ fn measure_of(figure: &str) -> Option<Measure> {
 }
 
 impl Reproduced {
-    /// How far the run that was kept agrees with what was published. Operations per movement and correlations of the paper
-    /// are not counted: they are those of runs that were not kept.
+    /// How far the stored run agrees with the published results. Operations per movement and correlations of the paper
+    /// are not counted: they come from runs that were not preserved.
     pub fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for row in self.differences() {

@@ -1,4 +1,4 @@
-//! What a reproduction came to, as files.
+//! The results of a reproduction, as files.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -24,20 +24,20 @@ pub struct WriteError(pub PathBuf, pub io::Error);
 pub struct Difference {
     /// `GROUP.FIGURE`.
     pub figure: String,
-    /// Ours, of the run that was kept.
+    /// Ours, of the stored run.
     pub ours: Option<f64>,
     /// The mean over all seeds; absent for one seed.
     pub seeds: Option<Estimate>,
     /// What the paper says.
     pub paper: Option<f64>,
-    /// What the prototype's stored run came to.
+    /// The figure of the prototype's stored run.
     pub run: Option<f64>,
 }
 
 /// A claim, and in how many seeds it holds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JudgedClaim {
-    /// The claim about the run that was kept.
+    /// The claim about the stored run.
     #[serde(flatten)]
     pub claim: Claim,
     /// In how many seeds it holds.
@@ -47,7 +47,7 @@ pub struct JudgedClaim {
 }
 
 impl Reproduced {
-    /// The runs of all seeds, the one that was kept first.
+    /// The runs of all seeds, the stored one first.
     pub fn runs(&self) -> impl Iterator<Item = &TraceFigures> {
         std::iter::once(&self.figures).chain(&self.others)
     }
@@ -76,7 +76,7 @@ impl Reproduced {
 }
 
 impl Reproduction {
-    /// All claims about the runs that were kept, and in how many seeds they hold.
+    /// All claims about the stored runs, and in how many seeds they hold.
     pub fn claims(&self) -> Vec<JudgedClaim> {
         let seeds = self.experiments.first().map_or(0, |one| one.runs().count());
         let of_seed = |seed: usize| {

@@ -1,4 +1,4 @@
-//! What a reproduction came to, for people.
+//! The results of a reproduction, for people.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::{Preset, Reproduced, Reproduction};
 use crate::measures::{Measure, key};
 
 impl Reproduction {
-    /// Our figures beside the published ones, and what became of the claims.
+    /// Our figures beside the published ones, and which claims hold.
     pub fn text(&self) -> String {
         let mut text = format!("The paper's experiments in the world of the preset `{}`", self.preset.as_str());
         for note in &self.notes {

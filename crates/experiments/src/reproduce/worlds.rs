@@ -20,7 +20,7 @@ pub struct World {
     pub overrides: &'static [&'static str],
 }
 
-/// What the experiments came to in a world.
+/// The results of the experiments in a world.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorldFigures {
     /// In which.
@@ -70,7 +70,8 @@ impl WorldFigures {
     }
 }
 
-/// Runs all experiments in each of these worlds. `progress` is told how many runs are done, and says whether to go on.
+/// Runs all experiments in each of these worlds. `progress` is called with the number of finished runs, and returns
+/// whether to continue.
 pub(super) fn run<F: Files>(
     worlds: &[World],
     jobs: usize,

@@ -44,8 +44,8 @@ impl Ranked {
     }
 }
 
-/// The two-sided probability of ranks as uneven as these where there is no difference. Differences of 0 say nothing and are
-/// left out; equal ones share their ranks, and the exact probability counts with shared ranks, too.
+/// The two-sided p-value of the signed-rank test. Differences of 0 are dropped; equal ones share their ranks, and the
+/// exact distribution accounts for shared ranks, too.
 pub fn signed_ranks(differences: &[f64]) -> f64 {
     let ranked = Ranked::of(differences);
     let count = ranked.doubled.len();
@@ -90,9 +90,9 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     Estimate { count: differences.len(), mean, interval: Some(interval) }
 }
 
-/// The typical difference: the median of the means of all pairs of differences (Hodges and Lehmann), with the interval that
-/// the signed-rank test gives. Unlike a mean, it does not follow a few runs that went out of all bounds. `None` for more
-/// differences than can be paired.
+/// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, with the interval of the
+/// signed-rank test. Unlike a mean, it is robust against a few extreme runs. `None` for more differences than can be
+/// paired.
 pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     let count = differences.len();
     if count > SHIFT_MAX {

@@ -13,10 +13,11 @@ use crate::measures::{Values, measured_values, values};
 use crate::metric::{MetricCause, MetricError};
 use crate::runs::{RunError, counted, kept, traced_with_effort};
 
-/// The directory of kept runs in that of a study.
+/// The directory of stored runs in that of a study.
 const RUNS: &str = "runs";
 
-/// Makes a run and returns all its numbers. It is kept where the plan says so; for metrics, it is kept until they have their numbers.
+/// Makes a run and returns all its numbers. It is stored if the plan says so; for metrics, it is stored until they are
+/// computed.
 pub(super) fn make(
     plan: &Plan<'_>,
     key: &RunKey,
@@ -64,7 +65,7 @@ fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     all
 }
 
-/// The name of a directory for a run: what is no plain letter is `-`, and a number tells apart what is the same then.
+/// The name of a directory for a run: other characters than letters become `-`, and a number distinguishes equal names.
 fn name(key: &RunKey) -> String {
     let whole = format!("{key}");
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };

@@ -1,4 +1,4 @@
-//! The directory that runs are kept in.
+//! The directory in which runs are stored.
 //!
 //! | file | content |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
 //! | `runs.csv` | the same as a table |
 //!
-//! `runs.jsonl` grows while runs are made. When all are made it is written anew, in the order of tables, so that the same runs
-//! leave the same bytes however they came about.
+//! `runs.jsonl` is appended to while runs are made. When all are made it is rewritten in the order of tables, so that
+//! the same runs leave the same bytes however they came about.
 
 use std::error::Error;
 use std::fmt;
@@ -28,19 +28,19 @@ const FORMAT: u64 = 1;
 pub const STUDY: &str = "study.json";
 const RUNS: &str = "runs.jsonl";
 
-/// A directory that runs are kept in.
+/// A directory in which runs are stored.
 pub struct Store {
     directory: OwnDirectory,
     runs: File,
 }
 
-/// A directory in which nobody else keeps runs as long as this is there.
+/// A directory that is locked against other processes as long as this exists.
 pub struct OwnDirectory {
     path: PathBuf,
     _lock: Option<File>,
 }
 
-/// Why runs cannot be kept, or those that were kept cannot be used.
+/// Why runs cannot be stored, or stored ones cannot be used.
 #[derive(Debug)]
 pub enum StoreError {
     /// Another process keeps runs in the directory.
@@ -110,7 +110,7 @@ impl OwnDirectory {
     /// Makes a directory, if it is not there, and keeps others away from it.
     pub fn open(directory: &Path) -> Result<OwnDirectory, StoreError> {
         fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
-        // Where directories cannot be opened or locked, nobody can be kept away.
+        // Where directories cannot be opened or locked, other processes cannot be kept out.
         let lock = File::open(directory).ok();
         match lock.as_ref().map(File::try_lock) {
             Some(Err(TryLockError::WouldBlock)) => Err(StoreError::Busy(directory.to_owned())),
@@ -145,7 +145,7 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     for number in 1.. {
         text.clear();
         input.read_line(&mut text).map_err(|error| StoreError::File(path.clone(), error))?;
-        // A line without an end was cut off when somebody stopped the program.
+        // A line without an end was truncated when the program was stopped.
         if !text.ends_with('\n') {
             break;
         }

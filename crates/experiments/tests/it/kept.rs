@@ -1,4 +1,4 @@
-//! What is beside a trace is held against it: every number that the trace tells, and nothing that is true.
+//! The files beside a trace are checked against it: every wrong number is found, and no true one is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -173,7 +173,7 @@ fn parts_join_into_what_one_machine_makes() {
     let table = sweep::text(&joined, &figures);
     assert_eq!(table.lines().count(), 1 + 8, "{table}");
 
-    // A run that came out otherwise elsewhere is no run of the same scenario.
+    // A run with another result elsewhere is not a run of the same scenario.
     let mut other = joined.clone();
     let lost = other.runs.values_mut().next().and_then(|values| values.get_mut("lost")).expect("a run");
     *lost = Some(-1.0);
@@ -278,7 +278,7 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
     let [mut joined, other] = parts;
     joined.merge(other).expect("parts of one study");
     assert_eq!(joined.csv(), whole.csv());
-    // Another command of the same name is another study, and a program that fails is told.
+    // Another command of the same name is another study, and a failing program is reported.
     let eight = Metric::read("seven=echo 8").expect("a metric");
     let refused = made(&wanted(&[&eight]), Some(&directory)).expect_err("another command");
     assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Inputs(_)))), "{refused:?}");

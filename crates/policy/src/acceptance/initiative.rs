@@ -1,4 +1,4 @@
-//! What the owner of a node wants of what runs there, by the same text that says what its manager accepts.
+//! Which instances the owner of a node evicts or shrinks, by the same text that says what its manager accepts.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use mario_prolog::{Argument, Machine, Outcome, Query, Value};
 
 use super::{Acceptance, AcceptanceFailure, Goal, ManagerView};
 
-/// What the owner of a node wants of what runs there. Of each instance the first answer counts.
+/// What the owner of a node wants. The first answer about each instance counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initiative {
-    /// Instances that are to run in another flavour, in the order of the answers to `shrink/3`.
+    /// Instances to run in another flavour, in the order of the answers to `shrink/3`.
     pub shrinks: Vec<Shrink>,
-    /// Instances that are to leave, in the order of the answers to `evict/2`.
+    /// Instances to evict, in the order of the answers to `evict/2`.
     pub evictions: Vec<Eviction>,
 }
 
@@ -50,13 +50,12 @@ impl fmt::Display for Initiative {
 }
 
 impl Acceptance {
-    /// Whether the text has clauses of `evict/2` or `shrink/3`, so that it is worth asking.
+    /// Whether the text has clauses of `evict/2` or `shrink/3`.
     pub fn has_initiative(&self) -> bool {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// What the owner wants of what runs on the node. All or nothing: a text that fails to answer, or names what is not there, wants
-    /// nothing.
+    /// What the owner wants. All or nothing: a text that fails to answer, or names something unknown, wants nothing.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {
@@ -86,7 +85,7 @@ impl Acceptance {
         Ok(wanted)
     }
 
-    /// Asks for all answers to a goal whose arguments are all unknown.
+    /// Collects all answers to a goal whose arguments are all unbound.
     fn each(
         &self,
         goal: Goal,
@@ -109,7 +108,7 @@ impl Acceptance {
         }
     }
 
-    /// The instance that an answer names, which must be on the node.
+    /// The instance in an answer, which must be on the node.
     fn instance(&self, goal: Goal, view: &ManagerView, query: &mut Query<'_>) -> Result<InstanceId, AcceptanceFailure> {
         let named = id(view, query.argument(0));
         let is_here = |id: &Id| view.facts.instances().any(|row| row[0] == view.facts.id(id));
@@ -134,7 +133,7 @@ impl Acceptance {
     }
 }
 
-/// The id that an argument of an answer is.
+/// The id in an argument of an answer.
 fn id(view: &ManagerView, argument: Option<Value<'_>>) -> Option<Id> {
     view.facts.to_id(argument?)
 }

@@ -11,10 +11,10 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 
-/// What the id of a promised instance that has no id yet begins with; a number from 1 follows.
+/// The prefix of the id of a promised instance without an id; a number from 1 follows.
 const PROMISED: &str = "promised_";
 
-/// What a node's manager may see: its own node, what runs there, and what is known about applications.
+/// What a node's manager may see: its own node, the instances there, and the applications.
 #[derive(Clone, Debug)]
 pub struct ManagerView {
     pub(super) node: NodeId,
@@ -43,7 +43,7 @@ impl ManagerView {
         view
     }
 
-    /// A view of facts that are there already, the node's own among them.
+    /// A view of existing facts, including those of the node.
     pub(crate) fn from_facts(
         mut facts: KnowledgeBase,
         node: &Node,
@@ -65,8 +65,8 @@ impl ManagerView {
         ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
     }
 
-    /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
-    /// stay; what runs on the node and what is promised to come is to be added again.
+    /// Resets the view to the manager of another node, or of the same at another moment. Applications and extra facts
+    /// stay; instances and reservations have to be added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
         self.promised_count = 0;
@@ -98,12 +98,13 @@ impl ManagerView {
         self.push_row(instance.id.id(), &instance.application);
     }
 
-    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys. `flavour` is what
-    /// it will run in, if its application has flavours; the replica of a sleeper sleeps.
+    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or an operator's deployment.
+    /// `flavour` is what it will run in, if its application has flavours; the replica of a sleeper sleeps.
     ///
-    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so that a
-    /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The id that it will get is
-    /// not used: ids are given when a cycle is enacted, and a manager of a live node could not know them before.
+    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so
+    /// that a policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The final id
+    /// is not used: ids are assigned when a cycle is enacted, and the manager of a live node could not know them
+    /// before.
     pub fn push_promised(
         &mut self,
         application: &ApplicationId,

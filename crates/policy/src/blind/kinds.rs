@@ -1,4 +1,4 @@
-//! Kinds of things, found out by what stands for the same thing.
+//! Kinds of values, inferred by unification.
 
 /// The number of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,11 +7,11 @@ pub(super) struct Kind(u32);
 /// What is known of a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shape {
-    /// Nothing yet. If it stays so, nothing but unbound variables can be there.
+    /// Nothing yet. If it stays so, only unbound variables can be there.
     Open,
     /// The word `self`, which may be a node or a word like any other.
     Own,
-    /// Terms without names of nodes and instances in them.
+    /// Terms without names of nodes and instances.
     Fixed,
     /// Nodes, and `self`.
     Node,
@@ -27,12 +27,12 @@ pub(super) enum Shape {
     Same(Kind),
 }
 
-/// Two things that must be of one kind, and are not.
+/// Two kinds that must be equal, and are not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Clash(&'static str, &'static str);
 
 impl Clash {
-    /// What is wrong, in words.
+    /// The clash in words.
     pub(super) fn said(self, place: &str) -> String {
         format!("what is {} is also {}, in {place}", self.0, self.1)
     }
@@ -76,8 +76,8 @@ impl Kinds {
 
     /// Makes two kinds one.
     ///
-    /// Terms that differ in their names or in their number of arguments can be of one kind only if all that is in them is
-    /// fixed. A kind may be part of itself: it becomes one with another before its parts do, so that this ends.
+    /// Terms with different names or arities can be of one kind only if everything in them is fixed. A kind may be part
+    /// of itself: it is unified before its parts, so that this terminates.
     pub(super) fn join(&mut self, one: Kind, other: Kind) -> Result<(), Clash> {
         self.pending.clear();
         self.pending.push((one, other));
@@ -117,7 +117,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// Demands that all in a term is fixed; `None` when it cannot be.
+    /// Requires that everything in a term is fixed; `None` when it cannot be.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
             Shape::Node | Shape::Instance | Shape::Application => return None,

@@ -24,8 +24,8 @@ struct Allowance {
 /// What a comment that allows something begins with.
 const OPENING: &str = "% mario: allow ";
 
-/// Takes away what the sources allow. A comment counts for the findings in its own file, and in the policy's file also for
-/// the policy as a whole.
+/// Removes the findings that the sources allow. A comment applies to the findings in its own file, and in the policy's
+/// file also to the policy as a whole.
 pub(super) fn sort_out(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
     let mut findings = Vec::new();
     let mut allowances: Vec<Allowance> = Vec::new();

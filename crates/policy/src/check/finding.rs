@@ -34,13 +34,13 @@ impl Finding {
 /// The kinds of findings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
-    /// A goal calls what nobody defines.
+    /// A call of an undefined predicate.
     UnknownPredicate,
     /// A fact predicate is used with another number of arguments than it has.
     WrongArity,
-    /// An argument of a fact is something that it never can be.
+    /// An argument of a fact that can never match.
     WrongKind,
-    /// An operation that policies do not have.
+    /// An unknown operation.
     UnknownOperation,
     /// A variable occurs once though its name does not say so.
     SingletonVariable,
@@ -56,7 +56,7 @@ pub enum FindingKind {
     LostState,
     /// A clause of `operation/3` has a goal that always fails.
     NeverFires,
-    /// A clause of `operation/3` is never reached: an earlier one always gives the first solution.
+    /// A clause of `operation/3` is never reached: an earlier one always has the first solution.
     NeverWins,
     /// The target of an operation is a variable.
     UnboundTarget,
@@ -64,17 +64,17 @@ pub enum FindingKind {
     InvalidTarget,
     /// The policy raises an exception.
     Exception,
-    /// The policy runs out of its budget.
+    /// The policy exhausts its budget.
     ExhaustedBudget,
     /// An instance comes back to where it was, though its clients stayed where they are.
     PingPong,
     /// Instances come and go, though their clients stayed where they are.
     Flapping,
-    /// Instances multiply beyond what their clients could need.
+    /// Instances multiply beyond the needs of their clients.
     UnboundedReplication,
     /// The last instance goes away while clients still want it.
     LostService,
-    /// A comment allows what there is no such finding of.
+    /// A comment allows an unknown finding.
     UnknownAllowance,
 }
 

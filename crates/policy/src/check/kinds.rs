@@ -1,4 +1,4 @@
-//! Arguments that are something they never can be, and operations that there are not.
+//! Arguments that can never match, and unknown operations.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::text::{Call, Clause, Text, calls, each_part, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
 
-/// What a variable stands for where it was seen first.
+/// The first use of a variable.
 #[derive(Clone, Debug)]
 enum Use {
     /// An argument of a fact that is a name, or a list of them.
@@ -128,7 +128,7 @@ fn operations() -> String {
     format!("{} and {last}", others.join(", "))
 }
 
-/// Remembers what a variable stands for; reports the first time that it stands for something else.
+/// Remembers the use of a variable; reports the first contradicting use.
 fn note_use(
     clause: &Clause<'_>,
     tree: &Tree,

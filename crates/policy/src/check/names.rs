@@ -1,4 +1,4 @@
-//! Goals that call what nobody defines, and facts with the wrong number of arguments.
+//! Calls of undefined predicates, and facts with the wrong number of arguments.
 
 use mario_prolog::{Program, TreeKind};
 
@@ -19,7 +19,7 @@ pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings:
     }
 }
 
-/// The goals that call what nobody defines: each with the predicate, as `name/arity`.
+/// The calls of undefined predicates, each with the predicate as `name/arity`.
 pub(super) fn unknown_calls(
     text: &Text<'_>,
     program: &Program,
@@ -124,7 +124,7 @@ fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
     best.map(|(_, known, known_arity)| format!("{known}/{known_arity}"))
 }
 
-/// How many letters to insert, delete, change or swap with their neighbour to get from one name to the other.
+/// The edit distance: insertions, deletions, changes and swaps of adjacent letters.
 pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];

@@ -1,4 +1,4 @@
-//! Clauses of `operation/3` that never give what the agent asks for, and targets that nothing binds.
+//! Clauses of `operation/3` that never produce the proposal, and targets that nothing binds.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn check(text: &Text<'_>, known: &Known, engine: &Engine, findings: &
         unbound_target(clause, findings);
         if let Some(goal) = failing_goal(&mut judge, clause) {
             let place = exact_place(clause.place, goal);
-            // A goal that only reads what nothing supplies was told as that, with what to read instead.
+            // A goal that reads facts without a source was already reported as such.
             let is_told = |told: &Finding| told.kind == FindingKind::UnsuppliedFact && told.place.span == place.span;
             if !findings.iter().any(is_told) {
                 let message = format!("this clause never fires: its goal `{}` always fails", shown(clause, goal));
@@ -50,7 +50,7 @@ fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tr
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)
 }
 
-/// Why `later` never gives the first solution when `earlier` stands before it.
+/// Why `later` never has the first solution when `earlier` stands before it.
 fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Option<&'static str> {
     let (before, after) = (instance(earlier)?, instance(later)?);
     if !matches!(before.kind, TreeKind::Variable(_)) && before.kind != after.kind {
@@ -77,7 +77,7 @@ fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Opti
     matching.from(0, 0, &bound).then_some("has a solution whenever this one has")
 }
 
-/// Looks for every goal of an earlier clause, in order, among those of a later one.
+/// Matches every goal of an earlier clause, in order, with those of a later one.
 struct Matching<'t> {
     earlier: Vec<&'t Tree>,
     later: Vec<&'t Tree>,
@@ -158,7 +158,7 @@ fn is_plain(name: &str, arity: usize) -> bool {
     )
 }
 
-/// One-way: the variables of `wanted` take whatever `found` has in their place.
+/// One-way matching: the variables of `wanted` take whatever `found` has in their place.
 fn matches(wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), _) if name == "_" => true,

@@ -1,4 +1,4 @@
-//! Policies that wait for what never comes: facts that nothing supplies, and state that is gone with the query.
+//! Policies that wait for what never comes: facts without a source, and state that does not survive the query.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ fn instead(name: &str, known: &Known, who: &str) -> String {
     }
 }
 
-/// Goals of clauses that store something which other goals read. The next evaluation begins with the text as it was loaded.
+/// Goals of clauses that store something which other goals read. The next evaluation starts with the text as loaded.
 fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     let read: BTreeSet<String> =
         all_calls(text).filter_map(|(_, call)| kept(call.name, call.arguments, READING)).collect();

@@ -1,4 +1,4 @@
-//! What can be told about a goal without facts: that it always fails, or that it always succeeds.
+//! What can be said about a goal without facts: that it always fails, or that it always succeeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use mario_prolog::{Budget, Engine, Machine, Outcome, Tree, TreeKind};
 use super::Known;
 use super::text::{Indicator, Text};
 
-/// What is known about a goal before it is asked.
+/// What is known about a goal before it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Truth {
     /// It has an answer, whatever the facts are.
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
         Judge { text, known, engine, machine: Machine::new(engine), open: Vec::new() }
     }
 
-    /// What a goal is, where these bindings hold; the bindings become those behind the goal.
+    /// The truth of a goal under these bindings, which become those after the goal.
     pub(super) fn truth(&mut self, goal: &Tree, bindings: &mut Bindings) -> Truth {
         let truth = self.judged(goal, bindings);
         bindings.see(goal);
@@ -88,7 +88,7 @@ impl<'a> Judge<'a> {
             };
         }
         match (self.truth(first, &mut bindings.clone()), self.truth(second, &mut bindings.clone())) {
-            // A cut in one branch may keep the other from being tried.
+            // A cut in one branch may prevent the other from being tried.
             (Truth::Always, _) | (_, Truth::Always) if !has_cut(first) => Truth::Always,
             (Truth::Never, Truth::Never) => Truth::Never,
             _ => Truth::Open,
@@ -138,7 +138,7 @@ impl<'a> Judge<'a> {
             return Truth::Open;
         }
         if !self.text.has_clauses(name, arguments.len()) {
-            // Declared and never defined: calling it is no error, and it has no answers.
+            // Declared and never defined: calling it is not an error, and it has no answers.
             return if self.text.declared.contains(&indicator) { Truth::Never } else { Truth::Open };
         }
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
         self.open.push(indicator);
         let mut found = Truth::Never;
         let clauses: Vec<_> = self.text.clauses_of(name, arguments.len()).collect();
-        // A clause that cuts may keep those behind it from being tried.
+        // A clause that cuts may prevent later ones from being tried.
         let cuts = clauses.iter().filter_map(|clause| clause.body).any(has_cut);
         for clause in clauses {
             let (_, parameters) = clause.head.callable().unwrap_or(("", &[]));
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Whether a goal without side effects has an answer; `None` when it does not end well.
+    /// Whether a goal without side effects has an answer; `None` when it raises an exception or exhausts its budget.
     fn answers(&mut self, goal: &str) -> Option<bool> {
         let budget = Budget { inferences: 10_000, ..Budget::default() };
         let mut query = self.machine.query(self.engine.library(), goal, &(), &budget).ok()?;

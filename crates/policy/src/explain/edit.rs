@@ -1,4 +1,4 @@
-//! Facts that may be changed in thought, and the single changes that are tried.
+//! Hypothetical facts, and the single changes that are tried.
 
 use mario_prolog::Value;
 
@@ -6,10 +6,10 @@ use super::step::{Comparison, Step};
 use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
 use crate::policy::Policy;
 
-/// Neighbours that are tried as the origin of requests that do not exist yet.
+/// The maximum number of neighbours that are tried as the origin of new requests.
 const NEW_HOPS_MAX: usize = 3;
 
-/// Predicates whose facts change in thought. Applications are declared and instances are given: they stay.
+/// Predicates whose facts may be changed. Applications are declared and instances are given: they stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Requests,
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// What a fact weighs that is gone, and one that is new. The requests of one earlier evaluation are several facts.
+    /// The weights of a removed and of a new fact. The requests of one earlier evaluation are several facts.
     fn weights(self) -> (f64, f64) {
         match self {
             Kind::Inhibited | Kind::Done => (1.0, 3.0),
@@ -60,14 +60,14 @@ impl Kind {
     }
 }
 
-/// A fact, and which one of the real facts it was.
+/// A fact, and its original, if any.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) origin: Option<usize>,
     pub(super) values: Vec<Constant>,
 }
 
-/// The facts that may change, as they are or as they might be.
+/// The facts that may change, actual or hypothetical.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Situation {
     rows: [Vec<Row>; 8],
@@ -84,8 +84,8 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The facts as they are. Of the extra facts, only those about somebody near: an agent may see a whole region's prices,
-    /// and each of them would be tried. Hardware by kind, only if the policy reads it.
+    /// The actual facts. Of the extra facts, only those about nearby subjects: an agent may see a whole region's
+    /// prices, and each of them would be tried. Hardware by kind, only if the policy reads it.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
@@ -151,7 +151,7 @@ impl Situation {
         }
     }
 
-    /// How much differs from `base`. What is gone or new weighs more than what is less or more.
+    /// The distance from `base`. A removed or new fact weighs more than a changed quantity.
     pub(super) fn cost(&self, base: &Situation) -> f64 {
         let mut cost = 0.0;
         for kind in Kind::ALL {
@@ -169,7 +169,7 @@ impl Situation {
         cost
     }
 
-    /// The quantities that differ from those of `base`, with what they are there.
+    /// The quantities that differ from those of `base`, with their values there.
     pub(super) fn changed_quantities(&self, base: &Situation) -> Vec<(Cell, Constant)> {
         let differs = |&cell: &Cell| {
             let origin = self.rows(cell.kind)[cell.row].origin?;
@@ -205,7 +205,7 @@ impl Situation {
         changed
     }
 
-    /// The situations that differ from this one in one way that may help a clause which failed with these steps.
+    /// The situations that differ from this one by one change that may help a clause which failed with these steps.
     pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -236,8 +236,8 @@ impl Situation {
         found
     }
 
-    /// With all rates, or all latencies, that are too high for a comparison as high as it bears: one by one they would be
-    /// as many changes as there are facts.
+    /// Clamps every rate (or every latency) above the comparison's limit to that limit. Done in one edit, because
+    /// clamping one fact at a time would need an edit per fact.
     fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
         let limit = match &*comparison.operator {
             ">" => comparison.right,
@@ -251,7 +251,7 @@ impl Situation {
             row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
         };
         let lowered = |&column: &usize| {
-            // One alone is among the single changes.
+            // A single one is among the single changes.
             if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
                 return None;
             }
@@ -268,8 +268,8 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or with
-    /// some where there are none.
+    /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or
+    /// with some where there are none.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -299,7 +299,7 @@ impl Situation {
         found
     }
 
-    /// Without the requests of one earlier evaluation, or of all; or with those of now in their place.
+    /// Without the requests of one earlier evaluation, or of all; or with the current ones in their place.
     fn other_past(&self, instance: Constant) -> Vec<Situation> {
         let all = 1..=i64::from(self.evaluations);
         let mut found = Vec::new();
@@ -379,8 +379,8 @@ fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
     }
 }
 
-/// By how much a quantity may have to change for a comparison to hold. It may count more or less than once in what is
-/// compared, so some multiples are among them.
+/// The amounts by which a quantity may have to change for a comparison to hold. It may count more or less than once in
+/// the compared value, so some multiples are included.
 fn deltas(comparison: &Comparison) -> Vec<f64> {
     let gap = comparison.right - comparison.left;
     // Strictly beyond, by a step that whole numbers allow.
@@ -394,7 +394,7 @@ fn deltas(comparison: &Comparison) -> Vec<f64> {
     deltas.iter().flat_map(|&delta| [delta, -delta]).filter(|delta| delta.is_finite() && *delta != 0.0).collect()
 }
 
-/// A quantity that is `delta` more; whole numbers stay whole, and nothing that an agent counts is negative.
+/// A quantity that is `delta` larger; integers stay integers, and no quantity becomes negative.
 fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {

@@ -1,8 +1,8 @@
-//! An explanation as lines to be read from top to bottom, for whoever shows them.
+//! An explanation as lines, for front ends.
 
 use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
 
-/// What a line is, which decides how it looks.
+/// The role of a line, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
     /// What is proposed.
@@ -41,7 +41,7 @@ pub struct Line {
 }
 
 impl Look {
-    /// Its name, for whoever styles it.
+    /// Its name, for style sheets.
     pub fn as_str(self) -> &'static str {
         match self {
             Look::Proposed => "proposed",
@@ -63,7 +63,7 @@ impl Line {
 }
 
 impl Explained {
-    /// The parts of an explanation, each of some lines: first what is proposed, then what is not.
+    /// The parts of an explanation, each of some lines: first the proposals, then the missed operations.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {
@@ -171,7 +171,7 @@ fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
             StepKind::Fact => "there is no".clone_into(&mut line.before),
             StepKind::Present => "because there is".clone_into(&mut line.after),
             StepKind::Collected => {
-                // It did not fail: it leads to what did.
+                // It did not fail: it leads to the goal that did.
                 line.look = Look::Met;
                 line.before.clear();
                 line.after = collected(step);

@@ -1,8 +1,8 @@
-//! Looks for the smallest change of facts that makes a clause fire.
+//! Searches for the smallest change of facts that makes a clause fire.
 //!
-//! From the facts as they are, single changes are tried that the failed goals suggest; the policy decides with each. When
-//! none is enough, the search goes on from those that carried the clause further. It is bounded, so it may miss a change,
-//! but it never shows one that does not work.
+//! From the actual facts, single changes are tried that the failed goals suggest; the policy decides with each. When
+//! none is enough, the search continues from those that carried the clause further. It is bounded, so it may miss a
+//! change, but it never shows one that does not work.
 
 use std::cmp::Ordering;
 
@@ -20,11 +20,11 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 const CHANGES_MAX: usize = 4;
 /// Situations that are decided in each round.
 const TRIALS_MAX: usize = 400;
-/// Situations whose way to failure is looked at in each round.
+/// Situations whose failure is analysed in each round.
 const LOOKS_MAX: usize = 40;
 /// Situations that the next round starts from.
 const STARTS_MAX: usize = 5;
-/// Decisions for making one quantity as small as it can be.
+/// The maximum number of decisions to minimise one quantity.
 const SHRINKS_MAX: usize = 40;
 /// Quantities that differ by less are the same.
 const PRECISION: f64 = 0.000_5;
@@ -68,7 +68,7 @@ pub(super) fn changes(
 }
 
 impl Search<'_> {
-    /// The situations of the first round in which the clause fires in some.
+    /// The firing situations of the first round that has any.
     fn run(&mut self) -> Vec<(Situation, Proposal)> {
         let mut starts = vec![self.real.clone()];
         let mut seen = starts.clone();
@@ -118,7 +118,7 @@ impl Search<'_> {
         self.explainer.failure(&self.trial, self.instance, self.operation, self.clause)
     }
 
-    /// What the clause proposes in a situation, to a certain target if one is given.
+    /// The proposal of the clause in a situation, to a certain target if one is given.
     fn fires(&mut self, situation: &Situation, target: Option<Constant>) -> Option<Proposal> {
         situation.fill(self.base, &mut self.trial);
         let Explainer { decider, policy, .. } = &mut *self.explainer;
@@ -135,7 +135,7 @@ impl Search<'_> {
         })
     }
 
-    /// Brings each changed quantity as close to what it is as the proposal allows.
+    /// Brings each changed quantity as close to its actual value as the proposal allows.
     fn shrink(&mut self, situation: &mut Situation, target: Constant) {
         for (cell, real) in situation.changed_quantities(&self.real) {
             let (Some(mut outside), Some(mut inside)) = (as_number(real), as_number(situation.quantity(cell))) else {
@@ -191,7 +191,7 @@ impl Search<'_> {
     }
 }
 
-/// The first half, and every so many of the rest: changes of one size are often of one kind.
+/// The first half, and an even sample of the rest: changes of one size are often of one kind.
 fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
     let (first, rest) = trials.split_at(trials.len().min(count / 2));
     let step = (rest.len() / (count / 2)).max(1);
@@ -200,7 +200,7 @@ fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation
 
 fn collect(steps: &[Step], found: &mut Vec<String>) {
     for step in steps {
-        // What did not hold behind `\+` is no comparison that holds.
+        // A comparison that failed under `\+` does not hold.
         if step.kind == StepKind::Compare && !found.contains(&step.text) {
             found.push(step.text.clone());
         }

@@ -3,7 +3,7 @@
 use mario_prolog::{Loaded, Tree, TreeKind};
 use serde::Serialize;
 
-/// Longer texts are cut: a step is to be read at a glance.
+/// Longer texts are truncated: a step must be readable at a glance.
 const TEXT_CHARS_MAX: usize = 160;
 
 /// Of many items that were collected, these are shown.
@@ -93,7 +93,7 @@ pub struct ClauseText {
 }
 
 impl Step {
-    /// Whether it holds something that depends on the facts: a fact, a number, an absence, a collection.
+    /// Whether it depends on the facts: a fact, a number, an absence, a collection.
     fn is_telling(&self) -> bool {
         !matches!(self.kind, StepKind::Clause | StepKind::Test | StepKind::Goal)
             || self.steps.iter().any(Step::is_telling)
@@ -126,7 +126,7 @@ pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     steps
 }
 
-/// Of the many ways in which one goal failed, keeps those that came closest.
+/// Of many failures of one goal, keeps the closest.
 fn keep_closest(steps: &mut Vec<Step>) {
     steps.sort_by(|one, other| gap(one).total_cmp(&gap(other)));
     let mut kept = 0;
@@ -165,7 +165,7 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
                 step.file = Some(place.source_name().to_owned());
                 step.line = Some(place.position().0);
             }
-            // A computation on lists and names says nothing about the facts.
+            // A computation on lists and names does not depend on the facts.
             if !step.is_telling() && step.steps.iter().all(|inner| inner.goal.is_none()) {
                 step.steps.clear();
             }

@@ -1,4 +1,4 @@
-//! The agents of small worlds: what they ask for, given what they see.
+//! The agents of small worlds: their proposals, given what they see.
 
 use std::collections::HashMap;
 
@@ -26,10 +26,10 @@ pub(super) struct Past {
     pub(super) inhibited: Vec<(AgentOperation, String)>,
     /// What it heard, the latest first.
     pub(super) earlier: Vec<Vec<Heard>>,
-    /// What it did, and how many evaluations ago, the latest first.
+    /// Its operations, and how many evaluations ago, the latest first.
     pub(super) done: Vec<(u32, AgentOperation, String)>,
     pub(super) age: Option<u32>,
-    /// How many evaluations it has left, if it was told to leave.
+    /// How many evaluations it has left, if its eviction was announced.
     pub(super) leave: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Asked {
         word: String,
         clause: usize,
     },
-    /// Something that is no operation.
+    /// Something that is not an operation.
     Invalid {
         fault: ProposalFault,
         arguments: [String; 3],
@@ -109,7 +109,7 @@ pub(super) struct Agents<'p> {
     pub(super) inferences_max: u64,
     /// All inferences of all decisions.
     pub(super) inferences: u64,
-    /// Clauses of `operation/3` that gave a first solution.
+    /// Clauses of `operation/3` that produced a first solution.
     pub(super) clauses_used: Vec<bool>,
 }
 
@@ -136,7 +136,7 @@ impl<'p> Agents<'p> {
         self.known.len()
     }
 
-    /// What the agent of an instance asks for.
+    /// The proposal of the agent of an instance.
     pub(super) fn ask(&mut self, world: &World<'_>, here: Here, heard: &[Heard], past: Past) -> Asked {
         let situation = Situation {
             here,
@@ -187,7 +187,7 @@ impl<'p> Agents<'p> {
         }
     }
 
-    /// Makes the facts those of the situation; the constant of its instance.
+    /// Replaces the facts by those of the situation. Returns the constant of its instance.
     fn tell(&mut self, world: &World<'_>, situation: &Situation) -> Constant {
         let facts = &mut self.facts;
         facts.clear();

@@ -1,4 +1,4 @@
-//! What happens in a world, cycle by cycle.
+//! The course of a world, cycle by cycle.
 
 use mario_domain::AgentOperation;
 
@@ -61,15 +61,15 @@ impl Agent {
     }
 }
 
-/// What became of what an agent asked for.
+/// The verdict on a proposal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Accepted,
     /// The target has no room.
     NoRoom,
-    /// The target is neither a neighbour nor, for replicate, the own node; or a flavour that there is not.
+    /// The target is neither a neighbour nor, for replicate, the own node; or an unknown flavour.
     NotATarget,
-    /// The instance runs in the flavour already; or sleeps already, or is awake already.
+    /// The instance already runs in the flavour; or already sleeps, or is already awake.
     RunsSo,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Step {
     pub(super) node: usize,
     pub(super) heard: Vec<Heard>,
     pub(super) asked: Asked,
-    /// `None` when it asked for nothing that could be judged.
+    /// `None` when there was no proposal to judge.
     pub(super) verdict: Option<Verdict>,
     /// The instance came back to a node that it had left.
     pub(super) returned: bool,
@@ -116,7 +116,7 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// The nodes of all instances, whichever instance is where, and which of them are awake.
+    /// The nodes of all instances, as a multiset, and which of them are awake.
     pub(super) fn placement(&self) -> Vec<usize> {
         // A sleeper is told from one that is awake on the same node.
         let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
@@ -125,8 +125,8 @@ impl<'w> Run<'w> {
         nodes
     }
 
-    /// One management cycle: all agents ask, the managers judge one request after another in the order of the instances'
-    /// numbers, and what is accepted is enacted together.
+    /// One management cycle: all agents propose, the managers judge one request after another in the order of the
+    /// instances' numbers, and all accepted ones are enacted together.
     pub(super) fn cycle(&mut self, minds: &mut Agents<'_>) -> Vec<Step> {
         self.cycle += 1;
         let remembers = minds.remembers();
@@ -223,7 +223,7 @@ impl<'w> Run<'w> {
         remembered
     }
 
-    /// What each instance hears: every client sends to the nearest instance, and to several that are equally near in turn.
+    /// What each instance receives: every client sends to the nearest instance, round robin between equally near ones.
     fn heard(&self) -> Vec<Vec<Heard>> {
         let mut heard: Vec<Vec<Heard>> = vec![Vec::new(); self.agents.len()];
         let shape = self.world.shape;

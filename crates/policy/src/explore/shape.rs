@@ -12,8 +12,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Every tree of this many nodes, once for each way to be a tree, and once more with the numbers in reverse: which
-    /// node has the greater name decides ties.
+    /// Every tree of this many nodes up to isomorphism, and once more with the numbers in reverse: which node has the
+    /// greater name decides ties.
     pub(super) fn all(nodes: usize) -> Vec<Shape> {
         let mut seen = BTreeSet::new();
         let mut shapes: Vec<Shape> = Vec::new();
@@ -65,7 +65,7 @@ impl Shape {
         *self.neighbours[at].iter().find(nearer).unwrap_or(&at)
     }
 
-    /// Equal for trees that differ in the numbers of their nodes only.
+    /// Equal for isomorphic trees.
     fn canonical(&self) -> String {
         (0..self.nodes()).map(|root| self.canonical_below(root, root)).min().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What happened in a world, told to a person.
+//! The course of a world, told to a person.
 
 use super::agents::{Agents, Asked, Heard};
 use super::run::{Run, Step, Verdict};

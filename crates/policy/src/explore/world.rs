@@ -1,5 +1,5 @@
-//! A world that is small enough to be understood: a tree of nodes, clients that stay where they are, and instances of
-//! one application.
+//! A world that is small enough to be understood: a tree of nodes, clients that do not move, and instances of one
+//! application.
 
 use std::fmt::Write as _;
 
@@ -19,14 +19,14 @@ pub(super) struct Application {
     pub(super) max_latency: i64,
 }
 
-/// An application that minds its load, and one that minds the distance.
+/// A load-sensitive application, and a latency-sensitive one.
 pub(super) const APPLICATIONS: [Application; 2] =
     [Application { max_rate: RATE, max_latency: 10 }, Application { max_rate: 40, max_latency: 1 }];
 
 /// The hardware of each node: room for several instances, or for one.
 pub(super) const CAPACITIES: [i64; 2] = [4, 1];
 
-/// The values of an extra fact that a policy asks for.
+/// The values of an extra fact that a policy reads.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExtraFact {
     pub(super) key: String,
@@ -43,9 +43,9 @@ pub(super) enum ExtraValue {
 /// Who has which extra fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spread {
-    /// Nobody has any.
+    /// No subject has one.
     None,
-    /// Everybody has the same value.
+    /// All subjects have the same value.
     Same,
     /// The nodes have the values in turn; the application has the first.
     InTurn,

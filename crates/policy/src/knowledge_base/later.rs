@@ -1,11 +1,11 @@
-//! Facts beyond those of the paper: what happened before, hardware by kind, flavours, evictions, and sleep.
+//! Facts beyond those of the paper: the past, hardware by kind, flavours, evictions, and sleep.
 
 use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
 
 use super::{Constant, KnowledgeBase, quantity, rows};
 
-/// What happened before: empty unless a policy declares that it looks back.
+/// The past: empty unless a policy declares that it looks back.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     pub(super) earlier: Table,
@@ -59,7 +59,7 @@ impl Flavours {
 }
 
 impl KnowledgeBase {
-    /// Adds `earlier(Ago, Instance, Neighbour, Rate, Latency)`: client requests that were seen so many evaluations ago.
+    /// Adds `earlier(Ago, Instance, Neighbour, Rate, Latency)`: client requests that were seen `Ago` evaluations ago.
     pub fn push_earlier(&mut self, ago: u32, instance: Constant, [neighbour, rate, latency]: [Constant; 3]) {
         self.history.earlier.push(&[Value::Integer(i64::from(ago)), instance, neighbour, rate, latency]);
     }

@@ -15,7 +15,7 @@ pub enum TestOutcome {
     Passed,
     /// The policy proposes something else: the difference.
     Differs(Vec<DiffLine>),
-    /// The policy raised an exception or ran out of its budget, or the manager's verdict is another: what was found.
+    /// The policy raised an exception or exhausted its budget, or the manager's verdict differs: the actual result.
     Found(String),
 }
 
@@ -59,7 +59,7 @@ impl Test<DecisionClaim> {
 }
 
 impl VerdictClaim {
-    /// What the manager says to the request of the claim; `None` if there is none.
+    /// The verdict of the manager on the request of the claim; `None` if there is none.
     pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Option<Verdict> {
         match &self.claimed {
             Claimed::Verdict { request, needed, .. } => Some(acceptance.judge(machine, &self.view, request, *needed)),
@@ -120,7 +120,7 @@ fn wanted(expected: &[ExpectedAct], initiative: Result<Initiative, AcceptanceFai
     if is_as_expected { TestOutcome::Passed } else { TestOutcome::Found(initiative.to_string()) }
 }
 
-/// The shortest way from what was expected to what was found, by their longest common subsequence.
+/// The shortest edit script from the expected to the actual operations, by their longest common subsequence.
 fn difference(expected: &[[String; 3]], found: &[([String; 3], usize)]) -> Vec<DiffLine> {
     let columns = found.len() + 1;
     let mut common = vec![0_usize; (expected.len() + 1) * columns];

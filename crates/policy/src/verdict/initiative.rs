@@ -1,4 +1,4 @@
-//! Why the owner of a node wants what it wants of what runs there.
+//! Explains which instances the owner of a node evicts or shrinks.
 
 use mario_domain::InstanceId;
 use mario_prolog::{Engine, Machine};
@@ -8,12 +8,12 @@ use super::{AcceptanceText, Judging, JudgingClause};
 use crate::acceptance::{Acceptance, Initiative};
 use crate::facts::FactsError;
 
-/// What an owner wants, with the clauses that it follows from.
+/// What an owner wants, with the clauses behind it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ExplainedInitiative {
     /// What is wanted: shrinks first.
     pub acts: Vec<ExplainedAct>,
-    /// What happened to a text that gave no valid answer, so that the owner wants nothing.
+    /// The failure of the policy, if there was one, so that the owner wants nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// If nothing is wanted: each clause of `shrink/3` and `evict/2`, with the goal where it failed.

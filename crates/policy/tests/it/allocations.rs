@@ -1,4 +1,4 @@
-//! Deciding again and again takes no memory but that of the first time.
+//! Repeated decisions allocate only the first time.
 
 use mario_policy::{Decider, KnowledgeBase, Wanted};
 use mario_prolog::Engine;

@@ -1,4 +1,4 @@
-//! Policies that are blind to names, and such as only pretend to be.
+//! Policies that are invariant under renaming, and such as only seem to be.
 
 use std::fs;
 
@@ -297,7 +297,7 @@ const BELOW: [Argument; 16] = [
 const ABOVE: [Argument; 8] =
     [Name("self0"), Name("selfish"), Name("service"), Name("t"), Name("undeploy"), Name("x1"), Name("z"), Name("é")];
 
-/// So many of these, in order.
+/// `count` of these, in order.
 fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     let mut left = of.to_vec();
     while left.len() > count {
@@ -306,7 +306,7 @@ fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     left
 }
 
-/// Other names: the same things in the same order, `self` among the nodes.
+/// A renaming: the same things in the same order, `self` among the nodes.
 struct Renaming {
     nodes: Vec<(Argument, Argument)>,
     instances: Vec<(Argument, Argument)>,

@@ -27,7 +27,7 @@ fn findings(text: &str) -> Vec<Finding> {
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// The same, when only the text is of interest: these policies need not serve anybody.
+/// The same, when only the text is of interest: these policies need not be useful.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }
@@ -69,7 +69,7 @@ fn every_shipped_policy_is_clean() {
             assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             if let Some(exploration) = report.exploration {
                 assert_eq!(exploration.ended_early, None, "{name}");
-                // The one policy that is meant to say nothing, in no world.
+                // The one policy that proposes nothing by design.
                 let is_silent = name.ends_with("never-move.pl");
                 assert_eq!(
                     exploration.silent_clauses.is_empty(),

@@ -84,7 +84,7 @@ impl Generated {
         let remembered = random.pick(&[0, 0, 1, 2, 10]);
         let inhibited = (0..remembered)
             .map(|_| {
-                // Mostly its own, for an agent remembers nobody else's.
+                // Mostly its own: an agent remembers only its own.
                 let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })

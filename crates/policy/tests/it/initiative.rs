@@ -1,4 +1,4 @@
-//! Owners with initiative: what the policy of a node's manager wants of what runs there.
+//! Owners with initiative: which instances the policy of a node's manager evicts or shrinks.
 
 use std::path::PathBuf;
 

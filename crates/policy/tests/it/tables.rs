@@ -1,4 +1,4 @@
-//! Tables of tests say what they claim, and what is otherwise.
+//! Tables of tests report what they claim, and what differs.
 
 use std::fs;
 

@@ -48,13 +48,13 @@ impl Call<'_> {
         }
     }
 
-    /// Ensures that there is room for a number of so many bits.
+    /// Ensures that there is room for a number of this many bits.
     pub(super) fn reserve_bits(&mut self, bits: u64) -> Solved<()> {
         let words = bits / 64 + 1;
         if words <= self.store.room() as u64 { Ok(()) } else { Err(self.store.out_of_room()) }
     }
 
-    /// Charges work on so many words before it is done.
+    /// Charges work on this many words before it is done.
     pub(super) fn charge(&mut self, words: u64) -> Solved<()> {
         // Far beyond any budget, far below an overflow of the counter.
         self.store.meter.walk(words.min(1 << 48));

@@ -1,6 +1,6 @@
 //! The short cut for the usual expression: a few levels deep, small integers and floats, no error.
 //!
-//! It gives up at anything else, and the general way starts anew; so it need not care about
+//! It gives up at anything else, and the general way starts over; so it need not care about
 //! errors, their order, or long numbers.
 
 use super::evaluable::{Binary, Evaluable, Unary};

@@ -47,7 +47,7 @@ fn length(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     }
 }
 
-/// A list of so many fresh variables.
+/// A list of `length` fresh variables.
 fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
     core.store.reserve(length.saturating_mul(2))?;
     core.store.charge(length as u64)?;

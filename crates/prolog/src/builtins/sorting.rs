@@ -25,7 +25,7 @@ const SORTED_WORDS: usize = 6;
 /// Memory for sorting more elements than this is not kept.
 const KEPT_ITEMS: usize = 1 << 12;
 
-/// Memory for sorting that is used again and again: policies sort a few items, often.
+/// Reusable memory for sorting: policies sort a few items, often.
 #[derive(Default)]
 pub(crate) struct SortSpace {
     items: Vec<Keyed>,

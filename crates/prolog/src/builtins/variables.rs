@@ -122,7 +122,7 @@ struct FreeVariables {
 /// What the search does next.
 enum Task {
     Visit(Term),
-    /// Leave a scope: all but so many local variables are free again.
+    /// Leave a scope: local variables beyond this number are free again.
     Leave(usize),
 }
 

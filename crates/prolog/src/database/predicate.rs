@@ -266,7 +266,7 @@ impl DynamicPredicate {
         removed
     }
 
-    /// Whether so many clauses have gone since the last sweep that another costs little for each.
+    /// Whether enough clauses were removed since the last sweep to amortise another.
     pub(super) fn wants_sweep(&self) -> bool {
         self.dead - self.dead_left > 32 + self.clauses.len() / 2
     }

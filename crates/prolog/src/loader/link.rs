@@ -63,7 +63,7 @@ impl Loader {
         program
     }
 
-    /// Writes the clauses of numbered predicates anew, each with its position as one more argument of the head.
+    /// Rewrites the clauses of numbered predicates, each with its position as one more argument of the head.
     ///
     /// Bodies stay as they are, and a cut is local to its clause, so the answers and their order do too. For a dynamic
     /// predicate the clauses of this moment are the right ones: a call sees what was there when it was made.

@@ -157,7 +157,7 @@ impl Machine {
         self.core.store.compact(&mut marks, &trimming);
         self.move_roots(program, &marks, &frames, live, trimming.kept);
         self.pace.collected(&self.core.store);
-        // What made the garbage has paid for it. What stays is visited again and again, the more often the fuller the store is.
+        // What made the garbage has paid for it. Live cells are visited repeatedly, the more often the fuller the store is.
         if !self.pace.is_eager {
             let left = self.core.store.cells.len() + self.core.store.trail_length();
             self.core.store.meter.walk(left as u64);

@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// Gives the pages back that vectors do not use any more; of the environments so many words are in use.
+    /// Returns unused pages of vectors to the system; `environments` words of the environments are in use.
     #[cold]
     fn give_back(&mut self, environments: usize) {
         self.environments.truncate(environments);

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// Ranges that wait to be marked, at least, before some are put off to another pass.
 const PENDING_MIN: usize = 1 << 16;
-/// One range may wait for each so many cells.
+/// One range may wait per this many cells.
 const CELLS_PER_PENDING: usize = 32;
 
 /// The cells in use.

@@ -45,7 +45,7 @@ pub(super) struct Met {
 }
 
 impl Met {
-    /// For a walk over terms of a store with so many cells.
+    /// For a walk over terms of a store with this many cells.
     pub(super) fn new(patience: usize, cells: usize) -> Met {
         Met { patience, cells, left: None, classes: None }
     }

@@ -150,7 +150,7 @@ fn processor_time() -> Duration {
     }
 }
 
-/// A call of a predicate again and again, until the budget ends it. What the arguments take to build is charged too.
+/// Repeated calls of a predicate, until the budget ends. Building the arguments is charged too.
 fn repeated(setup: &[String], call: &str) -> String {
     let setup = setup.join(", ");
     format!("{setup}, repeat, \\+ \\+ catch(findnsols(3, x, {call}, _), _, true), fail")

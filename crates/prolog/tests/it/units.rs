@@ -95,7 +95,7 @@ fn counted_units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     units(campaign, goal, budget)
 }
 
-/// Only [`no_unit_costs_more_than_twenty_times_the_cheapest`] runs it, in a process of its own. Each call is made again and again
+/// Only [`no_unit_costs_more_than_twenty_times_the_cheapest`] runs it, in a process of its own. Each call is repeated
 /// until some thousand units are spent.
 #[test]
 #[ignore = "it is a part of another test"]

@@ -6,15 +6,14 @@ use rand_pcg::Pcg64;
 
 use crate::index::ApplicationIndex;
 
-/// How users are dealt out to applications.
+/// How users are assigned to applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assignment {
-    /// So that all kinds of applications, and within a kind all applications, get as many users, and users who move as
-    /// often.
+    /// All kinds of applications, and within a kind all applications, get equal numbers of users and of handovers.
     Balanced,
-    /// In turns, in the order of users: kind after kind, and within a kind application after application.
+    /// Round robin, in the order of users: kind after kind, and within a kind application after application.
     RoundRobin,
-    /// In turns, in an order that is drawn from this seed.
+    /// Round robin, in an order that is drawn from this seed.
     Random {
         /// The seed.
         seed: u64,
@@ -27,8 +26,9 @@ pub enum Assignment {
     },
 }
 
-/// Gives each user an application. `handovers` has one number for each user; `kinds` has, for each kind of application,
-/// the applications of that kind. Kinds without applications are passed over; `None` when no application is left.
+/// Assigns an application to each user. `handovers` has one number for each user; `kinds` has, for each kind of
+/// application, the applications of that kind. Kinds without applications are skipped; `None` when no application is
+/// left.
 pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignment) -> Option<Vec<ApplicationIndex>> {
     let kinds: Vec<&[ApplicationIndex]> = kinds.iter().map(Vec::as_slice).filter(|kind| !kind.is_empty()).collect();
     let mut application_of = vec![*kinds.first()?.first()?; handovers.len()];
@@ -77,8 +77,9 @@ fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Ve
     for round in users.chunks(heaps) {
         let mut turns: Vec<usize> = (0..heaps).collect();
         if how == Assignment::Balanced {
-            // Users come with fewer and fewer handovers, so the first of a round goes where there are fewest so far. The
-            // last few, who hardly move, go where there are most: a larger heap may have more for the same mean.
+            // Users come in descending order of handovers, so the first of a round goes to the heap with the fewest so
+            // far. The last few, who hardly move, go where there are most: a larger heap may have more for the same
+            // mean.
             turns.sort_by_key(|heap| if round.len() == heaps { sums[*heap] } else { u64::MAX - sums[*heap] });
         }
         for (user, heap) in round.iter().zip(turns) {

@@ -1,4 +1,4 @@
-//! From places on the map to access points.
+//! From positions on the map to access points.
 
 use std::error::Error;
 use std::fmt;
@@ -39,7 +39,7 @@ pub enum AttachError {
         /// How many access points there are.
         access_points: usize,
     },
-    /// An access point is nowhere on the map, so nobody knows how far away it is.
+    /// An access point has no position, so its distance is unknown.
     NoPosition(NodeId),
 }
 
@@ -52,7 +52,7 @@ pub struct Handovers {
     pub in_step: Vec<u32>,
     /// Users who connect in each step and were not connected in the step before.
     pub arrivals: Vec<u32>,
-    /// Users who are gone since each step and were connected in the step before.
+    /// Users who disconnect in each step and were connected in the step before.
     pub departures: Vec<u32>,
 }
 
@@ -74,14 +74,14 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
     Ok(Attachments { users, steps, commuters: None })
 }
 
-/// Where a user is connected, with where to look first when the user has moved.
+/// Where a user is connected, with a starting point for the next search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Whereabouts {
     access_point: Option<NodeIndex>,
     last: Option<Found>,
 }
 
-/// Finds the access point for a place.
+/// Finds the access point for a position.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
@@ -121,7 +121,7 @@ impl Finder {
         }
     }
 
-    /// Follows a user to a place. Gives where the user is connected now, if that is not where it was.
+    /// Moves a user to a position. Returns the new connection, if it changed.
     #[allow(
         clippy::option_option,
         reason = "the outer says whether anything changed, the inner is nowhere for who is gone"
@@ -135,7 +135,7 @@ impl Finder {
         (before != access_point).then_some(access_point)
     }
 
-    /// The access point for a place. `last` is what was found before for a place that may be near.
+    /// The access point for a position. `last` is the previous result for a position that may be near.
     pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
@@ -186,7 +186,7 @@ impl Attachments {
         self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
     }
 
-    /// Whether users who go their ways by themselves are as many as there are, and can be asked where they are.
+    /// Whether the users generated on the fly are complete and consistent.
     pub fn hold_together(&self) -> bool {
         let are_all = |commuters: &super::Commuters| {
             commuters.user_count() as usize == self.users.len() && commuters.hold_together()
@@ -194,12 +194,13 @@ impl Attachments {
         self.commuters.as_deref().is_none_or(are_all)
     }
 
-    /// For each user of whom no step is listed, in which step to look next: at once.
+    /// For each user generated on the fly, the next step to look at: at once.
     pub fn first_due(&self) -> Vec<u32> {
         vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
     }
 
-    /// The users whose access point changes in a step, after all steps before it. What is not listed is generated.
+    /// The users whose access point changes in a step, after all steps before it. Those that are not listed are
+    /// generated.
     pub fn changes<'a>(
         &'a self,
         step: u32,

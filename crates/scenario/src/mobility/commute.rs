@@ -1,11 +1,12 @@
-//! Users of a city: at home in the night, at a goal during the day, and twice a day under way between the two.
+//! Users of a city: at home in the night, at a goal during the day, and commuting twice a day.
 //!
-//! Nothing is listed. Where a user is at a time follows from the seed, the user and the time alone, so a million users take no
-//! memory for their ways, and any of them can be asked about at any step. [`Commuters::changes`] asks only those who may
-//! have moved since they were last asked.
+//! Nothing is listed. The position of a user at a time depends only on the seed, the user and the time, so a million
+//! users take no memory for their movements, and any of them can be queried at any step. [`Commuters::changes`] queries
+//! only those who may have moved since the last time.
 //!
-//! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around another.
-//! The others keep the same day by clocks of their own, spread evenly, so that as many of them are under way at any time.
+//! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around
+//! another. The others keep the same day by clocks of their own, spread evenly, so that an equal number of them is
+//! under way at any time.
 
 use std::sync::Arc;
 
@@ -28,19 +29,19 @@ pub struct Commuting {
     pub area: Area,
     /// How many there are.
     pub users: u32,
-    /// How many steps there are, with the first.
+    /// The number of steps, including the first.
     pub steps: u32,
     /// The time between two steps.
     pub step: f64,
     /// How long a day takes: the period of the waves. The run begins at midnight.
     pub day: f64,
-    /// The share of users who keep common hours, from 0 to 1: how high the waves are.
+    /// The share of users who keep common hours, from 0 to 1: the height of the waves.
     pub amplitude: f64,
     /// The hour around which they leave home.
     pub morning: f64,
     /// The hour around which they leave for home.
     pub evening: f64,
-    /// How many hours before or after that they leave at most.
+    /// The maximum deviation from these hours.
     pub rush: f64,
     /// How many hours a trip takes.
     pub trip: f64,
@@ -57,11 +58,11 @@ pub struct Hotspot {
     pub position: Option<Position>,
     /// How much it attracts, compared to the others.
     pub weight: f64,
-    /// How far from it the goals are at most, in metres.
+    /// The maximum distance of goals from it, in metres.
     pub radius: f64,
 }
 
-/// The users of a city, ready to be asked where they are.
+/// The users of a city.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Commuters {
     commuting: Commuting,
@@ -69,13 +70,13 @@ pub struct Commuters {
     size: Metres,
     /// Where each hotspot is, and the sum of the weights up to it.
     hotspots: Vec<(Metres, f64)>,
-    /// Where the even spread of those who keep common hours begins.
+    /// The phase of the even spread of those who keep common hours.
     phase: f64,
     how: Attach,
     finder: Finder,
 }
 
-/// On one topology, all else follows from these.
+/// On one topology, everything else follows from these.
 impl PartialEq for Commuters {
     fn eq(&self, other: &Commuters) -> bool {
         self.commuting == other.commuting && self.seed == other.seed && self.how == other.how
@@ -90,7 +91,7 @@ struct Habits {
     ahead: f64,
 }
 
-/// Where a user is, and from when on the user may be somewhere else.
+/// The position of a user, and from when on the user may be elsewhere.
 struct Whereabouts {
     place: Metres,
     /// In units of time; `None` while the user is under way.
@@ -103,7 +104,7 @@ const HOURS: f64 = 24.0;
 const DAYS: u64 = 0x636f_6d6d_7574_6572;
 
 impl Commuting {
-    /// Hotspots at places that are drawn, of which the second attracts half as much as the first, the third a third, and so
+    /// Hotspots at drawn positions, of which the second attracts half as much as the first, the third a third, and so
     /// on.
     pub fn drawn_hotspots(count: u32, radius: f64) -> Vec<Hotspot> {
         let hotspot = |rank| Hotspot { position: None, weight: 1.0 / f64::from(rank), radius };
@@ -153,7 +154,7 @@ impl Commuting {
     }
 }
 
-/// Where the users are, step by step, all of it listed.
+/// The positions of the users, step by step, all of it listed.
 pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Traces, WanderError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
@@ -186,7 +187,7 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 }
 
 impl Commuters {
-    /// Whether they can be asked where they are.
+    /// Whether they are consistent.
     pub(crate) fn hold_together(&self) -> bool {
         self.commuting.check().is_ok()
             && self.hotspots.len() == self.commuting.hotspots.len()
@@ -230,8 +231,8 @@ impl Commuters {
         self.on_map(self.whereabouts(user, self.time(step)).place)
     }
 
-    /// Adds who changes the access point in a step, in the order of users. `due` tells for each user the next step in which to
-    /// ask; with zeros, everybody is asked. `now` tells where a user is connected.
+    /// Adds the users who change their access point in a step, in the order of users. `due` has for each user the next
+    /// step to query; with zeros, all users are queried. `now` returns where a user is connected.
     pub fn changes(
         &self,
         step: u32,
@@ -247,7 +248,7 @@ impl Commuters {
             let whereabouts = self.whereabouts(user, time);
             *due = match whereabouts.stays_until {
                 None => step + 1,
-                // To ask a step too early costs little; to ask too late would be wrong.
+                // Querying a step too early costs little; too late would be wrong.
                 Some(until) => ((until / self.commuting.step).floor().min(f64::from(u32::MAX)) as u32).max(step + 1),
             };
             let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place), &mut None));

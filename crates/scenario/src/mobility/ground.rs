@@ -1,6 +1,6 @@
-//! Generated places: points on a plane over an area, and what they are drawn from.
+//! Generated positions: points on a plane over an area, and their random generators.
 //!
-//! Only additions, products and square roots are involved, so a seed gives the same places on every machine.
+//! Only additions, products and square roots are involved, so a seed yields the same positions on every machine.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -13,10 +13,10 @@ pub(super) struct Metres {
     pub(super) east: f64,
 }
 
-/// The share of the golden section: multiples of it, without their whole parts, spread evenly however many are taken.
+/// The golden ratio conjugate: the fractional parts of its multiples are evenly spread, however many are taken.
 pub(crate) const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// A generator of its own for each user, so that what one draws does not depend on the others.
+/// A generator of its own for each user, so that draws are independent.
 pub(super) fn stream(seed: u64, user: u64) -> Pcg64 {
     Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
 }
@@ -34,7 +34,7 @@ pub(super) fn distance(from: Metres, to: Metres) -> f64 {
     (north * north + east * east).sqrt()
 }
 
-/// A place near another, at most this far from it in each direction and within an area of this size.
+/// A position near another, at most this far from it in each direction and within an area of this size.
 pub(super) fn near(place: Metres, radius: f64, size: Metres, random: &mut Pcg64) -> Metres {
     // The difference of two draws: most people stay close to the middle.
     let mut offset = || (random.random::<f64>() - random.random::<f64>()) * radius;

@@ -5,35 +5,35 @@ use serde::{Deserialize, Serialize};
 use crate::index::NodeIndex;
 use crate::position::Position;
 
-/// So few places are looked at one by one.
+/// The maximum number of places in a leaf of the tree.
 const LEAF: usize = 8;
 
-/// Places, sorted so that the closest to a point is found without looking at all: a k-d tree over the points of the unit
-/// sphere. In three dimensions there is neither a date line nor a pole to take care of.
+/// A k-d tree over the points of the unit sphere, which finds the closest place to a point without looking at all. In
+/// three dimensions there is neither a date line nor a pole to handle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
-    /// The tree: the median of each part is in its middle, what is below it before, what is above it after.
+    /// The tree: the median of each part is in its middle, smaller ones before, larger ones after.
     places: Vec<Place>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     point: [f64; 3],
-    /// Whatever is closer than this, as the square of the straight distance, is close to no other place.
+    /// Any point within this squared chord distance is closest to this place.
     alone: f64,
     node: NodeIndex,
     /// Which coordinate divides the part that this is the median of.
     axis: u8,
 }
 
-/// A place that was found: where the search for the next can begin.
+/// A search result, from which the next search can start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
     pub(super) node: NodeIndex,
     position: u32,
 }
 
-/// Half of the distance to the closest other place, squared, and a little less for what rounding may do.
+/// Half of the distance to the closest other place, squared, and a little less for rounding errors.
 const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 
 /// The best so far: the square of the straight distance, then the node.
@@ -41,12 +41,12 @@ const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 struct Best {
     square: f64,
     found: Found,
-    /// A place that is not looked at.
+    /// A place to skip.
     except: u32,
 }
 
 impl Nearest {
-    /// Whether each place divides its part by a coordinate that there is.
+    /// Whether each place divides its part by a valid coordinate.
     pub(super) fn holds_together(&self) -> bool {
         !self.places.is_empty() && self.places.iter().all(|place| usize::from(place.axis) < place.point.len())
     }
@@ -68,8 +68,8 @@ impl Nearest {
         Nearest { places }
     }
 
-    /// The closest node to a place by great-circle distance, the first of those equally close; `None` without any nodes.
-    /// `last` is any that was found before: the closer it is, the sooner the search ends.
+    /// The closest node to a position by great-circle distance, the first of those equally close; `None` without any
+    /// nodes. `last` is any previous result: the closer it is, the sooner the search ends.
     pub(super) fn to(&self, position: Position, last: Option<Found>) -> Option<Found> {
         let point = position.on_unit_sphere();
         let mut best = Best::NOTHING;
@@ -114,7 +114,7 @@ fn longest_axis(places: &[Place]) -> usize {
     (0..3).max_by(|one, other| spreads[*one].total_cmp(&spreads[*other])).unwrap_or(0)
 }
 
-/// Looks for the closest among `places`, of which the first is at `first` of all.
+/// Searches for the closest among `places`, of which the first has index `first`.
 fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     if places.len() <= LEAF {
         for (position, place) in (first..).zip(places) {
@@ -130,7 +130,7 @@ fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     let (near, far) = if beyond < 0.0 { (below, above) } else { (above, below) };
     search(near.0, near.1, point, best);
     best.consider(median, first + middle as u32, point);
-    // Equally far is looked at too: a node that comes first in the order may be there.
+    // Equally far ones are searched too: a node that comes first in the order may be there.
     if beyond * beyond <= best.square {
         search(far.0, far.1, point, best);
     }

@@ -1,4 +1,4 @@
-//! Positions that are already counted in steps: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
+//! Positions by step: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
 
 use super::reading::{self, Gathering, PlaceColumns, STEPS_MAX, TraceError, TraceProblem};
 use super::table::Table;

@@ -1,4 +1,4 @@
-//! What all readers of traces share: errors with their place, numbers, and users in the order in which they appear.
+//! Shared by all readers of traces: errors with their place, numbers, and users in the order of appearance.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::index::UserIndex;
 use crate::position::Position;
 use crate::xml::{XmlError, XmlProblem};
 
-/// A trace with more steps than this is refused: a mistaken step should not fill the memory.
+/// The maximum number of steps: a mistaken step should not fill the memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
 
 /// Why a text is not a trace, and where.
@@ -43,11 +43,11 @@ pub enum TraceProblem {
     },
     /// Something else is expected.
     Expected(&'static str),
-    /// Positions are in metres, and nothing says which place they are counted from.
+    /// Positions are in metres, and their origin is unknown.
     NoOrigin,
     /// There are too many steps.
     TooManySteps,
-    /// Nobody is anywhere.
+    /// There are no positions.
     Empty,
 }
 
@@ -76,13 +76,13 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
 /// An id as texts write it: an integer is a number, all else is a name.
 pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
-        // `007` and `+7` are names: they would not be written the same again.
+        // `007` and `+7` are names: as numbers they would not round-trip.
         Ok(number) if number.to_string() == text => Some(Id::number(number)),
         _ => Id::name(text).ok(),
     }
 }
 
-/// Puts a trace together from what was read in any order.
+/// Assembles a trace from rows in any order.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     ids: Vec<Id>,
@@ -92,7 +92,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// The place of a user among those seen so far.
+    /// The index of a user among those seen so far.
     pub(super) fn user(&mut self, id: Id) -> u32 {
         let next = self.ids.len() as u32;
         *self.by_id.entry(id).or_insert_with_key(|id| {
@@ -101,12 +101,12 @@ impl Gathering {
         })
     }
 
-    /// A user is somewhere from a step on. What is said last about a step counts.
+    /// Places a user from a step on. The last row for a step counts.
     pub(super) fn place(&mut self, user: u32, step: u32, place: Presence) {
         self.rows.push((step, user, place));
     }
 
-    /// The trace: users in the order of their first step, then of reading; in each step only what changed.
+    /// The trace: users in the order of their first step, then of reading; in each step only changes.
     pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
         if self.rows.is_empty() {
             return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
@@ -114,13 +114,13 @@ impl Gathering {
         Ok(self.trace(None))
     }
 
-    /// The trace of the first so many users.
+    /// The trace of the first `users_max` users.
     pub(super) fn trace(mut self, users_max: Option<u32>) -> Traces {
         // Sorting is stable, so rows of one step stay in the order of reading.
         self.rows.sort_by_key(|(step, _, _)| *step);
         let mut number_of = vec![u32::MAX; self.ids.len()];
         let mut users = Vec::new();
-        // Who is never on the map is no user.
+        // An id without any position is not a user.
         for (_, user, _) in self.rows.iter().filter(|(_, _, place)| matches!(place, Presence::At(_))) {
             let number = &mut number_of[*user as usize];
             if *number == u32::MAX {
@@ -141,7 +141,7 @@ impl Gathering {
             for same_user in changes.chunk_by(|one, other| one.0 == other.0) {
                 let (user, place) = same_user[same_user.len() - 1];
                 let known = &mut now[user.position()];
-                // Who was never there is gone already.
+                // A user who was never there is already gone.
                 if known.unwrap_or(Presence::Gone) != place {
                     *known = Some(place);
                     step.push((user, place));
@@ -152,7 +152,7 @@ impl Gathering {
     }
 }
 
-/// The two columns of a table that say where somebody is.
+/// The two columns of a table with a position.
 #[derive(Clone, Copy)]
 pub(super) enum PlaceColumns {
     /// Latitude and longitude.
@@ -175,7 +175,7 @@ impl PlaceColumns {
         }
     }
 
-    /// Where a row says that somebody is.
+    /// The position in a row.
     pub(super) fn place(self, row: &Row<'_>) -> Result<Position, TraceError> {
         let number = |column: usize, limit: f64, what: &'static str| {
             let number = row.number(column).filter(|number| (-limit..=limit).contains(number));
@@ -196,7 +196,7 @@ impl PlaceColumns {
     }
 }
 
-/// The way around the earth is shorter.
+/// The circumference of the earth is smaller.
 const METRES_MAX: f64 = 1e8;
 
 /// A latitude and a longitude, each with its place in the text, as a place on the map.

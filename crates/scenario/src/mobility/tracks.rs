@@ -1,4 +1,4 @@
-//! Tracks as they were recorded, with times in seconds, and how they become steps.
+//! Recorded tracks, with times in seconds, and their resampling into steps.
 
 mod csv;
 mod gpx;
@@ -15,7 +15,7 @@ use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
 use super::{Presence, Traces};
 use crate::position::{Area, Position};
 
-/// Where users were recorded. Fixes are in the order in which they were read.
+/// Recorded positions. Fixes are in the order of reading.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tracks {
     /// The users, in the order in which they were read.
@@ -24,7 +24,7 @@ pub struct Tracks {
     pub fixes: Vec<Vec<Fix>>,
 }
 
-/// Where somebody was at a moment.
+/// A position at a moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fix {
     /// When, in seconds; since 1970 if the record has dates.
@@ -79,7 +79,7 @@ pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceEr
 }
 
 impl Tracks {
-    /// Adds the tracks of another file. Who is in both goes on.
+    /// Adds the tracks of another file. A user in both continues.
     pub fn append(&mut self, other: Tracks) {
         let mut recorder = Recorder { tracks: std::mem::take(self), by_id: FxHashMap::default() };
         for (number, id) in recorder.tracks.users.iter().enumerate() {
@@ -126,7 +126,7 @@ pub struct Stepping {
     pub steps_max: Option<u32>,
 }
 
-/// When the steps of recorded tracks are.
+/// The resampling of recorded tracks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clock {
     /// At the same moments for all users; the first is that of the earliest fix. A user is there from the first step that
@@ -139,11 +139,11 @@ pub enum Clock {
         /// Where a user is after the last.
         after: After,
     },
-    /// At each user's own pace, as the prototype has it: the time from a user's first fix to the last is cut into so many
+    /// At each user's own pace, as in the prototype: the time from a user's first fix to the last is cut into `parts`
     /// parts. A fix counts from the end of the part that it is in; steps without a fix are filled from the last one on
     /// towards the next, at the speed between the two.
     OwnPace {
-        /// Into how many parts; 100 in the prototype.
+        /// The number of parts; 100 in the prototype.
         parts: u32,
     },
 }
@@ -213,7 +213,7 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
         }
     }
     let mut traces = gathering.trace(stepping.users_max);
-    // Steps in which nobody moves are steps all the same.
+    // Steps without a movement count too.
     traces.steps.resize(count as usize, Vec::new());
     Ok(traces)
 }
@@ -237,7 +237,7 @@ fn shared_steps(
     }
     let all = || tracks.fixes.iter().flatten().map(|fix| fix.seconds);
     let (start, end) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    // Who goes after the last fix of all needs a step to go in.
+    // A user who leaves after the last fix of all needs a step to do so.
     let departure = if after == After::Gone { 1.0 } else { 0.0 };
     let last = ((end - start) / step_seconds).floor().max(0.0) + departure;
     let count = steps_max.map_or(last + 1.0, |limit| (last + 1.0).min(f64::from(limit)));
@@ -291,8 +291,8 @@ impl Walk {
     }
 }
 
-/// Cuts the time that a user was under way into equal parts. Records are not always in the order of time; what counts is
-/// the time that passes between one fix and the next that was read, forwards or backwards.
+/// Cuts the time of a user's track into equal parts. Records are not always in the order of time; what counts is the
+/// time between one fix and the next that was read, forwards or backwards.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

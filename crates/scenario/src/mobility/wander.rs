@@ -1,8 +1,8 @@
-//! Users who wander about: a generated trace with the statistics of a town.
+//! Random waypoint mobility: a generated trace with the statistics of a town.
 //!
 //! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, which attract
-//! more or less, or anywhere. Only additions, products and square roots are involved, so a seed gives the same trace on
-//! every machine.
+//! more or less, or anywhere. Only additions, products and square roots are involved, so a seed yields the same trace
+//! on every machine.
 
 use std::error::Error;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Wandering {
     pub area: Area,
     /// How many there are.
     pub users: u32,
-    /// How many steps there are, with the first.
+    /// The number of steps, including the first.
     pub steps: u32,
     /// How long a step takes, in seconds.
     pub step_seconds: f64,
@@ -33,7 +33,7 @@ pub struct Wandering {
     pub arrivals: Arrivals,
     /// For how many steps a user stays on average; `None` is to the end.
     pub stay_steps_mean: Option<f64>,
-    /// The share of users who rest when they come, from 0 to 1; the others are under way.
+    /// The share of users who rest when they arrive, from 0 to 1; the others are under way.
     pub resting_share: f64,
     /// The longest rest, in seconds. Rests are of any length up to it.
     pub rest_seconds_max: f64,
@@ -41,7 +41,7 @@ pub struct Wandering {
     pub speed_min: f64,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: f64,
-    /// How many districts there are in each direction. Nobody leaves the own district.
+    /// The number of districts in each direction. No user leaves the own district.
     pub districts: u32,
     /// How many hotspots there are in each district.
     pub hotspots: u32,
@@ -56,15 +56,15 @@ pub struct Wandering {
 pub enum Arrivals {
     /// All in the first step.
     AtOnce,
-    /// So many in the first step, then so many in each step until all are there.
+    /// A number in the first step, then a number in each step until all are there.
     Gradual {
         /// In the first step.
         first: u32,
         /// In each step after it.
         per_step: u32,
     },
-    /// So many in the first step, each of the others in any step after it: a Poisson process of which only the number of
-    /// arrivals is known.
+    /// A number in the first step, each of the others in a random step after it: a Poisson process conditioned on the
+    /// number of arrivals.
     Random {
         /// In the first step.
         first: u32,
@@ -74,7 +74,7 @@ pub enum Arrivals {
 /// Why users cannot wander.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WanderError {
-    /// A setting is not one that it can have.
+    /// A setting is out of range.
     Setting {
         /// Which.
         setting: &'static str,
@@ -86,8 +86,7 @@ pub enum WanderError {
 }
 
 impl Wandering {
-    /// Fifty-one users in four by four kilometres of Rome, for 26 steps: the numbers that are published of the paper's
-    /// scenario.
+    /// Fifty-one users in four by four kilometres of Rome, for 26 steps: the published numbers of the paper's scenario.
     pub fn rome() -> Wandering {
         let centre = Position { latitude: 41.8986, longitude: 12.4806 };
         Wandering {
@@ -143,7 +142,7 @@ impl Wandering {
     }
 }
 
-/// Where the users are. Who rests is not listed.
+/// The positions of the users. Resting users are not listed.
 pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
     let town = Town::new(wandering, seed)?;
     let mut steps = vec![Vec::new(); wandering.steps as usize];
@@ -151,8 +150,8 @@ pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
     Ok(Traces { users: ids(wandering.users).collect(), steps })
 }
 
-/// To which access points the users are connected: the same as [`wander`] and then [`attach`](super::attach()), with no
-/// memory for places in between.
+/// The access points of the users: the same as [`wander`] and then [`attach`](super::attach()), without memory for
+/// positions in between.
 pub fn wander_attached(
     wandering: &Wandering,
     seed: u64,
@@ -190,7 +189,7 @@ struct Town<'w> {
     hotspots: Vec<Metres>,
     /// The first user of each step; one more for the end.
     first_of_step: Vec<u32>,
-    /// Where the even spread of resting users begins.
+    /// The phase of the even spread of resting users.
     resting_phase: f64,
 }
 
@@ -220,7 +219,7 @@ impl<'w> Town<'w> {
         Ok(Town { wandering, seed, size, district, hotspots, first_of_step, resting_phase })
     }
 
-    /// Follows each user in turn, and tells of each step in which the user is somewhere else than before.
+    /// Follows each user in turn, and reports each step in which the user moved.
     fn follow_all(&self, mut tell: impl FnMut(UserIndex, u32, Presence)) {
         for step in 0..self.wandering.steps {
             for user in self.first_of_step[step as usize]..self.first_of_step[step as usize + 1] {
@@ -238,7 +237,7 @@ impl<'w> Town<'w> {
         let mut doing = if spread < self.wandering.resting_share {
             self.rest(&mut random)
         } else {
-            // Under way already: anywhere between two waypoints.
+            // Already under way: anywhere between two waypoints.
             let (to, done) = (self.waypoint(&district, &mut random), random.random::<f64>());
             place = between(place, to, done);
             Doing::Driving { to, speed: self.speed(&mut random) }
@@ -256,11 +255,11 @@ impl<'w> Town<'w> {
         }
     }
 
-    /// Lets one step pass, and says whether the user moved in it.
+    /// Advances one step, and returns whether the user moved in it.
     fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
         let mut left = self.wandering.step_seconds;
         let mut moved = false;
-        // Where trips and rests are far shorter than a step, what is left of the step is rest.
+        // Where trips and rests are far shorter than a step, the rest of the step is spent resting.
         for _ in 0..64 {
             match doing {
                 Doing::Resting { seconds } if *seconds >= left => {
@@ -287,8 +286,8 @@ impl<'w> Town<'w> {
         moved
     }
 
-    /// Those who come in one step go to all districts evenly, neighbours by number to the same one or to the next. Each step
-    /// begins with another district, so that the few who come later are spread too.
+    /// Users who arrive in one step are spread evenly over all districts, consecutive ones to the same or the next.
+    /// Each step starts with another district, so that the few who come later are spread too.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.wandering.districts;
@@ -308,7 +307,7 @@ impl<'w> Town<'w> {
         let place = if hotspots.is_empty() || !is_attracted {
             anywhere(self.district, random)
         } else {
-            // The lesser of two draws: the first hotspots attract more than the last.
+            // The smaller of two draws: the first hotspots attract more than the last.
             let (one, other) = (random.random_range(0..hotspots.len()), random.random_range(0..hotspots.len()));
             near(hotspots[one.min(other)], self.wandering.hotspot_radius, self.district, random)
         };
@@ -329,8 +328,8 @@ impl<'w> Town<'w> {
     }
 }
 
-/// The first user of each step, and one more for the end: users are numbered in the order in which they come. Who would
-/// come after the last step comes in it.
+/// The first user of each step, and one more for the end: users are numbered in the order of arrival. A user who would
+/// arrive after the last step arrives in it.
 fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
     let (users, steps) = (wandering.users, wandering.steps as usize);
     let mut counts = vec![0_u32; steps];

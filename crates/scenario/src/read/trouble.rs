@@ -1,4 +1,4 @@
-//! What serde finds wrong, in words for people.
+//! The errors of serde, in words for people.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// A mistake on its way up; the path is from the inside out.
+/// An error on its way up; the path is from the inside out.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) mistake: Box<Mistake>,
@@ -117,7 +117,7 @@ fn in_words(expected: &str) -> (String, String) {
     (words.to_owned(), hint.to_owned())
 }
 
-/// What helps against a message of the domain's own types.
+/// The remedy for a message of the domain's own types.
 fn remedy(message: &str) -> Option<&'static str> {
     let remedies = [
         ("rate or latency", "write a finite number, 0 or more"),

@@ -1,4 +1,4 @@
-//! What is run, by which policies, and what is deployed.
+//! Applications, their policies, and deployments.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl Resolving<'_> {
                     sleep,
                 },
                 kind: application.kind.clone(),
-                // What could not be found was told, and the scenario is not made.
+                // A missing policy was already reported, and no scenario is made.
                 policy: policy.unwrap_or(PolicyIndex(0)),
                 service_time: service_time.span(),
                 facts,
@@ -71,7 +71,7 @@ impl Resolving<'_> {
         (plans, policies)
     }
 
-    /// The flavours of an application; what is wrong with them is told.
+    /// The flavours of an application; errors are reported.
     fn flavours(&mut self, topology: &Topology, application: &ApplicationSettings, position: usize) -> Vec<Flavour> {
         let listed = &application.flavour;
         if listed.len() > Application::FLAVOURS_MAX {
@@ -115,7 +115,7 @@ impl Resolving<'_> {
         flavours
     }
 
-    /// How the instances of an application sleep; what is wrong with it is told.
+    /// How the instances of an application sleep; errors are reported.
     fn sleep(&mut self, application: &ApplicationSettings, flavours: &[Flavour], position: usize) -> Option<Sleep> {
         let written = application.sleep.as_ref()?;
         let needed = std::iter::once(application.hardware).chain(flavours.iter().map(|flavour| flavour.hardware));
@@ -156,7 +156,7 @@ impl Resolving<'_> {
             let units = hardware.as_units();
             format!("application `{id}` needs {units} units of hardware and fits on no node")
         };
-        // Of several kinds, there may be no node that has enough of all of them.
+        // With several kinds, there may be no node that has enough of all of them.
         let lacking = HardwareKind::ALL.into_iter().find(|kind| hardware.of(*kind) > most(*kind));
         let hint = match lacking {
             Some(HardwareKind::Units) => format!("the largest node has {}", most(HardwareKind::Units)),
@@ -167,8 +167,8 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(hint));
     }
 
-    /// What operators deploy and where that is written, in the order of time: what `[[deploy]]` says, and the other
-    /// applications at their homes.
+    /// The deployments of operators and where they are written, in the order of time: those of `[[deploy]]`, and the
+    /// other applications at their homes.
     pub(super) fn deploys(
         &mut self,
         topology: &Topology,
@@ -272,7 +272,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // Where somebody else manages, no agent proposes anything.
+        // Where a planner manages, no agent proposes anything.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,
@@ -297,7 +297,7 @@ impl Resolving<'_> {
         index
     }
 
-    /// The text of a policy; what is wrong with it is told.
+    /// The text of a policy; errors are reported.
     pub(super) fn policy_text(&mut self, role: Role, written: &str, at: &[At<'_>]) -> Option<PolicyText> {
         let place = self.document.place(at);
         if !policies::is_path(written) {
@@ -328,7 +328,7 @@ pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
 }
 
-/// Whether the text of a policy itself, rather than what it loads, asks what was inhibited.
+/// Whether the own text of a policy, rather than what it loads, reads inhibitions.
 fn asks_what_was_inhibited(policy: &PolicyText) -> bool {
     policy.files.first().is_some_and(|(_, text)| text.contains("inhibited(") || text.contains("refused("))
 }

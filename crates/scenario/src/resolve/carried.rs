@@ -1,4 +1,4 @@
-//! Files that a scenario carries, and those that it would have to carry to need no others.
+//! Files that a scenario carries, and those that it would have to carry to be self-contained.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TEXT_BYTES_MAX: usize = 8 << 20;
 #[derive(Default)]
 pub(super) struct Noted {
     pub(super) texts: CarriedFiles,
-    /// What cannot be carried: it is no text, too long, or a path that means two files.
+    /// Files that cannot be carried: not text, too long, or with an ambiguous path.
     pub(super) left_out: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Noted {
     }
 }
 
-/// The files that one key means: those that the scenario carries, if the key is written in it, and then those of the disk.
+/// The files of one key: those that the scenario carries, if the key is written in it, and then those on disk.
 pub(super) struct FilesOfKey<'a> {
     carried: Option<&'a CarriedFiles>,
     /// Where paths start that are written in the same text.
@@ -55,7 +55,7 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
-    /// Whether what is written here may be a file that the scenario carries. What the command line names is on the disk.
+    /// Whether a file may be carried by the scenario. Those that the command line names are on disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {
         !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
     }

@@ -1,4 +1,4 @@
-//! What goes wrong: listed events, and events drawn from the seed.
+//! Disturbances: listed events, and events drawn from the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// More events than this are refused: a mistaken mean should not fill the memory.
+/// The maximum number of events: a mistaken mean should not fill the memory.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
-    /// What goes wrong, in the order of time.
+    /// The disturbances, in the order of time.
     pub(super) fn disturbances(&mut self, topology: &Topology) -> Vec<Disturbance> {
         let settings = self.settings;
         let mut events: Vec<(Disturbance, usize)> = Vec::new();
@@ -94,7 +94,7 @@ impl Resolving<'_> {
         Some((one.min(other), one.max(other)))
     }
 
-    /// What is gone cannot go, and what is there cannot come.
+    /// A node that is down cannot go down, and one that is up cannot come up.
     fn check_order(&mut self, topology: &Topology, events: &[(Disturbance, usize)]) {
         let mut is_there: BTreeMap<NodeIndex, bool> = BTreeMap::new();
         let mut is_up: BTreeMap<(NodeIndex, NodeIndex), bool> = BTreeMap::new();
@@ -130,7 +130,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Crashes and repairs at random. Nodes that the list or an earlier entry speaks of are left alone.
+    /// Crashes and repairs at random. Nodes that the list or an earlier entry names are left out.
     fn drawn(
         &mut self,
         topology: &Topology,
@@ -195,7 +195,7 @@ fn node_of(event: DisturbanceEvent) -> Option<NodeIndex> {
     }
 }
 
-/// A while whose length is distributed exponentially, never 0.
+/// An exponentially distributed duration, never 0.
 fn exponential(random: &mut Pcg64, mean: Duration) -> Duration {
     let uniform: f64 = random.random();
     Duration::of(-mean.units() * (1.0 - uniform).ln() + f64::MIN_POSITIVE)

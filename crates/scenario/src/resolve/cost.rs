@@ -1,4 +1,4 @@
-//! What the scenario costs to run, and whether that is within its limits.
+//! The cost of a scenario, checked against its limits.
 
 use super::Resolving;
 use crate::calls::{REQUESTS_MAX, callers_first, requests_caused};
@@ -15,7 +15,7 @@ const ROUNDS_MAX: f64 = 4e9;
 const MIB: f64 = 1_048_576.0;
 
 impl Resolving<'_> {
-    /// Refuses what cannot be made before anything of it is made; gives whether it can.
+    /// Rejects what cannot be built before any of it is built; returns whether it can.
     pub(super) fn is_affordable(&mut self, extent: &Extent) -> bool {
         let told = self.mistakes.len();
         self.check_size(extent);
@@ -109,7 +109,7 @@ impl Resolving<'_> {
         settings.pointer(&format!("/{}", key.replace('.', "/"))).is_some()
     }
 
-    /// A mistake where the latest of some keys is written: what was changed last is what is wrong.
+    /// An error where the latest of some keys is written: the last change is at fault.
     fn because_of(&self, message: String, keys: &[&str]) -> Mistake {
         let written = keys.iter().filter_map(|key| self.document.written(key));
         // Of several in one layer the first key counts.

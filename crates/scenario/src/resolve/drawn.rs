@@ -1,4 +1,4 @@
-//! Applications that are drawn instead of listed.
+//! Drawn applications.
 
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use rand::RngExt;
@@ -15,7 +15,7 @@ use crate::topology::Topology;
 
 const APPLICATIONS: At<'static> = At::Key("applications");
 
-/// One of the things that randomness is drawn for; each has streams of its own.
+/// The stream of this use of randomness; each use has streams of its own.
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
@@ -47,7 +47,8 @@ impl Resolving<'_> {
         let weights: f64 = drawn.mix.iter().map(|sort| sort.weight.value()).sum();
         for number in 1..=drawn.count {
             let Ok(id) = ApplicationId::name(&format!("{}{number}", drawn.prefix)) else { return };
-            // Multiples of the golden section spread evenly, so that every beginning of the list has its share of each sort.
+            // Multiples of the golden ratio are evenly spread, so that every prefix of the list has its share of each
+            // sort.
             let mut left = (f64::from(number) * GOLDEN).fract() * weights;
             let is_sort = |sort: &SortSettings| {
                 left -= sort.weight.value();
@@ -55,7 +56,7 @@ impl Resolving<'_> {
             };
             let place = drawn.mix.iter().position(is_sort).unwrap_or(drawn.mix.len() - 1);
             let application = self.drawn_application(&drawn.mix[place], id, number, home);
-            // What could not be found was told, and the scenario is not made.
+            // A missing policy was already reported, and no scenario is made.
             plans.push(ApplicationPlan { policy: of_sort[place].unwrap_or(PolicyIndex(0)), ..application });
         }
     }
@@ -94,7 +95,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Tells what is wrong with the settings.
+    /// Reports errors in the settings.
     fn can_be_drawn(&mut self, drawn: &DrawnApplications, listed: &[ApplicationPlan]) -> bool {
         let told = self.mistakes.len();
         if drawn.mix.is_empty() {

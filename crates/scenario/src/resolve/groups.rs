@@ -1,4 +1,4 @@
-//! What the nodes of a tier, or those with names of a pattern, have.
+//! Settings of the nodes of a tier, or with names of a pattern.
 
 use mario_domain::{Fact, FactValue, Id};
 
@@ -9,7 +9,7 @@ use crate::settings::{NodesSettings, TierChoice};
 use crate::topology::Topology;
 
 impl Resolving<'_> {
-    /// Gives nodes what `[[nodes]]` says of their group; what is wrong with a group is told once.
+    /// Applies `[[nodes]]` to the nodes of each group; an error in a group is reported once.
     pub(super) fn groups_of_nodes(&mut self, topology: &mut Topology) {
         let settings = self.settings;
         for (position, group) in settings.nodes.iter().enumerate() {
@@ -23,7 +23,7 @@ impl Resolving<'_> {
                     topology.set_capacity(index, capacity);
                 }
                 let subject = topology.node(index).id.id().clone();
-                // A key that is none is one in all nodes.
+                // An invalid key is invalid for all nodes.
                 let before = self.mistakes.len();
                 let mut facts = self.facts(&subject, &group.facts, "nodes", position);
                 if is_told {
@@ -41,7 +41,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Whether a group says which nodes it means, and there are such nodes.
+    /// Whether a group selects nodes, and there are such nodes.
     fn is_group(&mut self, topology: &Topology, group: &NodesSettings, position: usize) -> bool {
         let at = |key: &'static str| [At::Key("nodes"), position.into(), At::Key(key)];
         if group.tier.is_none() && group.pattern.is_none() {
@@ -115,7 +115,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 at += 1;
                 place += 1;
             }
-            // The last star takes one more, and all behind it is tried again.
+            // The last star takes one more character, and everything after it is tried again.
             _ => match star {
                 Some((behind, taken)) => {
                     star = Some((behind, taken + 1));

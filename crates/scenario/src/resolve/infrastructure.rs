@@ -1,4 +1,4 @@
-//! Nodes and links, and what single nodes have.
+//! Nodes and links, and settings of single nodes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ macro_rules! mesh {
 }
 
 impl Resolving<'_> {
-    /// Nodes and links, with what `[[node]]` says about single ones.
+    /// Nodes and links, with the settings of `[[node]]` for single ones.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
@@ -133,7 +133,7 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
-    /// A list takes the place of other keys. One of them that a later layer sets would have no effect.
+    /// A list replaces other keys. One of them that a later layer sets would have no effect.
     fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
         let written = |key: &str| self.document.written(&format!("topology.{key}"));
         let Some(values) = written(list) else { return };
@@ -186,7 +186,7 @@ impl Resolving<'_> {
         })
     }
 
-    /// What was made, unless there is no such shape.
+    /// The built topology, unless its shape is invalid.
     fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
         let error = match made {
             Ok(made) => return Some(made),
@@ -341,7 +341,7 @@ impl Resolving<'_> {
         (texts, acceptance_of)
     }
 
-    /// Every access point must have a way to where applications are deployed.
+    /// Every access point must have a path to where applications are deployed.
     pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
         let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
         for home in homes {
@@ -376,7 +376,7 @@ impl Resolving<'_> {
     }
 }
 
-/// So many values, the last as often as it takes.
+/// `count` values, of which the last is repeated.
 fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
     (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
 }

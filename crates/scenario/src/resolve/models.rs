@@ -1,4 +1,4 @@
-//! How energy, money and carbon are reckoned.
+//! The models of energy, money and carbon.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Resolving<'_> {
     }
 }
 
-/// Times in ascending order, each with what holds from then on.
+/// Times in ascending order, each with the value from then on.
 fn read_intensities(text: &Arc<Text>) -> Result<Vec<(f64, f64)>, TraceError> {
     let mut table = Table::new(&text.text)?;
     let (time, grams) = (table.column(&["time"])?, table.column(&["grams_per_kwh", "gco2/kwh", "carbon_intensity"])?);

@@ -29,7 +29,7 @@ struct Columns {
 }
 
 impl Resolving<'_> {
-    /// Gives nodes what the table of nodes says of them. What it does not say stays.
+    /// Applies the table of nodes. Other values stay.
     pub(super) fn node_table(&mut self, topology: &mut Topology) {
         let settings = &self.settings.node_table;
         let Some(file) = &settings.file else {
@@ -82,7 +82,7 @@ impl Resolving<'_> {
         Ok(())
     }
 
-    /// What the columns say; `None` when a fact is asked for that no column has.
+    /// The meaning of the columns; `None` when a requested fact has no column.
     fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);

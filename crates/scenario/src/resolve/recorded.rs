@@ -1,4 +1,4 @@
-//! Recorded users: whether they are where the topology is, and what of the record the run leaves out.
+//! Recorded users: whether they are where the topology is, and which part of the record the run leaves out.
 
 use super::Resolving;
 use crate::document::At;
@@ -34,13 +34,13 @@ impl Census {
 }
 
 impl Resolving<'_> {
-    /// Tracks are where the topology is; gives whether they can be.
+    /// Checks that tracks are where the topology is; returns whether they can be.
     pub(super) fn check_tracks(&mut self, tracks: &Tracks, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = tracks.fixes.iter().flatten().map(|fix| fix.position);
         self.check_positions(positions, format, topology)
     }
 
-    /// Positions are where the topology is; gives whether they can be.
+    /// Checks that positions are where the topology is; returns whether they can be.
     pub(super) fn check_traces(&mut self, traces: &Traces, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = traces.steps.iter().flatten().filter_map(|(_, presence)| match presence {
             Presence::At(position) => Some(*position),
@@ -86,7 +86,7 @@ impl Resolving<'_> {
         true
     }
 
-    /// What the topology covers. What is wrong with its settings was told already.
+    /// The area of the topology. Errors in its settings were already reported.
     fn known_area(&self, topology: &Topology) -> Option<Area> {
         let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
         match self.settings.topology.area() {
@@ -118,7 +118,7 @@ impl Resolving<'_> {
         false
     }
 
-    /// Tells what of the users' steps the run leaves out, and when they end before the run does.
+    /// Notes which of the users' steps the run leaves out, and when they end before the run does.
     pub(super) fn tell_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();

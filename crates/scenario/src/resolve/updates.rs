@@ -1,4 +1,4 @@
-//! Policies that agents get in the course of a run, and the recorded past that a run goes on from.
+//! Policy changes in the course of a run, and the recorded past that a run resumes from.
 
 use super::Resolving;
 use super::applications::Policies;
@@ -8,8 +8,8 @@ use crate::settings::ManagementStrategy;
 use crate::{ApplicationPlan, Deploy, Past, Update};
 
 impl Resolving<'_> {
-    /// The policies that agents get in the course of the run, in the order of time. Of two for one application at the same time, the
-    /// later one holds. What changes nothing is left away.
+    /// The policy changes in the course of the run, in the order of time. Of two for one application at the same time,
+    /// the later one counts. Changes without effect are dropped.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],
@@ -45,7 +45,7 @@ impl Resolving<'_> {
         without_effect(updates, applications, deploys)
     }
 
-    /// The recorded past that the run goes on from.
+    /// The recorded past that the run resumes from.
     pub(super) fn past(&mut self) -> Option<Past> {
         let start = &self.settings.start;
         let time = start.time?;
@@ -72,7 +72,7 @@ impl Resolving<'_> {
     }
 }
 
-/// Leaves away the updates that give agents the policy that all agents of their application have already.
+/// Drops updates to the policy that all agents of the application already have.
 fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploys: &[Deploy]) -> Vec<Update> {
     let mut present: Vec<Option<PolicyIndex>> = applications
         .iter()
@@ -88,7 +88,7 @@ fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploy
 }
 
 impl Policies {
-    /// A policy that was added after the first `known` ones; if one of those is the same text, that one in its place.
+    /// A policy that was added after the first `known` ones; replaced by an earlier one of the same text.
     fn same_as_before(&mut self, known: usize, policy: PolicyIndex) -> PolicyIndex {
         if policy.position() < known {
             return policy;

@@ -1,4 +1,4 @@
-//! Where users are, and what they do.
+//! The users: where they are, and what they send.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ use crate::{ApplicationPlan, UserPlan, Workload};
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// More users or hotspots than this are refused: they would not fit into memory.
+/// The maximum number of users or hotspots: more would not fit into memory.
 const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
@@ -74,7 +74,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// Where generated users are: as they say, or all over the infrastructure.
+    /// The area of generated users: as configured, or that of the infrastructure.
     fn area_of_users(&mut self, given: Option<&AreaSettings>, topology: &Topology) -> Option<Area> {
         match given {
             Some(area) => self.area(area, &[MOBILITY, "area".into()]),
@@ -109,7 +109,7 @@ impl<'a> Resolving<'a> {
         self.made_users(made)
     }
 
-    /// Users who were generated, or what is wrong with what they were generated from.
+    /// Generated users, or the error in their settings.
     fn made_users(&mut self, made: Result<Attachments, WanderError>) -> Option<Attachments> {
         match made {
             Ok(attachments) => {
@@ -126,7 +126,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// What the topology covers: as its settings say, or else where its nodes are.
+    /// The area of the topology: as configured, or that of its nodes.
     fn covered(&mut self, topology: &Topology, remedy: &str, at: &[At<'_>]) -> Option<Area> {
         if let Some(area) = self.settings.topology.area() {
             return self.area(&area, &TOPOLOGY_AREA);
@@ -172,7 +172,7 @@ impl<'a> Resolving<'a> {
         Some(attachments)
     }
 
-    /// Users whose access points a text lists step by step.
+    /// Users with a list of access points, step by step.
     fn listed_users(
         &mut self,
         text: &Arc<Text>,
@@ -381,7 +381,7 @@ impl<'a> Resolving<'a> {
             AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
             AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
         };
-        // Only `balanced` asks how often users move, and not everybody's ways are listed.
+        // Only `balanced` needs the numbers of handovers, and not all users' movements are listed.
         let handovers = match how {
             Assignment::Balanced => attachments.handovers().of_user,
             _ => vec![0; attachments.users.len()],
@@ -413,7 +413,7 @@ impl<'a> Resolving<'a> {
     }
 }
 
-/// How tracks are written; `None` is for positions that have steps already.
+/// The format of tracks; `None` for positions by step.
 fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<TrackFormat> {
     match format {
         MobilityFormat::Positions => None,
@@ -428,7 +428,7 @@ fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<Trac
 
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
 
-/// What a file with positions is written in, by its name and its first line.
+/// The format of a file with positions, by its name and its first line.
 fn told_format(file: &str, text: &str) -> MobilityFormat {
     let name = file.strip_suffix(".gz").unwrap_or(file);
     let first = text.lines().next().unwrap_or_default();

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::range::TierNumber;
 use super::{Period, Time, WrittenId, read_by_kind};
 
-/// Something that goes wrong, or right again.
+/// A disturbance, or its end.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ChurnSettings {
-    /// A node is gone at once, and all that ran on it.
+    /// A node goes down at once, with all that ran on it.
     Crash(NodeDown),
     /// A node goes as announced.
     Leave(NodeLeave),
-    /// A node comes, or comes back, empty. A node whose first event this is is absent until then.
+    /// A node comes up, empty. A node whose first event this is is absent until then.
     Join(NodeJoin),
     /// A link carries nothing.
     LinkDown(LinkDown),
@@ -113,7 +113,7 @@ pub struct FailureSettings {
     pub start: Time,
 }
 
-/// When an operator deploys again what users want and nobody runs.
+/// When an operator redeploys an application that users want and that has no instance left.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedeploySettings {

@@ -1,4 +1,4 @@
-//! Numbers that mean something, checked where they are read.
+//! Typed numbers, checked where they are read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::read::HINT;
 /// The units of time that may follow a number, in milliseconds.
 const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
 
-/// What a number may be, and why.
+/// The range of a number, and its reason.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Range {
     min: f64,
@@ -35,7 +35,7 @@ impl Range {
     }
 }
 
-/// A number in a message: whole numbers with all their digits, and others as short as they can be.
+/// A number in a message: integers with all their digits, and others as short as possible.
 pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e12 {
@@ -60,7 +60,7 @@ macro_rules! numbers {
             /// This number.
             ///
             /// # Panics
-            /// When the number is not one that this can be.
+            /// When the number is out of range.
             pub fn of(value: f64) -> $name {
                 if let Some(complaint) = Self::RANGE.complaint($what, value) {
                     panic!("{complaint}");
@@ -150,7 +150,7 @@ impl Period {
 }
 
 fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
-    // Whole numbers are written as people write them.
+    // Integers are written without a fraction.
     if value.fract() == 0.0 && value.abs() < 9e15 {
         serializer.serialize_i64(value as i64)
     } else {

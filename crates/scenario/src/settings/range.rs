@@ -1,5 +1,5 @@
-//! The ranges of numbers that are plain numbers in the settings: what the schema says of them, and what is held against a
-//! file by [`check_ranges`](crate::ranges::check_ranges).
+//! The ranges of plain numbers in the settings: they are in the schema, and
+//! [`check_ranges`](crate::ranges::check_ranges) checks files against them.
 //!
 //! Each key names its range by `#[schemars(with = …)]`, so that range, reason, schema and documentation are one text.
 

@@ -1,4 +1,5 @@
-//! Moments of a recorded run to go on from, policies that change in the course of a run, and files that a scenario carries.
+//! The moment of a recorded run to resume from, policies that change in the course of a run, and files that a scenario
+//! carries.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::range::{RecordCount, Seed};
 use super::{Time, WrittenId};
 
-/// A moment of a recorded run. Until then the run takes the course that was recorded; `--policy` holds from then on.
+/// A moment of a recorded run. Until then the run takes the recorded course; `--policy` applies from then on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartSettings {
@@ -24,7 +25,7 @@ pub struct StartSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RecordCount>")]
     pub records: Option<u64>,
-    /// The CRC-32 of these records, in hexadecimal. A past that comes out otherwise is refused.
+    /// The CRC-32 of these records, in hexadecimal. A past with another one is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Where runs can be told apart by how things are done: one section for each such choice.
+//! The choices of strategies: one section for each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,11 +20,11 @@ pub enum ManagementStrategy {
     /// The agents of instances, each by its policy.
     #[default]
     Agents,
-    /// Nobody, once each user who came was given an instance at the access point, or as near as there was room.
+    /// No agent: each arriving user is given an instance at the access point, or as near as there is room.
     EdgeFirstFit,
-    /// Somebody who sees everything and looks for a good placement at each activation of the managers.
+    /// A central planner that sees everything and searches for a good placement at each activation of the managers.
     CentralGreedy,
-    /// The same, but for the best there is; for small worlds only.
+    /// The same with an optimal placement; for small worlds only.
     CentralExact,
 }
 
@@ -74,7 +74,7 @@ pub enum RoutingStrategy {
     /// The nearest; equals take turns.
     #[default]
     Nearest,
-    /// Of the nearest, the one used least, kept until the placement changes, as the prototype does.
+    /// Of the nearest, the least used one, kept until the placement changes, as in the prototype.
     LeastUsed,
 }
 
@@ -104,7 +104,7 @@ pub enum ArbitrationStrategy {
     /// The managers of all nodes concerned; what is accepted is enacted together.
     #[default]
     Managers,
-    /// One operator, last come first served, each enacted at once, as the prototype does.
+    /// One operator, last come first served, each enacted at once, as in the prototype.
     Sequential,
 }
 
@@ -131,7 +131,7 @@ pub enum MemoryStrategy {
     /// One evaluation after the other.
     #[default]
     Sliding,
-    /// Everything at once, every so often, as the prototype does.
+    /// Everything at once, periodically, as in the prototype.
     Periodic,
 }
 

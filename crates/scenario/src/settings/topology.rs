@@ -17,9 +17,9 @@ pub enum TopologySettings {
     Tree(TreeSettings),
     /// A grid in which every node has a link to the nodes beside it.
     Grid(GridSettings),
-    /// Nodes at random places, linked when they are close.
+    /// Nodes at random positions, linked when they are close.
     RandomGeometric(RandomGeometricSettings),
-    /// Nodes that join one after the other and link to those that have many links already.
+    /// Nodes that join one after the other, by preferential attachment.
     BarabasiAlbert(BarabasiAlbertSettings),
     /// A file.
     File(TopologyFileSettings),
@@ -121,14 +121,15 @@ pub struct GridSettings {
     pub area: AreaSettings,
 }
 
-/// Nodes at random places, linked when they are close. The node closest to the middle is the hub.
+/// Nodes at random positions, linked when they are close. The node closest to the middle is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometricSettings {
     /// How many nodes there are.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
-    /// Nodes at most so far apart are linked, in metres. Parts that remain apart are linked where they are closest.
+    /// Nodes within this distance are linked, in metres. Parts that remain disconnected are linked where they are
+    /// closest.
     pub radius: Positive,
     /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
     #[schemars(with = "Vec<WrittenCapacity>")]
@@ -144,15 +145,14 @@ pub struct RandomGeometricSettings {
     pub area: AreaSettings,
 }
 
-/// Nodes that join one after the other and link to those that have many links already. The node with most links is the
-/// hub.
+/// Nodes that join one after the other, by preferential attachment. The node with most links is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
     /// How many nodes there are.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
-    /// How many links a node that joins gets.
+    /// The number of links of a joining node.
     #[schemars(with = "NodeCount")]
     pub links: u32,
     /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.

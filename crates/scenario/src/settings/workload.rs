@@ -17,7 +17,7 @@ pub enum WorkloadSettings {
     Periodic(PeriodicSettings),
     /// Requests at random, independently of each other.
     Poisson(PoissonSettings),
-    /// In turns: a while of requests, a while of none, each of random length.
+    /// Alternating on and off periods of random length.
     OnOff(OnOffSettings),
 }
 
@@ -50,15 +50,15 @@ pub struct PoissonSettings {
     pub assignment: AssignmentKind,
 }
 
-/// In turns: a while of requests, a while of none, each of random length.
+/// Alternating on and off periods of random length.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OnOffSettings {
     /// The time between two requests of a user while on.
     pub period: Period,
-    /// The mean length of a while of requests.
+    /// The mean length of an on period.
     pub mean_on: Period,
-    /// The mean length of a while without.
+    /// The mean length of an off period.
     pub mean_off: Period,
     /// How users are given applications where nothing else says so.
     pub assignment: AssignmentKind,

@@ -1,4 +1,4 @@
-//! Who is near whom on a plane, and what it takes to connect all.
+//! Neighbourhoods on a plane, and the links that connect all.
 
 /// A place as metres north and east of a corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -7,7 +7,7 @@ pub(super) struct Metres {
     pub(super) east: f64,
 }
 
-/// Places in square cells, so that only those of nearby cells are compared.
+/// A grid of square cells, so that only places of nearby cells are compared.
 pub(super) struct Near<'p> {
     places: &'p [Metres],
     radius: f64,
@@ -38,7 +38,7 @@ impl<'p> Near<'p> {
     pub(super) fn new(places: &'p [Metres], size: Metres, radius: f64) -> Near<'p> {
         // About two places in a cell, unless the radius is larger.
         let crowd = (size.north * size.east * 2.0 / places.len() as f64).sqrt();
-        // In an area that is far longer than wide, a row of cells must not be longer than there are places.
+        // In a very elongated area, a row of cells must not be longer than there are places.
         let longest = size.north.max(size.east) / places.len() as f64;
         let cell = radius.max(crowd).max(longest);
         let (rows, columns) = ((size.north / cell) as usize + 1, (size.east / cell) as usize + 1);
@@ -71,7 +71,7 @@ impl<'p> Near<'p> {
         row * self.columns + column
     }
 
-    /// The members of the cells that are exactly so many cells away from that of a place.
+    /// The members of the cells that are exactly `distance` cells away from that of a place.
     fn ring(&self, place: Metres, distance: usize) -> impl Iterator<Item = u32> {
         let (row, column) = self.row_and_column(place);
         let rows = row.saturating_sub(distance)..=(row + distance).min(self.rows - 1);
@@ -88,7 +88,7 @@ impl<'p> Near<'p> {
         })
     }
 
-    /// All pairs that are no farther apart than the radius, in order; `None` if there are more than so many.
+    /// All pairs within the radius, in order; `None` if there are more than `limit`.
     pub(super) fn pairs(&self, limit: usize) -> Option<Vec<(u32, u32)>> {
         let mut pairs = Vec::new();
         let square = self.radius * self.radius;
@@ -108,8 +108,8 @@ impl<'p> Near<'p> {
         Some(pairs)
     }
 
-    /// Adds links until all are connected: each part that is not the largest gets the shortest link to another, and again
-    /// until one part is left. That is the least length that connects them.
+    /// Adds links until all are connected (Borůvka): each part that is not the largest gets the shortest link to
+    /// another, until one part is left. That is the minimum total length.
     pub(super) fn connect(&self, links: &mut Vec<(u32, u32)>) {
         let mut parts = Parts::new(self.places.len());
         for (one, other) in &*links {
@@ -140,11 +140,11 @@ impl<'p> Near<'p> {
         }
     }
 
-    /// Looks for a shorter link from a node to another part than the best so far.
+    /// Searches for a shorter link from a node to another part than the best so far.
     fn look_beyond(&self, node: u32, part_of: &[u32], best: &mut Option<Missing>) {
         let place = self.places[node as usize];
         for distance in 0..self.rows.max(self.columns) {
-            // Everything in this ring is at least so far away.
+            // The minimum distance of everything in this ring.
             let least = distance.saturating_sub(1) as f64 * self.cell;
             if best.is_some_and(|best| best.square < least * least) {
                 return;
@@ -161,7 +161,7 @@ impl<'p> Near<'p> {
 }
 
 impl Missing {
-    /// By length, then by ends: with an order that leaves nothing open, the links of a round close no circle.
+    /// By length, then by ends: a total order, so that the links of a round form no cycle.
     fn order(&self, other: &Missing) -> std::cmp::Ordering {
         self.square.total_cmp(&other.square).then((self.one, self.other).cmp(&(other.one, other.other)))
     }
@@ -186,7 +186,7 @@ impl Parts {
         root
     }
 
-    /// Whether the two were in different parts.
+    /// Joins two parts. Returns whether they were different.
     fn join(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.find(one), self.find(other));
         self.parent[one.max(other) as usize] = one.min(other);

@@ -7,22 +7,22 @@ use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
 
 use super::Topology;
 
-/// Names of attributes that mean something to the reader, and so cannot be names of facts.
+/// Attribute names with a meaning to the reader, which cannot be names of facts.
 const TAKEN: [&str; 9] =
     ["capacity", "hardware", "tier", "level", "latitude", "lat", "longitude", "lon", "access_point"];
 
-/// Why an infrastructure cannot be written so that it would be read back to the same.
+/// Why an infrastructure cannot be written so that it would be read back unchanged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExportError {
-    /// The name of a node is written like a number.
+    /// The name of a node looks like a number.
     NumberedName(NodeId),
-    /// A fact about a node has a key that means something else in a file.
+    /// A fact about a node has a key with another meaning in a file.
     TakenKey(NodeId, String),
     /// A name has a character that XML does not have.
     Character(String),
 }
 
-/// What a value of a fact is written as.
+/// The type of a fact's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -112,12 +112,12 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// The tier of a node is told to policies that ask for it. Whoever reads the file is told the same by its attribute.
+/// The tier of a node is a fact for policies that read it. A reader of the file derives it from its attribute.
 fn is_told(fact: &Fact, tier: u16) -> bool {
     fact.key.to_string() == "tier" && fact.value == FactValue::Id(Id::Number(i64::from(tier)))
 }
 
-/// The keys of facts with what their values are, in the order in which they appear.
+/// The keys of facts with the types of their values, in the order of appearance.
 fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     let mut keys: Vec<(String, Kind)> = Vec::new();
     for (_, node) in topology.nodes() {
@@ -134,7 +134,7 @@ fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     Ok(keys)
 }
 
-/// What a node is called in the file. A reader takes what is written like a number for one.
+/// The name of a node in the file. A reader takes a name that looks like a number for one.
 fn node_name(id: &NodeId) -> Result<String, ExportError> {
     match id.id() {
         Id::Number(number) => Ok(number.to_string()),
@@ -154,7 +154,7 @@ fn escaped(text: &str) -> Result<String, ExportError> {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // A reader may make a space of these where they stand for themselves.
+            // A reader may turn these into spaces where they are written literally.
             '\t' | '\n' | '\r' => {
                 let _ = write!(escaped, "&#{};", letter as u32);
             }

@@ -1,4 +1,4 @@
-//! Infrastructures that are no trees: grids, and graphs drawn at random.
+//! Infrastructures that are not trees: grids, and random graphs.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
 use crate::index::NodeIndex;
 use crate::position::{Area, Position};
 
-/// More links than this are refused: they would not fit into memory.
+/// The maximum number of links: more would not fit into memory.
 pub(crate) const LINKS_MAX: usize = 1 << 25;
 
 /// What nodes and links of a mesh are like. The hub, its most central node, takes the part of the cloud; the tier of a
@@ -53,12 +53,12 @@ pub enum AccessPoints {
     Farthest(f64),
 }
 
-/// An infrastructure that was drawn at random, and what it took to connect it.
+/// A random infrastructure, and the links added to connect it.
 #[derive(Clone, Debug)]
 pub struct Connected {
     /// The infrastructure.
     pub topology: Topology,
-    /// How many links were added because without them some nodes could not reach others.
+    /// How many links were added because the graph was disconnected without them.
     pub links_added: usize,
 }
 
@@ -138,8 +138,9 @@ impl Mesh {
     }
 }
 
-/// A grid of so many nodes from south to north and from west to east: node `x{x}y{y}`, linked to those north, east, south
-/// and west of it, in the order of x and y. Nodes are in the middle of their cells, the hub is in the middle of the grid.
+/// A grid with `height` nodes from south to north and `width` from west to east: node `x{x}y{y}`, linked to those
+/// north, east, south and west of it, in the order of x and y. Nodes are in the middle of their cells, the hub is in
+/// the middle of the grid.
 pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(height) * u64::from(width))?;
@@ -160,9 +161,9 @@ pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError
     mesh.furnish(nodes, &links, (height / 2 * width + width / 2) as usize)
 }
 
-/// So many nodes `n0`, `n1` and so on anywhere in the area; those no farther apart than `radius` metres are linked. As long
-/// as some cannot reach others, the two closest of them are linked too. The hub is closest to the middle of the area,
-/// which is taken for flat.
+/// `count` nodes `n0`, `n1` and so on anywhere in the area; those within `radius` metres are linked. While the graph is
+/// disconnected, the two closest nodes of different parts are linked too. The hub is closest to the middle of the area,
+/// which is assumed flat.
 pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Result<Connected, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
@@ -186,8 +187,8 @@ pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Resu
     Ok(Connected { topology: mesh.furnish(nodes, &links, hub)?, links_added: links.len() - drawn })
 }
 
-/// So many nodes `n0`, `n1` and so on, each of which comes with so many links to earlier ones, the more likely to those
-/// that have many already. Nodes are anywhere in the area. The hub has most links, the first of those that do.
+/// `count` nodes `n0`, `n1` and so on, each of which joins with `links_each` links to earlier ones, by preferential
+/// attachment. Nodes are anywhere in the area. The hub has most links, the first of those that do.
 pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
@@ -201,9 +202,9 @@ pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> R
         return Err(ShapeError::TooLarge);
     }
     let mut random = Pcg64::seed_from_u64(seed);
-    // The first of them is linked to all of the first few, so that nobody is alone.
+    // The first is linked to all of the first few, so that none is isolated.
     let mut links: Vec<(u32, u32)> = (1..=links_each).map(|node| (0, node)).collect();
-    // Every end of a link once: who is drawn from here is drawn the more likely the more links it has.
+    // Every end of a link once: drawing from here is proportional to the number of links.
     let mut ends: Vec<u32> = links.iter().flat_map(|(one, other)| [*one, *other]).collect();
     let mut chosen: Vec<u32> = Vec::with_capacity(links_each as usize);
     // The last node that each was chosen by.

@@ -33,7 +33,7 @@ pub enum GraphFormat {
     NodeLink,
 }
 
-/// What holds for nodes and edges that do not say it.
+/// Defaults for nodes and edges.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GraphDefaults {
     /// The hardware of a node.
@@ -106,7 +106,7 @@ pub enum GraphProblem {
     NodeTwice(String),
     /// There is no node with this id.
     UnknownNode(String),
-    /// An attribute has a value that it cannot have.
+    /// An attribute has an invalid value.
     Value {
         /// Which attribute.
         attribute: &'static str,
@@ -191,7 +191,7 @@ impl Scalar {
     /// The id of a node as text: an integer is a number, all else is a name.
     fn untyped_name(text: &str) -> Scalar {
         match text.parse::<i64>() {
-            // `007` and `+7` are names: they would not be written the same again.
+            // `007` and `+7` are names: as numbers they would not round-trip.
             Ok(number) if number.to_string() == text => Scalar::Whole(number),
             _ => Scalar::Text(text.to_owned()),
         }
@@ -206,7 +206,8 @@ impl Scalar {
         }
     }
 
-    /// A value of a declared type. What is not of its type is left as text, and whoever needs a number will say so.
+    /// A value of a declared type. A value that does not match its type is left as text; a consumer that needs a number
+    /// reports it.
     fn typed(text: &str, kind: &str) -> Scalar {
         let trimmed = text.trim();
         let scalar = match kind {

@@ -10,7 +10,7 @@ use super::{NodeDescription, Topology, TopologyBuilder, TopologyError};
 use crate::index::NodeIndex;
 use crate::position::Area;
 
-/// More nodes than this are refused: they would not fit into memory.
+/// The maximum number of nodes: more would not fit into memory.
 pub(crate) const NODES_MAX: u64 = 1 << 24;
 
 /// A tree over a square grid of access points.
@@ -44,7 +44,7 @@ pub enum ShapeError {
     },
     /// There would be too many nodes or links.
     TooLarge,
-    /// A value is not one that the shape can have.
+    /// A value is out of range.
     Value {
         /// Of what.
         what: &'static str,
@@ -106,7 +106,7 @@ fn position(level: usize, x: u32, y: u32) -> NodeIndex {
     NodeIndex(above + number(level, x, y))
 }
 
-/// A square has so many levels of the tree below the node that has all of it below.
+/// The number of tree levels that a square spans.
 const SQUARE_LEVELS: usize = 3;
 
 /// Where a node is in the order of its level.

@@ -7,7 +7,7 @@ use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
 use crate::index::NodeIndex;
 use crate::position::{Area, Position};
 
-/// A tree in which all nodes of a level have as many children.
+/// A tree in which all nodes of a level have equally many children.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     /// How many children the nodes of each level have, from the cloud down. Without any, the cloud is alone.
@@ -72,7 +72,7 @@ fn check_size(children: &[u32]) -> Result<(), ShapeError> {
     if all > NODES_MAX || children.len() >= usize::from(u16::MAX) { Err(ShapeError::TooLarge) } else { Ok(()) }
 }
 
-/// One of so many equal stripes across the longer side of an area.
+/// One of `count` equal stripes across the longer side of an area.
 fn stripe(area: Area, number: u32, count: u32) -> Area {
     let (from, to) = (f64::from(number) / f64::from(count), f64::from(number + 1) / f64::from(count));
     let corner = |share: f64, other: f64| -> Position {

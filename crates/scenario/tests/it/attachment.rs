@@ -1,4 +1,4 @@
-//! Attachments against those of the prototype.
+//! Attachments compared with those of the prototype.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
     let (_, made_up) = attached(mario_reference::made_up_positions().as_bytes());
     assert_eq!(made_up.steps, recorded.steps);
 
-    // The real positions are not ours to ship.
+    // The real positions cannot be shipped.
     let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
     let positions = decompressed(&positions);
     assert_eq!(attached(&positions).1.steps, recorded.steps);
@@ -77,7 +77,7 @@ fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
         ours.get(*key).is_some_and(|ours| ours.distance_m(**position) < 1.0)
     };
     let agreeing = theirs.iter().filter(same).count();
-    // The other 35 come after fixes that are not in the order of time, or of the same time.
+    // The other 35 follow fixes that are not in the order of time, or of the same time.
     assert_eq!(agreeing, 1_290);
 }
 

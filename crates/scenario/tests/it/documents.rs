@@ -1,4 +1,4 @@
-//! The schema and the pages that are made from it are those of the code.
+//! The schema and the pages generated from it are up to date.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn workspace(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Compares a file with what it should be, or writes that when asked to.
+/// Compares a file with its expected content, or updates it on request.
 fn check(path: &str, wanted: &str) {
     let path = workspace(path);
     if std::env::var_os("UPDATE_DOCUMENTS").is_some() {

@@ -1,4 +1,4 @@
-//! Graph files as networkx writes them, and as nobody should.
+//! Graph files as networkx writes them, and malformed ones.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every mistake is told with its place and a remedy. The cases are in `mistakes.txt`.
+//! Every error is reported with its place and a remedy. The cases are in `mistakes.txt`.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn cases(text: &str) -> (String, Vec<Case>) {
     (opening, parts.map(case).collect())
 }
 
-/// Everything that is wrong, one mistake in each line.
+/// All errors, one per line.
 fn found(input: &str) -> Result<(), ScenarioError> {
     let mut files = Texts::default();
     let mut parts = input.split("%file ");

@@ -1,4 +1,4 @@
-//! Recorded users: what of them a run leaves out is told, and coordinates that are exchanged are found.
+//! Recorded users: what a run leaves out is reported, and swapped coordinates are detected.
 
 use std::path::Path;
 

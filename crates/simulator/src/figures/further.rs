@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What the paper's figures do not count. What did not happen is not told.
+/// Counts beyond the paper's figures. Counts of zero are omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct FurtherCounts {
     /// Adapts that were accepted.
@@ -13,11 +13,11 @@ pub struct FurtherCounts {
     pub shrunk: u64,
     /// Sleeps that were accepted.
     pub sleep: u64,
-    /// Wakes that agents asked for and that were accepted.
+    /// Accepted wakes that agents proposed.
     pub wake: u64,
     /// Sleeping instances that a client request woke.
     pub woken: u64,
-    /// Client requests that asked in vain whether a sleeping instance may wake.
+    /// Client requests for which a sleeping instance was not allowed to wake.
     pub not_woken: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The groups that figures are given for: all applications, and each kind of them.
+//! The groups of figures: all applications, and each kind of them.
 
 use mario_scenario::{ApplicationIndex, Scenario};
 use serde::{Deserialize, Serialize};

@@ -10,20 +10,21 @@ use crate::population::{AgentIndex, Label, Outcome, Population};
 use crate::recorder::{Cause, Compared, Recorder};
 use crate::validation::Limits;
 
-/// Compares the placement with the best one at each activation of the managers, when what they accepted is enacted.
+/// Compares the placement with the best one at each activation of the managers, when the accepted operations are
+/// enacted.
 ///
-/// Users, instances, nodes and links are those that a run tells of; nothing else of the simulation is needed.
+/// Users, instances, nodes and links are those recorded by the run; nothing else of the simulation is needed.
 pub struct Regret<'a> {
     scenario: &'a Scenario,
     search: Search,
     paths: Paths,
     distances: Distances,
     access_points: Vec<Option<NodeIndex>>,
-    /// Users and infrastructure as they are, and what the best placement is worth; `None` when they have changed.
+    /// The current users and infrastructure, and the value of the best placement; `None` when they have changed.
     moment: Option<(Problem, Value)>,
-    /// What the placement is worth; `None` when it has changed, or the moment has.
+    /// The value of the actual placement; `None` when it or the moment has changed.
     actual: Option<Value>,
-    /// What was found at the last activation.
+    /// The result of the last activation.
     last: Option<Compared>,
     sums: Sums,
 }
@@ -36,7 +37,8 @@ struct Sums {
     actual: Value,
     best: Value,
     satisfied_regret_max: i64,
-    /// Mean latencies of the users served, added up over activations with a user who is served, and how many these are.
+    /// The sum of mean latencies of served users over the activations with a served user, and the number of these
+    /// activations.
     latency: [f64; 2],
     with_latency: [u64; 2],
 }
@@ -44,27 +46,27 @@ struct Sums {
 /// How far the placement was from the best.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegretFigures {
-    /// How the best was looked for. Where that is not exact, it is the best known: what was found, or the placement itself if
+    /// How the best was searched for. If not exactly, it is the best known: the one found, or the placement itself if
     /// that is better.
     pub against: Search,
-    /// Activations of the managers, at each of which the placement was looked at.
+    /// Activations of the managers, at each of which the placement was compared.
     pub activations: u64,
-    /// How often the placement was worth as much as the best.
+    /// How often the placement was as good as the best.
     pub optimal: u64,
     /// Connected users, on average.
     pub users: f64,
     /// Users whose nearest instances are within the tolerated latency and not overloaded, on average.
     pub satisfied: Versus,
-    /// How many users more could have been satisfied, at most.
+    /// The maximum number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
-    /// The mean latency of users who reach an instance, without waiting, on average. The regret can be negative: the best
-    /// satisfies more users first.
+    /// The mean latency of users who reach an instance, without queueing, on average. The regret can be negative: the
+    /// best satisfies more users first.
     pub latency: Versus,
     /// Instances, on average. The regret can be negative, as with latencies.
     pub instances: Versus,
 }
 
-/// What was, what could have been, and how much worse the one is than the other.
+/// The actual value, the best one, and how much worse the former is.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Versus {
     /// What was.
@@ -91,21 +93,21 @@ impl<'a> Regret<'a> {
         }
     }
 
-    /// All that the rest depends on, to be written down. What is best at a moment can be found again.
+    /// The state to be stored in a checkpoint. The best placement of a moment can be computed again.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether the rest depends on it.
+        // A new field must be handled here: does the rest of the run depend on it?
         let Regret { scenario: _, search: _, paths, distances: _, access_points, moment: _, actual: _, last: _, sums } =
             self;
         (paths, access_points, sums)
     }
 
-    /// Goes on where [`Regret::saved`] was written down.
+    /// Resumes from the state stored by [`Regret::saved`].
     pub(crate) fn resumed<'de, D: Deserializer<'de>>(scenario: &'a Scenario, saved: D) -> Result<Regret<'a>, D::Error> {
         let (paths, access_points, sums) = Deserialize::deserialize(saved)?;
         Ok(Regret { paths, access_points, sums, ..Regret::new(scenario) })
     }
 
-    /// Whether it can be of the run of its scenario. To be called once, after it was resumed.
+    /// Whether it is consistent with its scenario. Call it once, after resuming.
     pub(crate) fn holds_together(&mut self) -> bool {
         let limits = Limits { paths: self.paths.count(), ..Limits::of(self.scenario) };
         self.access_points.len() == self.scenario.users.len()
@@ -113,7 +115,7 @@ impl<'a> Regret<'a> {
             && self.paths.resume(&self.scenario.topology)
     }
 
-    /// What it comes to; `None` when the managers were never active.
+    /// Computes the figures; `None` when the managers were never active.
     pub fn figures(&self) -> Option<RegretFigures> {
         let sums = &self.sums;
         if sums.activations == 0 {
@@ -135,9 +137,9 @@ impl<'a> Regret<'a> {
         })
     }
 
-    /// The moment as it is now, and what the best placement is worth.
+    /// The current moment, and the value of the best placement.
     fn look(&mut self) -> (Problem, Value) {
-        // What announced that it will go is still there, and so are the instances on it.
+        // A node that has announced to leave is still there, and so are its instances.
         let topology = &self.scenario.topology;
         let rooms = topology.nodes().map(
             |(index, node)| {

@@ -1,7 +1,7 @@
-//! What became of the client requests of each user.
+//! The results of the client requests of each user.
 //!
-//! A user's requests are counted when the user's way changes, and not before: until then, how long they took follows from
-//! what servers on the way keep of themselves ([`Passage`]). So whoever looks in between changes nothing.
+//! A user's requests are accounted for when the user's path changes, and not before: until then, their delays follow
+//! from the state of the servers on the path ([`Passage`]). So reading in between changes nothing.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
@@ -13,11 +13,11 @@ use super::schedule::Schedule;
 use super::window::Span;
 use crate::recorder::Sent;
 
-/// What became of the client requests of all users.
+/// The results of the client requests of all users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Accounts {
     of_user: Vec<Account>,
-    /// Apart from the rest: nearly nothing is lost.
+    /// Kept apart: nearly nothing is lost.
     lost: Vec<f64>,
     /// Over how many links requests went.
     hops: f64,
@@ -26,17 +26,17 @@ pub(super) struct Accounts {
     failed: Vec<f64>,
 }
 
-/// One user. All that a change of way needs, in one line of a cache.
+/// The account of one user. All that a change of path needs is in one cache line.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Account {
     /// `None` while the user does not send.
     schedule: Option<Schedule>,
-    /// Orders users whose requests are sent at the same time: who arrived later is first, then by number.
+    /// Orders users whose requests are sent at the same time: the latest arrival first, then by number.
     arrival: Time,
-    /// Until when the user's requests have been counted; infinite while that is known of the crowd which the user is in.
+    /// The time up to which the user's requests are accounted for; infinite while the user is in a crowd.
     counted: Time,
-    /// How long requests on the user's way had waited until then, summed up over time.
+    /// The accumulated wait on the user's path up to then.
     waited: f64,
     served: f64,
     response: Duration,
@@ -52,7 +52,8 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Of what a user sent in a span, all along one way on which requests had waited so long before; `None` when there was none.
+    /// The results of what a user sent in a span, all on one path with this accumulated wait before; `None` without a
+    /// path.
     pub(super) fn new(schedule: Schedule, passage: Option<&Passage>, waited: f64, span: Span) -> Count {
         let count = schedule.count(span.from, span.until);
         match passage {
@@ -84,7 +85,7 @@ impl Count {
 }
 
 impl Accounts {
-    /// Whether there is one for each of `users` users.
+    /// Whether there are accounts of `users` users.
     pub(super) fn are_of(&self, users: usize) -> bool {
         self.of_user.len() == users && self.lost.len() == users && [0, users].contains(&self.failed.len())
     }
@@ -111,17 +112,17 @@ impl Accounts {
         self.of_user[user.position()].schedule
     }
 
-    /// When a user came, and so began to send.
+    /// When a user arrived, and so started to send.
     pub(super) fn arrival(&self, user: UserIndex) -> Time {
         self.of_user[user.position()].arrival
     }
 
-    /// Reads a little of what a change of way needs.
+    /// Prefetches what a change of path needs.
     pub(super) fn prefetch_for(&self, user: UserIndex) -> f64 {
         self.of_user[user.position()].counted.units()
     }
 
-    /// Counts what a user sent since it was last counted, all along one way; `None` when there was none.
+    /// Accounts for what a user sent since the last time, all on one path; `None` without a path.
     pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: Time) {
         let failed = self.failed_since(user, passage, now);
         let account = &mut self.of_user[user.position()];
@@ -135,8 +136,8 @@ impl Accounts {
         }
     }
 
-    /// The user at this place, who has just been counted, joins the crowd of the cell, if it is one of them. Those in the crowd are
-    /// first among the members.
+    /// Adds the user at this position, who has just been accounted for, to the crowd of the cell, if the schedules
+    /// match. Members of the crowd come first.
     pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
         let first_other = crowd.users() as usize;
@@ -157,18 +158,18 @@ impl Accounts {
         !self.of_user[user.position()].counted.is_finite()
     }
 
-    /// A user is in a crowd no more.
+    /// A user leaves a crowd.
     pub(super) fn leave(&mut self, user: UserIndex, crowd: &Crowd) {
         let account = &mut self.of_user[user.position()];
         *account = account.apart_from(crowd);
     }
 
-    /// Requests of all users of a crowd went over so many links.
+    /// Adds links that the requests of a crowd went over.
     pub(super) fn add_hops(&mut self, hops: f64) {
         self.hops += hops;
     }
 
-    /// A user who has just been counted takes another way.
+    /// A user who has just been accounted for takes another path.
     pub(super) fn take(&mut self, user: UserIndex, passage: &Passage) {
         self.of_user[user.position()].waited = passage.waited;
         if let Some(failed) = self.failed.get_mut(user.position()) {
@@ -176,13 +177,13 @@ impl Accounts {
         }
     }
 
-    /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
+    /// The results of all that a user has sent so far, and the links that it went over since the last accounting.
     pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: Time) -> (Sent, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
         let count = account.until(passage, now).less(self.failed_since(user, passage, now));
         let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
-        // Where only a mean is known, parts of requests wait until they are whole.
+        // Where only a mean is known, fractions of requests wait until they are whole.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
@@ -203,13 +204,13 @@ impl Accounts {
 }
 
 impl Account {
-    /// What became of what the user sent since it was last counted.
+    /// The results of what the user sent since the last accounting.
     fn until(&self, passage: Option<&Passage>, now: Time) -> Count {
         let count = |schedule| Count::new(schedule, passage, self.waited, Span { from: self.counted, until: now });
         self.schedule.map_or_else(Count::default, count)
     }
 
-    /// The account by itself of a user who is in a crowd.
+    /// The account of a crowd's member by itself.
     fn apart_from(&self, crowd: &Crowd) -> Account {
         Account {
             counted: crowd.since,

@@ -1,10 +1,10 @@
-//! Users who came to an instance or went, as far as it still matters for the period that is looked at.
+//! Users who joined or left an instance, as long as it matters for the current period.
 //!
-//! What is steady presumes that whoever is routed to an instance has sent to it over the whole period. So a user who came
-//! in the middle counts for too much, by what it sent before it came; and one who went, for too little, by what it sent before
-//! it went. Neither needs to know of the other: who came and went again in one period sent the difference of the two. So
-//! users who come or go at the same time, by the same way and with the same schedule are one change, however many they are,
-//! and as many who go as have come are none.
+//! The steady part assumes that a user who is routed to an instance has sent to it over the whole period. So a user who
+//! joined in the middle counts for too much, by what it sent before joining; and one who left, for too little, by what
+//! it sent before leaving. The two corrections are independent: a user who joined and left in one period sent the
+//! difference of the two. So users who join or leave at the same time, on the same path and with the same schedule are
+//! one change, however many they are, and equal numbers who join and leave cancel out.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use crate::population::RequestFact;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
-/// Users came or went, all at once.
+/// Users joined or left at the same time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Change {
     way: Way,
@@ -34,16 +34,16 @@ struct Change {
 /// What a user has sent before a change.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 enum Before {
-    /// So many requests, at exact times.
+    /// A number of requests, at exact times.
     Number { first: Time, period: Duration, number: f64 },
-    /// So many per unit of time, until this time.
+    /// A rate of requests, until this time.
     Time { rate: f64, time: Time },
 }
 
-/// To most instances one user comes, and goes.
+/// Most instances have one user who joins, and one who leaves.
 const USUAL: usize = 2;
 
-/// Changes of one moment come one after another, so an equal one is among the last, if there is one.
+/// Changes of one moment are consecutive, so an equal one is among the last, if there is one.
 const LAST: usize = 8;
 
 impl Changes {
@@ -63,7 +63,7 @@ impl Changes {
         self.0.push(Change { way, before, users });
     }
 
-    /// Corrects what is steady for the period before `now`, and forgets what does not matter any more.
+    /// Corrects the steady part for the period before `now`, and drops changes that no longer matter.
     pub(super) fn correct(&mut self, window: Window, facts: &mut Vec<RequestFact>) {
         self.0.retain(|change: &mut Change| {
             let sent = change.before.sent_since(window.sent(change.way.latency).from, window.length);
@@ -79,7 +79,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// Reads a little of what will be looked at.
+    /// Prefetches the changes.
     pub(super) fn prefetch(&self) -> u32 {
         self.0.first().map_or(0, |change| change.users.unsigned_abs())
     }
@@ -99,8 +99,8 @@ impl Before {
         }
     }
 
-    /// How much of it was sent in the period that begins at `begins`, if a user had always sent: also before its first request, for
-    /// that is what is presumed of the period. Nothing, once nothing of it is in a period any more.
+    /// How much of it was sent in the period that starts at `begins`, if a user had always sent: even before its first
+    /// request, because that is what the steady part assumes. Zero once it is before the period.
     fn sent_since(&self, begins: Time, window: Duration) -> f64 {
         match *self {
             Before::Number { first, period, number: sent } => {
@@ -111,7 +111,7 @@ impl Before {
     }
 }
 
-/// How many requests are sent before a time; fewer than none before the first.
+/// How many requests are sent before a time; negative before the first.
 fn number(first: Time, period: Duration, time: Time) -> f64 {
     ((time - first) / period).ceil()
 }

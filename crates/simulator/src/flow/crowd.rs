@@ -1,8 +1,8 @@
-//! Users of one cell who send at the same times: they are counted together.
+//! Users of one cell with the same send times share one accumulator.
 //!
-//! While all requests of a cell go to one instance, as many requests of each of them are served, and they take as long, from the
-//! moment on at which the cell took its route. So a route that changes changes one sum, and no user. Who joins the crowd
-//! takes down how much that was until then, and gets the rest when it leaves.
+//! While a cell has one route, all members with the same send times get the same counts and delays. They share one
+//! accumulator; a member stores its value on joining and is credited the difference on leaving. A route change
+//! therefore updates one sum, not every user.
 
 use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,18 @@ use super::load::Passage;
 use super::schedule::Schedule;
 use super::window::Span;
 
-/// Users of one cell who send at the same times.
+/// Users of one cell with the same send times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Crowd {
-    /// When they send: only who does so at exact times is in a crowd. Means would be sums of fractions, which depend on the order
-    /// in which they are summed up.
+    /// Their first send time: only users with exact times are in a crowd. Means would be sums of fractions, which
+    /// depend on the order of summation.
     first: Time,
     period: Duration,
-    /// Since when their requests have taken one way: until then they have been counted.
+    /// The start of the current path: earlier requests are accounted for.
     pub(super) since: Time,
-    /// How long requests on the way had waited until then, summed up over time.
+    /// The accumulated wait on the path up to then.
     pub(super) waited: f64,
-    /// What became of the requests of each of them, since there is a crowd.
+    /// The results of the requests of each member, since the crowd exists.
     pub(super) served: f64,
     pub(super) response: Duration,
     users: u32,
@@ -38,12 +38,13 @@ impl Crowd {
         Schedule::Exact { first: self.first, period: self.period }
     }
 
-    /// How much all of them send in a unit of time.
+    /// The requests of all members per unit of time.
     pub(super) fn rate(&self) -> f64 {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Lets a user in who begins to take the way now, and had waited so long, if it is one of this crowd, or the first.
+    /// Adds a user who starts to use the path now, with this accumulated wait, if its schedule matches or it is the
+    /// first.
     pub(super) fn let_in(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {
@@ -58,7 +59,7 @@ impl Crowd {
         self.users -= 1;
     }
 
-    /// All of them take another way from now on. Gives over how many links their requests went until now.
+    /// All members take another path from now on. Returns the links that their requests went over so far.
     pub(super) fn turn(&mut self, left: &Passage, taken: &Passage, now: Time) -> f64 {
         let count = Count::new(self.schedule(), Some(left), self.waited, Span { from: self.since, until: now });
         self.served += count.served;
@@ -81,7 +82,7 @@ mod tests {
         let (mut together, mut alone) = (Accounts::new(2, false), Accounts::new(2, false));
         let mut crowd = Crowd::default();
         let mut members: Vec<UserIndex> = Vec::new();
-        // Two users of a cell whose route changes every hundred; the second comes later, between two changes.
+        // Two users of a cell whose route changes every hundred units; the second joins later, between two changes.
         for number in 0_u32..12 {
             let units = f64::from(number) * 100.0;
             let now = Time::at(units);

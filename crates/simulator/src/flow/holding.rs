@@ -1,4 +1,4 @@
-//! Whether traffic that was restored holds together.
+//! Whether restored traffic is consistent.
 
 use mario_scenario::{ApplicationIndex, Scenario};
 
@@ -6,7 +6,7 @@ use super::{Flow, Mode};
 use crate::population::AgentIndex;
 
 impl Flow {
-    /// How many cells and turns there are.
+    /// The numbers of cells and of round robins.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.cells.len(), self.turns.len())
     }

@@ -1,8 +1,8 @@
 //! What reaches one instance, as rates.
 //!
-//! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in each.
-//! For whoever came or went lately, that is corrected ([`Changes`]). Users who share several equally near instances are counted
-//! request by request, as they take turns ([`Share`]).
+//! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in
+//! each. For users who joined or left recently, that is corrected ([`Changes`]). Users who share several equally near
+//! instances are counted request by request, round robin ([`Share`]).
 
 use std::hint::black_box;
 
@@ -16,23 +16,23 @@ use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 use super::window::Window;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
 
-/// What is left of sums of fractions is nothing.
+/// The rounding error of sums of fractions: less is zero.
 const NOTHING: f64 = 1e-9;
 
-/// So many turns are glanced at before they are counted, so that they are fetched from memory all at once.
+/// With this many round robins, they are prefetched before they are counted, so that their cache misses overlap.
 const MANY_SHARES: usize = 4;
 
-/// Cells change their turns one after another, so an equal share is among the last, if there is one.
+/// Cells change their round robin one after another, so an equal share is among the last, if there is one.
 const LAST: usize = 8;
 
-/// The way that requests come: the last hop and the latency of the path.
+/// The path of arriving requests: the last hop and the latency.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     pub(super) neighbour: Neighbour,
     pub(super) latency: Duration,
 }
 
-/// What reaches one instance. All of it, for most instances most of the time, is in one line of a cache.
+/// The inflow of one instance. For most instances most of the time, all of it is in one cache line.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Inflow {
@@ -43,7 +43,7 @@ pub(super) struct Inflow {
 
 const _: () = assert!(size_of::<Inflow>() == 64, "one line");
 
-/// What does not reach an instance in the same way in every period.
+/// The part of an inflow that is not the same in every period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Passing {
     changes: Changes,
@@ -54,12 +54,12 @@ struct Passing {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
-    /// Parked agents for which what they see has changed.
+    /// Parked agents whose facts have changed.
     to_unpark: Vec<AgentIndex>,
 }
 
 impl Inflows {
-    /// Room for so many instances.
+    /// With capacity for `instances` instances.
     pub(super) fn with_capacity(instances: usize) -> Inflows {
         Inflows { of_agent: Vec::with_capacity(instances), to_unpark: Vec::new() }
     }
@@ -87,7 +87,7 @@ impl Inflows {
         self.of_agent.push(Inflow::default());
     }
 
-    /// What reaches an instance, to be changed.
+    /// The inflow of an instance, for a change.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
         let inflow = &mut self.of_agent[agent.position()];
         if std::mem::replace(&mut inflow.course, Course::Open) == Course::Parked {
@@ -96,7 +96,7 @@ impl Inflows {
         inflow
     }
 
-    /// What an agent sees from now on again and again, as it did for a while, until something happens; `None` when it is not so.
+    /// The recurring pattern of an agent's facts, which lasts until something changes; `None` if there is none.
     pub(super) fn round(&self, agent: AgentIndex) -> Option<Round> {
         match self.of_agent[agent.position()].course {
             Course::Steady => Some(Round::default()),
@@ -105,12 +105,12 @@ impl Inflows {
         }
     }
 
-    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    /// Parks an agent: its facts are not computed until they change, or until it is unparked.
     pub(super) fn park(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].course = Course::Parked;
     }
 
-    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    /// Unparks an agent. Its facts continue with this pattern, unless they have changed.
     pub(super) fn unpark(&mut self, agent: AgentIndex, round: Round) {
         let course = &mut self.of_agent[agent.position()].course;
         if *course == Course::Parked {
@@ -118,20 +118,20 @@ impl Inflows {
         }
     }
 
-    /// Adds the parked agents for which what they see has changed to `to_unpark`.
+    /// Adds the parked agents whose facts have changed to `to_unpark`.
     pub(super) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         to_unpark.append(&mut self.to_unpark);
     }
 
-    /// Reads a little of what a change of what reaches an instance needs.
+    /// Prefetches what a change of an inflow needs.
     pub(super) fn prefetch_for(&self, agent: AgentIndex) -> usize {
         self.of_agent[agent.position()].passing.as_ref().map_or(0, |passing| passing.changes.len())
     }
 
-    /// Reads a little of what will be looked at for these agents.
+    /// Prefetches the state of these agents.
     ///
-    /// A look goes from the agent to what reaches it, and from there to changes and turns. Here each part of the way is gone for all
-    /// of them before the next, so that memory has as many things to fetch at a time as it can.
+    /// A look goes from the agent to its inflow, and from there to changes and round robins. Here each step is done for
+    /// all agents before the next, so that their cache misses overlap.
     pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
         let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
         let is_counted =
@@ -149,12 +149,12 @@ impl Inflows {
         sum
     }
 
-    /// Where nearly all comes from that reaches an instance.
+    /// The neighbours through which nearly all requests reach an instance.
     pub(super) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
         self.of_agent[agent.position()].steady.iter().map(|fact| fact.neighbour)
     }
 
-    /// Whether an agent will see something else than what it saw last.
+    /// Whether an agent will see other facts than it saw last.
     pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.of_agent[agent.position()].course != Course::Steady
     }
@@ -204,24 +204,24 @@ impl Inflows {
 pub(crate) enum Seen {
     /// What it saw last.
     AsBefore,
-    /// The facts with this number of a round that has begun and will go on, until something else is seen.
+    /// The snapshot with this number of a pattern that has started and lasts until something changes.
     First(u8),
-    /// What had this number in the round before.
+    /// The same snapshot as this number of the previous repetition.
     Again(u8),
     /// Something else.
     New,
 }
 
-/// Turns of the users of some cells, of which some come here.
+/// A round robin of the users of some cells, of which this instance is a participant.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Share {
     pub(super) way: Way,
     pub(super) turns: TurnsIndex,
     /// Which of the instances this is.
     pub(super) place: u32,
-    /// How many cells there are that take these turns, have this instance at this place, and come by this way.
+    /// How many cells have this round robin, this instance at this position, and this path.
     pub(super) cells: u32,
-    /// The period that is looked at next, once it is like all that follow.
+    /// The next period, once all further periods are alike.
     pub(super) cycle: Option<Cycle>,
 }
 
@@ -231,25 +231,25 @@ impl Share {
     }
 }
 
-/// How the facts of an agent go on from period to period, until something happens.
+/// How the facts of an agent develop from period to period, until something changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 enum Course {
     /// They are to be counted.
     #[default]
     Open,
-    /// By turns alone, all of which have a cycle, but not the same one for a long time.
+    /// By round robin alone, each with a cycle, but without a short common pattern.
     Cycling,
-    /// By turns alone, in a round that has not come to its end yet.
+    /// By round robin alone, in the first repetition of a pattern.
     Counted(Round),
-    /// By turns alone, as in the round before.
+    /// By round robin alone, as in the previous repetition.
     Recurring(Round),
     /// As they are.
     Steady,
-    /// In a round that somebody else keeps.
+    /// In a pattern that the parking keeps track of.
     Parked,
 }
 
-/// Periods that come again and again, and which of them is next.
+/// A recurring pattern of periods, and the next position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Round {
     number: u8,
@@ -267,7 +267,7 @@ impl Round {
     /// The longest that is remembered.
     pub(crate) const LENGTH_MAX: usize = 12;
 
-    /// A round in which all cycles come to their beginning again.
+    /// A pattern in which all cycles return to their start.
     fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Round> {
         let mut length = 1;
         for cycle in cycles {
@@ -279,7 +279,7 @@ impl Round {
         Some(Round { number: 0, length: length as u8 })
     }
 
-    /// Whether it has a length that is remembered, and a period of that length is next.
+    /// Whether its length is within the limit, and its position is within the length.
     pub(crate) fn can_be(self) -> bool {
         self.number < self.length && usize::from(self.length) <= Round::LENGTH_MAX
     }
@@ -297,18 +297,18 @@ impl Round {
         (0..self.length).map(move |number| (self.length > 1).then_some(number))
     }
 
-    /// How many periods there are before the one with this number.
+    /// The number of periods before the one with this number.
     pub(crate) fn until(self, number: u8) -> u8 {
         (number + self.length - self.number) % self.length
     }
 
-    /// The round after so many periods.
+    /// The pattern after `periods` periods.
     pub(crate) fn after(self, periods: u32) -> Round {
         let number = (u32::from(self.number) + periods % u32::from(self.length)) % u32::from(self.length);
         Round { number: number as u8, ..self }
     }
 
-    /// The number of the period before, unless it is always the same.
+    /// The number of the previous period, unless it is always the same.
     pub(crate) fn last(self) -> Option<u8> {
         (self.length > 1).then(|| self.after(u32::from(self.length) - 1).number)
     }
@@ -366,12 +366,13 @@ impl Inflow {
         }
     }
 
-    /// The users of some cells take turns no longer, which others still take: what they took are turns of their own.
+    /// The users of some cells leave a round robin that others continue: what they took becomes a round robin of its
+    /// own.
     pub(super) fn leave_turns(&mut self, share: Share, ended: TurnsIndex, table: &mut TurnsTable) {
-        // Of what came to an instance that is gone, or somewhere else, nothing is left.
+        // An instance that was removed or moved has no inflow any more.
         let Some(Passing { shares, .. }) = self.passing.as_deref_mut() else { return };
         let Some(position) = shares.iter().position(|other| other.is_like(&share)) else { return };
-        // Whoever leaves next is likely to have the same.
+        // The next cell to leave is likely to have the same one.
         shares.swap(0, position);
         shares[0].cells -= share.cells;
         if shares[0].cells == 0 {
@@ -381,7 +382,7 @@ impl Inflow {
         self.take_turns(Share { turns: ended, ..share }, table);
     }
 
-    /// Nothing of what came before counts any more, or comes.
+    /// Drops everything that came before, and everything to come.
     pub(super) fn clear(&mut self, table: &mut TurnsTable) {
         for share in self.passing.iter().flat_map(|passing| &passing.shares) {
             table.release(share.turns);
@@ -393,7 +394,7 @@ impl Inflow {
         self.passing.get_or_insert_default()
     }
 
-    /// What reached the instance in the next period, when it goes on by turns alone.
+    /// What reached the instance in the next period, by round robin alone.
     fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
         facts.extend_from_slice(&self.steady);
         for share in self.passing.iter_mut().flat_map(|passing| &mut passing.shares) {
@@ -403,7 +404,7 @@ impl Inflow {
         facts.retain(|fact| fact.rate > NOTHING);
     }
 
-    /// What reached the instance in the period before `now`. Gives how that goes on.
+    /// What reached the instance in the period before `now`. Returns how that continues.
     fn facts(&mut self, window: Window, table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {
@@ -454,7 +455,7 @@ fn is_on(fact: &RequestFact, way: Way) -> bool {
     fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.units().to_bits()
 }
 
-/// So many more requests come by a way.
+/// Adds a rate of requests on a path.
 pub(super) fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
     match facts.iter_mut().find(|fact| is_on(fact, way)) {
         Some(fact) => fact.rate += rate,

@@ -1,9 +1,9 @@
-//! How busy links and instances are, and how long requests wait for them.
+//! The load of links and instances, and how long requests wait for them.
 //!
-//! Two parts. What comes faster than it can be served piles up: the *backlog*, which grows and shrinks evenly between two
-//! changes of traffic, and is kept exactly. And requests wait for each other even where all can be served, because they come
-//! in no order: that part is what the theory of queues says of one server. Both are summed up over time, so that the mean
-//! wait over any span is the difference of two sums, whatever happened in between.
+//! Two parts. Work that arrives faster than it can be served builds up the *backlog*, which grows and shrinks linearly
+//! between two changes of traffic, and is exact. And requests wait for each other even where all can be served, because
+//! they arrive at random: that part is the mean wait of an M/D/1 queue. Both are integrated over time, so that the mean
+//! wait over any span is the difference of two integrals, whatever happened in between.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{LinkIndex, Network, Topology};
@@ -19,23 +19,23 @@ pub(super) struct Load {
     instances: Vec<Server>,
 }
 
-/// One direction of a link, or an instance: something that requests wait for.
+/// A server in the sense of queueing theory: one direction of a link, or an instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Server {
     pace: Pace,
-    /// How many requests come in a unit of time.
+    /// The arrival rate of requests.
     rate: f64,
-    /// How much work comes in a unit of time; it can do 1.
+    /// The utilisation: work per unit of time, of a capacity of 1.
     busy: f64,
-    /// How much work was waiting at `since`.
+    /// The backlog at `since`.
     backlog: f64,
     since: Time,
-    /// How long a request would have waited, summed up over time until `since`.
+    /// The integral of the wait over time, until `since`.
     waited: f64,
 }
 
-/// What requests go over, and the instance that they come to.
+/// The links that requests go over, and the instance that they reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Track<'a> {
     pub(super) links: &'a [LinkIndex],
@@ -45,9 +45,9 @@ pub(super) struct Track<'a> {
 /// What requests meet on their way.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Passage {
-    /// How long it takes where nothing waits.
+    /// The delay without queueing.
     pub(super) takes: Duration,
-    /// How long a request would have waited, summed up over time until now.
+    /// The integral of the wait over time, until now.
     pub(super) waited: f64,
     /// How many links it is.
     pub(super) hops: f64,
@@ -55,7 +55,7 @@ pub(super) struct Passage {
     pub(super) failed: f64,
 }
 
-/// Beyond this share, the theory says that queues grow without end, which is what the backlog is for.
+/// Beyond this utilisation, the formula grows without bound, which is what the backlog is for.
 const BUSY_MAX: f64 = 0.95;
 
 impl Load {
@@ -67,31 +67,31 @@ impl Load {
             && self.links.iter().zip(&founded.links).all(|(one, other)| one.pace == other.pace)
     }
 
-    /// Nothing goes over links yet; there is room for so many instances.
+    /// Without load; with capacity for `instances` instances.
     pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));
         let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
         Load { links: links.collect(), instances: Vec::with_capacity(instances) }
     }
 
-    /// A new instance, which takes so long for a request.
+    /// Adds an instance with this service time per request.
     pub(super) fn add_instance(&mut self, service_time: Duration) {
         self.instances.push(Server::new(Pace { takes: service_time, occupied: service_time }));
     }
 
-    /// Nothing waits for an instance any more.
+    /// Clears the backlog of an instance.
     pub(super) fn clear_instance(&mut self, agent: AgentIndex, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog = 0.0;
     }
 
-    /// How many requests come to an instance in a unit of time.
+    /// The arrival rate at an instance.
     pub(super) fn rate_at(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].rate
     }
 
-    /// An instance does nothing for a while: what comes waits.
+    /// An instance pauses for a while: requests wait.
     pub(super) fn delay_instance(&mut self, agent: AgentIndex, delay: Duration, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
@@ -122,13 +122,13 @@ impl Load {
         passage
     }
 
-    /// So many requests per unit of time change from one track to another. Gives what requests meet on both.
+    /// Moves a request rate from one track to another. Returns the passages of both.
     pub(super) fn shift(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, now: Time) -> [Passage; 2] {
         let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
         let mut left = Passage::default();
         for link in &from.links[..shared] {
             let server = &mut self.links[link.0 as usize];
-            // Others who change their track now share some of these links.
+            // Other cells that change their track now share some of these links.
             server.advance(now);
             left.go_over(server, now);
         }
@@ -138,12 +138,12 @@ impl Load {
         [left, taken]
     }
 
-    /// Reads a little of what a change of load on links needs.
+    /// Prefetches what a change of load on links needs.
     pub(super) fn prefetch_links(&self, links: &[LinkIndex]) -> f64 {
         links.iter().map(|link| self.links[link.0 as usize].since.units()).sum()
     }
 
-    /// Reads a little of what a change of load on an instance needs.
+    /// Prefetches what a change of load on an instance needs.
     pub(super) fn prefetch_instance(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].since.units()
     }
@@ -171,7 +171,7 @@ impl Passage {
         self.waited += server.waited_until(now);
     }
 
-    /// The mean of several ways; `None` when there is none.
+    /// The mean of several passages; `None` if there are none.
     pub(super) fn mean(passages: impl ExactSizeIterator<Item = Passage>) -> Option<Passage> {
         let count = passages.len() as f64;
         let sum = passages.reduce(|sum, one| Passage {
@@ -194,15 +194,15 @@ impl Server {
         Server { pace, rate: 0.0, busy: 0.0, backlog: 0.0, since: Time::ZERO, waited: 0.0 }
     }
 
-    /// So many more requests come in a unit of time.
+    /// Adds to the arrival rate.
     fn add(&mut self, rate: f64, now: Time) {
         self.advance(now);
         self.rate += rate;
-        // What is left of sums of fractions is nothing.
+        // Rounding errors of sums must not leave a negative load.
         self.busy = (self.busy + rate * self.pace.occupied.units()).max(0.0);
     }
 
-    /// Goes on to a later time; nothing has changed in between.
+    /// Advances to a later time, without a change in between.
     fn advance(&mut self, now: Time) {
         let span = now - self.since;
         if span <= Duration::ZERO {
@@ -217,7 +217,7 @@ impl Server {
         if span <= Duration::ZERO { self.waited } else { self.after(span).1 }
     }
 
-    /// The backlog after a while, and how long a request would have waited, summed up over time until then.
+    /// The backlog after a span, and the integral of the wait until then.
     fn after(&self, span: Duration) -> (f64, f64) {
         let span = span.units();
         let waited = self.waited + span * wait(self.busy, self.pace.occupied).units();
@@ -225,14 +225,14 @@ impl Server {
         if self.backlog <= 0.0 && growth <= 0.0 {
             return (0.0, waited);
         }
-        // Until the end, or until nothing is left.
+        // Until the end of the span, or until the backlog is empty.
         let until = if growth < 0.0 { span.min(self.backlog / -growth) } else { span };
         let backlog = (self.backlog + growth * until).max(0.0);
         (backlog, waited + f64::midpoint(self.backlog, backlog) * until)
     }
 }
 
-/// The mean wait for a server that takes always the same time, when requests come at random.
+/// The mean wait of an M/D/1 queue: constant service time, random arrivals.
 fn wait(busy: f64, service: Duration) -> Duration {
     let busy = busy.clamp(0.0, BUSY_MAX);
     service * busy / (2.0 * (1.0 - busy))
@@ -244,13 +244,13 @@ mod tests {
 
     #[test]
     fn the_wait_is_that_of_the_textbook() {
-        // Half busy: half of a service time on average.
+        // At utilisation 1/2: half a service time on average.
         assert!((wait(0.5, Duration::of(3.0)).units() - 1.5).abs() < 1e-12);
         assert!(wait(0.0, Duration::of(3.0)).units().abs() < 1e-12);
         assert!(wait(7.0, Duration::of(1.0)).is_finite());
     }
 
-    /// A server that takes so little for a request that requests do not wait for each other.
+    /// A server with such a short service time that requests do not wait for each other.
     fn swift() -> Server {
         Server::new(Pace { takes: Duration::of(1e-15), occupied: Duration::of(1e-15) })
     }
@@ -271,7 +271,7 @@ mod tests {
         server.add(1.5e15, Time::ZERO);
         is_about(at(&server, 10.0), (5.0, 25.0));
         server.add(-1e15, Time::at(10.0));
-        // Half of its time is left for the backlog, so ten units of time are enough.
+        // Half of its capacity is left for the backlog, so ten units of time are enough.
         is_about(at(&server, 14.0), (3.0, 41.0));
         is_about(at(&server, 100.0), (0.0, 50.0));
         server.advance(Time::at(14.0));
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_mean_wait_over_a_span_is_that_of_what_came_in_it() {
-        // A quarter busy, then half, then not at all: each for ten units of time.
+        // Utilisation 1/4, then 1/2, then 0: each for ten units of time.
         let mut server = Server::new(Pace { takes: Duration::of(3.0), occupied: Duration::of(3.0) });
         server.add(0.25 / 3.0, Time::ZERO);
         server.add(0.25 / 3.0, Time::at(10.0));

@@ -1,4 +1,4 @@
-//! How many requests a user sends in a span of time, without sending them one by one.
+//! How many requests a user sends in a span of time, without individual messages.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::Workload;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Schedule {
     /// At exact times: first, first + period, and so on.
     Exact { first: Time, period: Duration },
-    /// At random times, so many per unit of time on average.
+    /// At random times, with this mean rate.
     Mean { arrival: Time, rate: f64 },
 }
 
@@ -36,7 +36,7 @@ impl Schedule {
         }
     }
 
-    /// How many are sent in every span of this length; `None` when that depends on when it begins.
+    /// How many are sent in every span of this length; `None` if that depends on its start.
     pub(super) fn steady(&self, length: Duration) -> Option<f64> {
         match *self {
             Schedule::Exact { period, .. } => {
@@ -47,7 +47,7 @@ impl Schedule {
         }
     }
 
-    /// How many are sent in a unit of time, on average.
+    /// The mean rate.
     pub(super) fn rate(&self) -> f64 {
         match *self {
             Schedule::Exact { period, .. } => 1.0 / period.units(),

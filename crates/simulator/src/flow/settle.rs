@@ -1,4 +1,4 @@
-//! Instances came and went: cells are routed anew.
+//! Reroutes cells after instances came and went.
 
 use std::hint::black_box;
 
@@ -11,13 +11,14 @@ use super::{Flow, FlowWorld, Mode, Reach};
 use crate::paths::Paths;
 use crate::routing::{CellIndex, Nearest, Route};
 
-/// So many cells are glanced at together: enough for memory to work on, and few enough to be still there when needed.
+/// How many cells are prefetched together: enough to overlap their cache misses, and few enough to be still cached when
+/// needed.
 pub(crate) const PREFETCHES: usize = 16;
 
-/// With fewer cells than this, all of them are at hand anyway.
+/// With fewer cells than this, all of them fit into the cache anyway.
 const CELLS_AT_HAND: usize = 10_000;
 
-/// A route as it was. When the new ones of a cell are found, its path may be another one.
+/// A former route. Its path may have been reused when the new routes of the cell are computed.
 struct Former {
     reach: Reach,
     links: SmallVec<[LinkIndex; 16]>,
@@ -34,14 +35,14 @@ impl Former {
 }
 
 impl Flow {
-    /// Instances came and went: cells whose routes are others now are routed anew.
+    /// Reroutes the cells whose routes changed because instances came and went.
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
         self.note_stale(&stale, router, world);
         stale.retain(|cell| cell.position() < self.cells.len());
-        // Instances come and go all over the world, and cells that are numbered one after another lie together.
-        // A stable sort makes use of the order in which each instance left its own.
+        // Instances come and go all over the world, and consecutive cells are adjacent in memory. A stable sort
+        // benefits from the order in which each instance lists its own.
         stale.sort();
         let mut cleared = std::mem::take(&mut self.cleared);
         for agent in &cleared {
@@ -67,10 +68,10 @@ impl Flow {
         self.stale = stale;
     }
 
-    /// Reads a little of what will be changed for these cells, so that it is fetched from memory for all at once.
+    /// Prefetches what will be changed for these cells, so that their cache misses overlap.
     ///
-    /// A change goes from the cell to its path and to users who are counted by themselves, and from there to links and instances. Here each part of the way
-    /// is gone for all of them before the next, so that memory has as many things to fetch at a time as it can.
+    /// A change goes from the cell to its path and to users with accounts of their own, and from there to links and
+    /// instances. Here each step is done for all cells before the next, so that their cache misses overlap.
     fn prefetch_for(&self, cells: &[CellIndex], paths: &Paths) {
         let cells = cells.iter().filter_map(|cell| self.cells.get(cell.position()));
         let routes = || cells.clone().flat_map(|cell| &cell.routes);
@@ -86,13 +87,13 @@ impl Flow {
         black_box((count, sum));
     }
 
-    /// Reads a little of what will be changed when these users go to these cells.
+    /// Prefetches what will be changed when these users move to these cells.
     pub(crate) fn prefetch_moves(&self, moves: &[(UserIndex, CellIndex)], paths: &Paths) {
         let cells = moves.iter().flat_map(|(user, to)| [self.cell_of_user[user.position()], Some(*to)]);
         self.prefetch_for(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * PREFETCHES]>>(), paths);
     }
 
-    /// Whether there is so much that a prefetch ahead saves time.
+    /// Whether there is so much state that prefetching pays.
     pub(crate) fn is_large(&self) -> bool {
         self.cells.len() >= CELLS_AT_HAND
     }
@@ -100,7 +101,7 @@ impl Flow {
     fn reroute(&mut self, index: CellIndex, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let cell = &mut self.cells[index.position()];
         if cell.members.is_empty() {
-            // The routes are found when somebody comes.
+            // The routes are computed when a user arrives.
             cell.routes.clear();
             return;
         }
@@ -123,7 +124,8 @@ impl Flow {
         self.open(index, world);
     }
 
-    /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
+    /// Moves the users of a cell from one route to another, with all requests to one instance: closes and opens it in
+    /// one step.
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
         let (from, to) = (former.reach, world.reach(route));
         let [left, taken] = self.shift_load(former.track(), world.track(route), self.rate_of(index), Beyond::of(world));

@@ -1,4 +1,4 @@
-//! Instances that sleep, as far as traffic as rates knows of it.
+//! Sleeping instances in the rate model.
 
 use mario_domain::{Duration, Time};
 
@@ -6,17 +6,18 @@ use super::Flow;
 use crate::population::AgentIndex;
 
 impl Flow {
-    /// How many requests are routed to an instance in a unit of time.
+    /// The request rate routed to an instance.
     pub(crate) fn rate_at(&self, agent: AgentIndex) -> f64 {
         self.load.rate_at(agent)
     }
 
-    /// An instance starts, and serves nothing before it has: what comes waits.
+    /// An instance starts, and serves nothing until then: requests wait.
     pub(crate) fn delay_instance(&mut self, agent: AgentIndex, start: Duration, now: Time) {
         self.load.delay_instance(agent, start, now);
     }
 
-    /// An instance sleeps and may not wake: routes lead away from it, and it sees what would have reached it.
+    /// An instance sleeps and may not wake: requests are routed elsewhere, and its agent sees those that would have
+    /// reached it.
     pub(crate) fn freeze(&mut self, agent: AgentIndex) {
         self.frozen.insert(agent);
     }

@@ -1,7 +1,7 @@
-//! Users of one cell who take turns among several equally near instances.
+//! Round robin of the users of one cell between several equally near instances.
 //!
-//! Cells whose users send at the same times, and that began at the same moment, take the same turns, each among instances of its
-//! own: they share them.
+//! Cells whose users send at the same times, and that started at the same moment, share one round robin, each between
+//! instances of its own.
 
 #[cfg(test)]
 mod tests;
@@ -21,19 +21,20 @@ indices! {
     pub(super) TurnsIndex;
 }
 
-/// All turns that are taken, or were so lately that they still count for somebody.
+/// All round robins that are in use, or were until so recently that they still matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TurnsTable {
     all: Vec<Turns>,
     free: Vec<TurnsIndex>,
-    /// Those that were begun last.
+    /// Those that were started last.
     recent: VecDeque<TurnsIndex>,
 }
 
-/// Cells that begin at one moment are begun one after another, so that equal turns are among the last, if there are any.
+/// Cells that start at one moment do so one after another, so that an equal round robin is among the last, if there is
+/// one.
 const RECENT: usize = 8;
 
-/// How the users of a cell, or of several, take turns, from one change of users or routes to the next.
+/// The round robin of a cell, or of several, from one change of users or routes to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
     from: Time,
@@ -43,23 +44,23 @@ pub(super) struct Turns {
     turn: u64,
     /// How many instances there are.
     count: u64,
-    /// From when on as many requests come to an instance in each period as in the one before; infinite if never.
+    /// The time from which every instance receives the same number of requests in each period; infinite if never.
     regular_from: Time,
     members: Members,
     /// How many cells take these turns.
     cells: u32,
-    /// What the last of them took that ended while others went on, as turns of its own.
+    /// The round robin of the last cell that left while others continued.
     ended: Option<TurnsIndex>,
-    /// How many still need to know: the cells, and the shares of instances.
+    /// The number of references: the cells, and the shares of instances.
     holders: u32,
 }
 
-/// A period of turns that are taken all the time: what comes to an instance can be counted without a look at the users.
+/// A period of a regular round robin: its requests to an instance can be counted without looking at the users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Cycle {
-    /// Whose turn it is at its beginning.
+    /// Whose turn it is at its start.
     whose: u32,
-    /// How many requests there are in it.
+    /// The number of requests in it.
     requests: u32,
     /// How many instances there are.
     count: u32,
@@ -68,9 +69,9 @@ pub(super) struct Cycle {
 /// Users who take turns.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
-    /// All send once in a period, these at these times at first, and in this order.
+    /// All send once in a period, first at these times, and in this order.
     Regular { firsts: SmallVec<[Time; 4]>, period: Duration },
-    /// Each as it likes. Then turns have no order that could be computed: each instance gets its share.
+    /// With arbitrary schedules. The order of turns cannot be computed then: each instance gets its share.
     Mixed(Vec<Schedule>),
 }
 
@@ -89,7 +90,7 @@ impl TurnsTable {
         self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(Turns::can_be)
     }
 
-    /// Users of a cell begin to take turns among so many instances. The cell holds these turns.
+    /// Starts a round robin of a cell's users between instances. The cell holds a reference to it.
     pub(super) fn begin(&mut self, members: Members, window: Window, turn: u64, instances: usize) -> TurnsIndex {
         let count = instances as u64;
         let is_same = |index: &&TurnsIndex| {
@@ -133,8 +134,8 @@ impl TurnsTable {
         &self.all[index.position()]
     }
 
-    /// The users of a cell no longer take these turns. The cell holds them no more. If others go on, what this cell took are
-    /// turns of its own from now on: these are given, and whoever calls this holds them.
+    /// The users of a cell leave this round robin, and the cell drops its reference. If others continue, what this cell
+    /// took becomes a round robin of its own: it is returned, and the caller holds the reference.
     pub(super) fn end(&mut self, index: TurnsIndex, now: Time) -> Option<TurnsIndex> {
         let turns = &mut self.all[index.position()];
         turns.cells -= 1;
@@ -154,17 +155,17 @@ impl TurnsTable {
         Some(ended)
     }
 
-    /// Somebody needs to know of these turns.
+    /// Adds a reference.
     pub(super) fn hold(&mut self, index: TurnsIndex) {
         self.all[index.position()].holders += 1;
     }
 
-    /// Somebody needs to know of these turns no more.
+    /// Drops a reference.
     pub(super) fn release(&mut self, index: TurnsIndex) {
         let turns = &mut self.all[index.position()];
         turns.holders -= 1;
         if turns.holders == 0 {
-            // Nobody is to share them any more.
+            // It must not be shared any more.
             (turns.until, turns.members) = (turns.from, Members::Mixed(Vec::new()));
             self.free.push(index);
         }
@@ -172,7 +173,7 @@ impl TurnsTable {
 }
 
 impl Turns {
-    /// Whether they are taken among at least one, and not for so long that they could not be counted.
+    /// Whether it has at least one participant, and is short enough to be counted.
     fn can_be(&self) -> bool {
         /// More than there can be instances.
         const COUNT_MAX: u64 = 1 << 32;
@@ -187,18 +188,18 @@ impl Turns {
         self.count == instances as u64 && self.cells > 0 && self.holders > 0
     }
 
-    /// Whether a participant at this place exists.
+    /// Whether a participant at this position exists.
     pub(super) fn has_place(&self, place: u32) -> bool {
         u64::from(place) < self.count && self.holders > 0
     }
 
-    /// Whether these are what a cell took of others until `now`.
+    /// Whether this is what a cell took of `others` until `now`.
     fn is_part_of(&self, others: &Turns, now: Time) -> bool {
         let is_same = self.from == others.from && self.until == now;
         is_same && (self.turn, self.count) == (others.turn, others.count) && self.members == others.members
     }
 
-    /// Whether these were over at a time.
+    /// Whether it had ended at a time.
     pub(super) fn are_over(&self, time: Time) -> bool {
         self.until <= time
     }
@@ -208,29 +209,30 @@ impl Turns {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
 
-    /// Whether as many requests come to an instance in each period from now on as in the one that began at `begins`.
+    /// Whether every instance receives the same number of requests in each period from now on as in the one that
+    /// started at `begins`.
     pub(super) fn are_regular(&self, begins: Time) -> bool {
         !self.until.is_finite() && begins >= self.regular_from
     }
 
-    /// How many requests that are sent in a period come to the instance at this place.
+    /// How many requests that are sent in a period go to the instance at this position.
     pub(super) fn count_in(&self, place: u32, window: Duration, span: Span) -> f64 {
         match self.members.steady(window) {
-            // The same number each time, not one that is rounded in one way or another.
+            // Always the same number, free of rounding differences.
             Some(steady) if self.are_regular(span.from) => steady / self.count as f64,
             _ => self.count(u64::from(place), span),
         }
     }
 
-    /// The period that begins at `begins`, if all users of these turns send from its beginning to its end, and as many
-    /// requests as in each after it.
+    /// The period that starts at `begins`, if all users send from its start to its end, and the same number of requests
+    /// as in each later period.
     pub(super) fn cycle(&self, window: Duration, begins: Time) -> Option<Cycle> {
         let Members::Regular { firsts, period } = &self.members else { return None };
         let rounds = window / *period;
         if rounds.fract() != 0.0 || self.until.is_finite() || begins < self.from + *period {
             return None;
         }
-        // Requests are numbered in the order in which they are sent, so those of a period follow each other.
+        // Requests are numbered in the order of sending, so those of a period are consecutive.
         let before = sent_before(firsts, *period, begins);
         Some(Cycle {
             whose: ((self.turn + before) % self.count) as u32,
@@ -239,7 +241,7 @@ impl Turns {
         })
     }
 
-    /// How many requests that are sent in a span come to the instance at this place.
+    /// How many requests that are sent in a span go to the instance at this position.
     fn count(&self, place: u64, span: Span) -> f64 {
         let (from, until) = (span.from.max(self.from), span.until.min(self.until));
         if until <= from {
@@ -251,7 +253,7 @@ impl Turns {
         if let (Some(first), Some(last)) = (firsts.first(), firsts.last())
             && *last - *first < *period
         {
-            // All requests follow each other in the order of their numbers, so those of the span do.
+            // Requests are numbered in the order of sending, so those of a span are consecutive.
             let before = |time| self.turn + sent_before(firsts, *period, time);
             let turns_before = |number: u64| (number + self.count - 1 - place) / self.count;
             return (turns_before(before(until)) - turns_before(before(from))) as f64;
@@ -274,7 +276,7 @@ impl Turns {
     }
 }
 
-/// How many requests all of these users have sent before a time. They are in the order of their first ones.
+/// How many requests all of these users have sent before a time. They are ordered by their first ones.
 fn sent_before(firsts: &[Time], period: Duration, time: Time) -> u64 {
     match firsts {
         [first, .., last] if first == last => firsts.len() as u64 * number(*first, period, time),
@@ -288,20 +290,21 @@ fn number(first: Time, period: Duration, time: Time) -> u64 {
 }
 
 impl Cycle {
-    /// Whether it is the turn of one of those who take them.
+    /// Whether it is the turn of a participant.
     pub(super) fn can_be(&self) -> bool {
         self.whose < self.count
     }
 
-    /// After how many periods it is the same instance's turn again at the beginning.
+    /// The number of periods until it is the same instance's turn again at the start.
     pub(super) fn length(&self) -> u32 {
         self.count / greatest_common_divisor(self.count, self.requests)
     }
 
-    /// How many requests of this period come to the instance at this place. The next time, it is those of the next period.
+    /// The number of requests of this period that go to the instance at this position. The next call is about the next
+    /// period.
     pub(super) fn take(&mut self, place: u32) -> f64 {
         let Cycle { whose, requests, count } = *self;
-        // Its first turn, then every so many.
+        // Its first turn, then every `count` turns.
         let first = if place >= whose { place - whose } else { place + count - whose };
         self.whose = (whose + requests % count) % count;
         if requests > first { f64::from((requests - 1 - first) / count + 1) } else { 0.0 }
@@ -313,7 +316,7 @@ pub(super) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
 }
 
 impl Members {
-    /// How many requests all of them send.
+    /// The number of requests that all of them send.
     fn sent(&self, from: Time, until: Time) -> f64 {
         match self {
             Members::Regular { firsts, period } => {
@@ -324,8 +327,7 @@ impl Members {
         }
     }
 
-    /// After how long, from the beginning of the turns on, as many requests come to each of so many instances in each
-    /// period as in the one before.
+    /// Time from the start until every instance receives the same number of requests in each period.
     fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
             // After each period it is the same instance's turn again.
@@ -339,8 +341,8 @@ impl Members {
         if is_regular { after } else { Duration::INFINITE }
     }
 
-    /// How many requests those who send each as it likes send in every span of this length; `None` when that depends on
-    /// when it begins, or on whose turn it is.
+    /// The number of requests that users with arbitrary schedules send in every span of this length; `None` if that
+    /// depends on its start, or on whose turn it is.
     fn steady(&self, length: Duration) -> Option<f64> {
         match self {
             Members::Regular { .. } => None,

@@ -1,15 +1,15 @@
-//! The period that an agent looks at, and the span in which what reached it was sent.
+//! The observed period of an agent, and the span in which its requests were sent.
 
 use mario_domain::{Duration, Time};
 
-/// An evaluation period: `length` long, and over `now`.
+/// An evaluation period of this `length` that ends at `now`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Window {
     pub(super) length: Duration,
     pub(super) now: Time,
 }
 
-/// From one moment on, and before another.
+/// A half-open interval of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Span {
     pub(super) from: Time,
@@ -17,7 +17,7 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// When the requests were sent that arrived in this period, after this latency.
+    /// The span in which requests were sent that arrived in this period with this latency.
     pub(super) fn sent(self, latency: Duration) -> Span {
         Span { from: self.now - self.length - latency, until: self.now - latency }
     }

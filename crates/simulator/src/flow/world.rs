@@ -9,7 +9,7 @@ use super::load::Track;
 use crate::population::AgentIndex;
 use crate::routing::{Route, Terrain};
 
-/// What the traffic goes through, at a moment.
+/// The state of the world that traffic depends on, at a moment.
 pub(crate) struct FlowWorld<'a> {
     pub(crate) now: Time,
     pub(crate) scenario: &'a Scenario,

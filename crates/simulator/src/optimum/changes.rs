@@ -17,11 +17,12 @@ struct Move {
     to: NodeIndex,
 }
 
-/// The operations that make these allocations of what is there. Instances that are where one is wanted stay, others migrate to
-/// where one is missing, what is too many is undeployed and what is still missing is deployed.
+/// The operations that turn the current placement into these allocations. Instances where one is wanted stay, others
+/// migrate to where one is missing, surplus ones are undeployed and those still missing are deployed.
 ///
-/// Undeploys come first, then migrations, each when its target has room. Where migrations wait for each other in a circle, one
-/// becomes an undeploy and a deploy. So every operation has room when it is its turn, if the allocations fit at all.
+/// Undeploys come first, then migrations, each when its target has room. Where migrations wait for each other in a
+/// cycle, one becomes an undeploy and a deploy. So every operation has room when it is its turn, if the allocations fit
+/// at all.
 pub(crate) fn changes(
     scenario: &Scenario,
     wanted: &[Allocation],
@@ -79,7 +80,7 @@ fn deployment(scenario: &Scenario, application: ApplicationIndex, node: NodeInde
     Deployment { application, node, policy: scenario.applications[application.position()].policy }
 }
 
-/// What is left of each node's hardware for instances.
+/// The free hardware of each node.
 fn free(scenario: &Scenario, placement: &Placement, population: &Population, rooms: &[Room]) -> Vec<Room> {
     let mut free = rooms.to_vec();
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {

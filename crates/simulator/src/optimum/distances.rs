@@ -1,4 +1,4 @@
-//! How far nodes are from access points, as client requests go.
+//! The distances of nodes from access points, along the paths of client requests.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -18,7 +18,7 @@ pub(crate) struct Reach {
     pub(crate) latency: f64,
 }
 
-/// How far nodes are from access points, as long as the infrastructure is what it is.
+/// The distances of nodes from access points, for the current infrastructure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     version: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Distances {
 }
 
 impl Distances {
-    /// How far each node is from an access point.
+    /// The distance of each node from an access point.
     pub(crate) fn from(&mut self, origin: NodeIndex, scenario: &Scenario, paths: &Paths) -> Arc<[Reach]> {
         if self.version != paths.version() {
             self.version = paths.version();
@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A node that may be next: the nearest first, then who was met first, so that of ways with equally many hops the one is taken
-/// that a message takes.
+/// A candidate of the search: the nearest first, then the one discovered first, so that of paths with equally many hops
+/// the one is taken that a message takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,

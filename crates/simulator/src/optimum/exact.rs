@@ -1,10 +1,10 @@
 //! The best allocation, for small worlds.
 //!
-//! The objective is a sum over applications, which have nothing to do with each other but for the hardware that they share. So
-//! all allocations of each application by itself are made first, and those dropped that another one beats with no more
-//! hardware anywhere. Then applications are put together one after another, and of all ways to use the same hardware
-//! the best is kept. What cannot become as good as a greedy allocation, even if all that is left to add were the best there is,
-//! is dropped on the way.
+//! The objective is a sum over applications, which interact only through shared hardware. So all allocations of each
+//! application by itself are enumerated first, without those dominated by another one with no more hardware anywhere.
+//! Then applications are combined one after another, keeping the best for each use of the hardware (dynamic
+//! programming). A branch that cannot reach the value of a greedy allocation, even with the best of all remaining
+//! applications, is pruned.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,10 +16,10 @@ use mario_scenario::Scenario;
 use super::problem::needed_for;
 use super::{Allocation, Demand, Problem, Value, demand_rate, room};
 
-/// In how many ways one application may be allocated.
+/// The maximum number of allocations of one application.
 const ALLOCATIONS_MAX: u64 = 4_096;
 
-/// In how many ways the hardware may be used.
+/// The maximum number of ways to use the hardware.
 const USES_MAX: u64 = 65_536;
 
 /// Why a world is too large for an exact search.
@@ -66,7 +66,7 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// How many instances fit on a node, as far as that matters.
+/// How many instances fit on a node, up to a useful maximum.
 fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
     match room {
         Some(units) if hardware > 0 => (units / hardware).min(on_one_node_max),
@@ -77,23 +77,23 @@ fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
 /// One allocation of an application that may be part of the best.
 struct Choice {
     value: Value,
-    /// The hardware that it takes of each node that has a bound.
+    /// The hardware that it takes of each node with a bound.
     taken: Vec<u64>,
     allocation: Allocation,
 }
 
-/// The best that is known for one way to use the hardware.
+/// The best known for one way to use the hardware.
 struct Known {
     value: Value,
     /// Which choice of each application so far.
     choices: Vec<u32>,
 }
 
-/// The best allocation of every application. `greedy` is one to be beaten.
+/// The best allocation of every application. `greedy` is the one to beat.
 pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocation> {
     let target = problem.value(&greedy);
     let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();
-    // What the applications from each on come to at best.
+    // The upper bound of the applications from each index on.
     let mut still_possible = vec![Value::ZERO; choices.len() + 1];
     for application in (0..choices.len()).rev() {
         let best = choices[application].iter().map(|choice| choice.value).max().unwrap_or(Value::ZERO);
@@ -135,11 +135,11 @@ pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocati
     }
 }
 
-/// All allocations of an application that none beats with no more hardware, the best first.
+/// All non-dominated allocations of an application, the best first.
 fn all_choices(problem: &Problem, demand: &Demand) -> Vec<Choice> {
     let mut all = Vec::new();
     enumerate(problem, demand, 0, &mut Allocation::default(), &mut all);
-    // The sort keeps the order of equals.
+    // The sort is stable.
     all.sort_by_key(|choice| std::cmp::Reverse(choice.value));
     let mut kept: Vec<Choice> = Vec::new();
     for choice in all {

@@ -1,11 +1,12 @@
-//! A good allocation: what helps most is added first, then instances are moved, dropped and exchanged while that helps.
+//! A good allocation: the most helpful instances are added first, then instances are moved, dropped and exchanged while
+//! that helps.
 
 use super::{Allocation, Demand, Problem, Room, Value};
 
-/// So often everything is looked at again for something that helps.
+/// The maximum number of improvement passes.
 const PASSES_MAX: usize = 8;
 
-/// A good allocation of every application. It depends on the problem alone.
+/// A good allocation of every application. It depends only on the problem.
 pub(super) fn search(problem: &Problem) -> Vec<Allocation> {
     let mut search = Greedy::new(problem);
     search.construct();
@@ -27,7 +28,7 @@ struct Greedy<'a> {
     free: Vec<Room>,
 }
 
-/// One more instance somewhere, and what that changes.
+/// One more instance on a node, and the change of value.
 type Addition = (Value, u32);
 
 impl<'a> Greedy<'a> {
@@ -65,7 +66,7 @@ impl<'a> Greedy<'a> {
         self.allocations[application] = allocation;
     }
 
-    /// The best place for one more instance on top of an allocation, the first of equals.
+    /// The best node for one more instance on top of an allocation, the first of equals.
     fn best_addition(&self, application: usize, allocation: &Allocation, without: Option<u32>) -> Option<Addition> {
         let demand = self.demand(application);
         let before = demand.value(allocation);
@@ -88,7 +89,7 @@ impl<'a> Greedy<'a> {
         best
     }
 
-    /// Adds what helps most until nothing helps any more.
+    /// Adds the most helpful instance until none helps.
     fn construct(&mut self) {
         let count = self.allocations.len();
         let mut additions: Vec<Option<Addition>> = (0..count)
@@ -117,8 +118,8 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Adds several instances at once to a node where one alone does not help: users who share them are satisfied when there are
-    /// enough. Those elsewhere may become superfluous by that. Whether anything helped.
+    /// Adds several instances at once to a node where one alone does not help: users who share them are satisfied when
+    /// there are enough. Those elsewhere may become superfluous. Returns whether anything helped.
     fn stack(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -150,7 +151,7 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Gives an application another allocation, for which there is room.
+    /// Replaces the allocation of an application by another that fits.
     fn replace(&mut self, application: usize, allocation: Allocation) {
         for (node, count) in self.allocations[application].nodes().to_vec() {
             (0..count).for_each(|_| self.give_back(application, node));
@@ -161,7 +162,7 @@ impl<'a> Greedy<'a> {
         self.set(application, allocation);
     }
 
-    /// Drops or moves single instances, and adds some where there is room now. Whether anything helped.
+    /// Drops or moves single instances, and adds some where there is room now. Returns whether anything helped.
     fn relocate(&mut self) -> bool {
         let mut has_helped = false;
         for application in 0..self.allocations.len() {
@@ -201,7 +202,7 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Has instances make way for those of other applications where both together are better off. Whether anything helped.
+    /// Replaces instances by those of other applications where the sum improves. Returns whether anything helped.
     fn exchange(&mut self) -> bool {
         let mut has_helped = false;
         for evicted in 0..self.allocations.len() {
@@ -213,7 +214,7 @@ impl<'a> Greedy<'a> {
         has_helped
     }
 
-    /// Tries to have an instance on a node make way for one of another application.
+    /// Tries to replace an instance on a node by one of another application.
     fn make_way(&mut self, evicted: usize, node: u32) -> bool {
         let mut without = self.allocations[evicted].clone();
         without.remove(node);
@@ -245,8 +246,8 @@ impl<'a> Greedy<'a> {
         false
     }
 
-    /// The best way for an application to have one more instance on a node, a new one or one from elsewhere, if that is worth
-    /// more than a loss.
+    /// The best way for an application to have one more instance on a node, a new one or one from elsewhere, if it is
+    /// worth more than a loss.
     fn best_arrival(&self, coming: usize, node: u32, loss: Value) -> Option<(Allocation, Option<u32>)> {
         let mut with = self.allocations[coming].clone();
         with.add(node);
@@ -267,7 +268,7 @@ impl<'a> Greedy<'a> {
     }
 }
 
-/// The same without instances that are not missed, those on later nodes first.
+/// The allocation without superfluous instances, those on later nodes first.
 fn without_superfluous(demand: &Demand, allocation: &Allocation) -> Allocation {
     let mut pruned = allocation.clone();
     let mut value = demand.value(&pruned);

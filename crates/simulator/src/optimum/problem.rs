@@ -9,21 +9,21 @@ use rustc_hash::FxHashMap;
 use super::{Allocation, Distances, Reach, Value};
 use crate::paths::Paths;
 
-/// More than this over what an instance handles is an overload; less is what adding fractions loses.
+/// A larger excess over the capacity of an instance is an overload; a smaller one is a rounding error.
 const TOLERANCE: f64 = 1e-9;
 
 /// The units of hardware that a node has; `None` has no bound.
 pub(crate) type Room = Option<u64>;
 
-/// One moment of a world: where the users are, what they ask for, and what fits where.
+/// One moment of a world: where the users are, what they request, and what fits where.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    /// For each node, all the hardware that it has for instances.
+    /// For each node, its hardware for instances.
     pub(crate) rooms: Vec<Room>,
     pub(crate) applications: Vec<Demand>,
 }
 
-/// What is asked of an application.
+/// The demand for an application.
 #[derive(Clone, Debug)]
 pub(crate) struct Demand {
     pub(crate) hardware: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Demand {
     pub(crate) max_latency: f64,
     /// Users by access point.
     pub(crate) groups: Vec<Group>,
-    /// So many instances on one node handle whatever all users together send.
+    /// This many instances on one node handle the requests of all users together.
     pub(crate) on_one_node_max: u32,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Group {
     pub(crate) users: u32,
     /// The client requests of all of them in one evaluation period.
     pub(crate) rate: f64,
-    /// How far each node is from there.
+    /// The distance of each node from there.
     pub(crate) reach: Arc<[Reach]>,
 }
 
@@ -81,12 +81,12 @@ impl Problem {
         problem
     }
 
-    /// What allocations are worth, one for each application: the objective.
+    /// The value of allocations, one for each application: the objective.
     pub(crate) fn value(&self, allocations: &[Allocation]) -> Value {
         self.applications.iter().zip(allocations).map(|(demand, allocation)| demand.value(allocation)).sum()
     }
 
-    /// Whether the nodes have room for all of it.
+    /// Whether all of it fits on the nodes.
     pub(crate) fn fits(&self, allocations: &[Allocation]) -> bool {
         (0..).zip(&self.rooms).all(|(node, room)| {
             let of_application = |(demand, allocation): (&Demand, &Allocation)| {
@@ -104,9 +104,9 @@ impl Problem {
 }
 
 impl Demand {
-    /// What an allocation of the application is worth.
+    /// The value of an allocation of the application.
     ///
-    /// Client requests go to the nearest instances, and equals take turns, as in a run. Nobody waits for links or instances.
+    /// Client requests go to the nearest instances, round robin between equals, as in a run. Queueing is ignored.
     pub(crate) fn value(&self, allocation: &Allocation) -> Value {
         let places = allocation.nodes();
         let mut value =
@@ -178,7 +178,7 @@ pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     }
 }
 
-/// How many instances it takes to handle a rate: at least one, and no more than one if nothing helps.
+/// The number of instances that handle a rate: at least one, and no more than one if more do not help.
 pub(super) fn needed_for(rate: f64, max_rate: f64) -> u32 {
     if max_rate > 0.0 { (rate / max_rate * (1.0 - TOLERANCE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { 1 }
 }

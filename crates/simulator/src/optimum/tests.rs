@@ -1,4 +1,4 @@
-//! The objective on small worlds, and searches against a look at everything.
+//! The objective on small worlds, and searches compared with brute force.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn allocation(nodes: &[u32]) -> Allocation {
     allocation
 }
 
-/// Users at an access point from which nodes are so many hops away, at 2 ms each.
+/// Users at an access point with these distances in hops to the nodes, at 2 ms each.
 fn group(users: u32, rate_each: f64, hops: &[u32]) -> Group {
     let reach: Arc<[Reach]> =
         hops.iter().map(|hops| Reach { distance: f64::from(*hops), latency: 2.0 * f64::from(*hops) }).collect();
@@ -37,9 +37,9 @@ fn a_user_is_satisfied_in_time_and_without_overload_only() {
     assert_eq!(value(&[0]), in_cloud);
     // Two in the cloud share the 15 and handle 20.
     assert_eq!(value(&[0, 0]), Value { satisfied: 3, instances: 2, ..in_cloud });
-    // On the access point of the two, it gets all the same, and the third is too late.
+    // On the access point of the two, it gets the same load, and the third user is too late.
     assert_eq!(value(&[1]), Value { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
-    // Everybody has one at hand.
+    // Every user has one on the own access point.
     assert_eq!(value(&[1, 2]), Value { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
 }
 
@@ -105,7 +105,7 @@ fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
     all
 }
 
-/// The best value of all, found by looking at every combination.
+/// The best value, by brute force.
 fn best_of_all(problem: &Problem) -> Value {
     let choices: Vec<Vec<Allocation>> =
         problem.applications.iter().map(|demand| all_allocations(problem, demand)).collect();
@@ -144,7 +144,7 @@ fn the_exact_search_is_never_worse_than_the_greedy_one_and_both_fit() {
         equal += u32::from(problem.value(&exact) == problem.value(&greedy));
         as_many += u32::from(problem.value(&exact).satisfied == problem.value(&greedy).satisfied);
     }
-    // Not a theorem: what the greedy search is good for.
+    // Not a theorem: it documents how good the greedy search is.
     assert!(equal * 100 >= worlds * 95, "as good in {equal}, as many users in {as_many} of {worlds}");
 }
 

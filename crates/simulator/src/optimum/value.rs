@@ -6,9 +6,9 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// What an allocation is worth, or the difference of two such. The greater is the better: first more applications that have an
-/// instance at all, then more users who are satisfied, then more users who reach an instance, then less latency in all, then
-/// fewer instances.
+/// The value of an allocation, or the difference of two. Greater is better: first more applications with an instance at
+/// all, then more satisfied users, then more users who reach an instance, then less total latency, then fewer
+/// instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Value {
     /// Applications with at least one instance.

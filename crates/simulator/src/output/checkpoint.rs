@@ -1,9 +1,9 @@
-//! Saving a run that goes on, and going on with it.
+//! Writes checkpoints of a run, and resumes from them.
 //!
-//! Two files beside the others of the run. `checkpoint.scenario` is written once: the scenario as it was resolved, with the
-//! texts of all policies, so that nothing else is needed to go on. `checkpoint` is written again and again: the state of the
-//! simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming checks these, and cuts
-//! the outputs back to that length, so that what was written afterwards is written again.
+//! Two files beside the others of the run. `checkpoint.scenario` is written once: the resolved scenario with the texts
+//! of all policies, so that nothing else is needed to resume. `checkpoint` is rewritten each time: the state of the
+//! simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming verifies
+//! these, and truncates the outputs to that length; what was written afterwards is written again.
 
 use std::error::Error;
 use std::fmt;
@@ -30,7 +30,7 @@ const SCENARIO: &str = "checkpoint.scenario";
 /// All files of a checkpoint, the unfinished one included.
 pub(super) const FILES: [&str; 3] = [CHECKPOINT, SCENARIO, "checkpoint.new"];
 
-/// A run that is not complete, as it was when it was last saved.
+/// The last checkpoint of an incomplete run.
 pub struct Checkpoint {
     directory: PathBuf,
     scenario: Scenario,
@@ -40,7 +40,7 @@ pub struct Checkpoint {
     marker: File,
 }
 
-/// What must be known before anything of the state can be read.
+/// What must be known before the state can be decoded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Head {
     scenario: Digest,
@@ -49,22 +49,22 @@ struct Head {
     keep: Keep,
     reuse: Reuse,
     has_regret: bool,
-    /// What was written to the outputs, in the order of their names.
+    /// The outputs, sorted by name.
     outputs: Vec<Digest>,
 }
 
-/// Why nobody can go on with a run.
+/// Why a run cannot be resumed.
 #[derive(Debug)]
 pub enum ResumeError {
     /// There is no such directory, or it holds no run.
     NoRun(PathBuf),
-    /// The run has come to its end.
+    /// The run is complete.
     Complete(PathBuf),
-    /// Another process goes on with it.
+    /// Another process runs it.
     Busy(PathBuf),
     /// It was never saved.
     NoCheckpoint(PathBuf),
-    /// This file of the checkpoint is not as it was written, or not all of it is there.
+    /// This file of the checkpoint is damaged or truncated.
     Damaged(PathBuf),
     /// Another program wrote the checkpoint.
     Foreign {
@@ -75,23 +75,23 @@ pub enum ResumeError {
         /// This program.
         this: &'static str,
     },
-    /// An output is shorter than it was when the run was saved, or gone.
+    /// An output is shorter than at the checkpoint, or missing.
     Short {
         /// The output.
         path: PathBuf,
         /// How many bytes it had.
         saved: u64,
-        /// How many it has; `None` when it is gone.
+        /// How many bytes it has; `None` when it is missing.
         found: Option<u64>,
     },
-    /// The bytes of an output that were there when the run was saved are others now.
+    /// The bytes of an output up to the checkpoint have changed.
     Altered {
         /// The output.
         path: PathBuf,
         /// How many bytes it had.
         saved: u64,
     },
-    /// Every number of the checkpoint may be as it is, but they contradict each other, or the program has a bug.
+    /// Every number of the checkpoint is valid, but they contradict each other, or the program has a bug.
     Contradictory {
         /// The checkpoint.
         path: PathBuf,
@@ -105,7 +105,7 @@ pub enum ResumeError {
 }
 
 impl RunDirectory<'_> {
-    /// Saves the run as it is now, in the place of when it was last saved. Gives how many bytes that took.
+    /// Writes a checkpoint that replaces the previous one. Returns its size in bytes.
     pub fn save(&mut self, simulation: &Simulation<'_>) -> Result<u64, KeepError> {
         let path = self.path.clone();
         let failed = |error| KeepError::Write(path.clone(), error);
@@ -136,7 +136,7 @@ impl RunDirectory<'_> {
         state.map(|digest| digest.bytes).map_err(failed)
     }
 
-    /// The outputs, in the order of their names.
+    /// The outputs, sorted by name.
     fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {
         let (_, (trace, tables)) = &mut self.recorders;
         let TableOutputs { operations, moves, handovers, messages } = tables.outs();
@@ -145,13 +145,13 @@ impl RunDirectory<'_> {
 }
 
 impl Checkpoint {
-    /// Whether a run was ever saved in a directory, and is not complete.
+    /// Whether a directory has a checkpoint of an incomplete run.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(CHECKPOINT).exists()
     }
 
-    /// Reads when the run in a directory was last saved. Changes nothing, but marks the run as not complete again if somebody took
-    /// the mark away.
+    /// Reads the last checkpoint of the run in a directory. Changes nothing, except that it restores a missing mark of
+    /// an incomplete run.
     pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
         if !directory.join(RUN).is_file() {
             return Err(ResumeError::NoRun(directory.to_owned()));
@@ -197,8 +197,8 @@ impl Checkpoint {
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
     }
 
-    /// Does what goes on from the checkpoint in a directory. The checks of a restored state look at every number, but not at every
-    /// sum that they would have to add up to: where a forged one goes wrong only later, the panic is returned as an error.
+    /// Runs what resumes from the checkpoint in a directory. The validation of a restored state checks every number,
+    /// but not every sum: if a forged one fails only later, the panic is returned as an error.
     pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
         panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
             let message = panic.downcast_ref::<String>().cloned();
@@ -213,7 +213,7 @@ impl Checkpoint {
         &self.scenario
     }
 
-    /// The run as it was when it was saved, and the directory that goes on with it. Nothing in the directory is changed unless all
+    /// The run at the checkpoint, and its directory, ready to continue. Nothing in the directory is changed unless all
     /// of it can be used.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
@@ -276,7 +276,7 @@ impl Checkpoint {
         Ok((simulation, directory))
     }
 
-    /// Opens an output to append to what was written.
+    /// Opens an output to append to it.
     fn output(&self, name: &str, written: Digest) -> Result<Output, ResumeError> {
         let path = self.directory.join(name);
         let saved = written.bytes;

@@ -1,7 +1,8 @@
-//! Digests of what a run has written, so that a resumed run notices when it was changed in the meantime.
+//! Digests of a run's outputs, so that a resumed run detects changes in the meantime.
 //!
-//! A CRC with 32 bits tells any burst of damage of up to 32 bits, and any other with all but one chance in 2^32. It is
-//! computed as buffers are written out, at several bytes a cycle, so that writing a trace does not take noticeably longer.
+//! A 32-bit CRC detects any burst of damage of up to 32 bits, and any other with all but one chance in 2^32. It is
+//! computed as buffers are written out, at several bytes a cycle, so that writing a trace does not take noticeably
+//! longer.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -9,7 +10,7 @@ use std::io::{self, Read, Seek, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-/// Tells one content from another.
+/// Identifies a content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Digest {
     pub(super) bytes: u64,
@@ -36,7 +37,7 @@ impl DigestedFile {
         DigestedFile { file, hasher: Hasher::new(), bytes: 0 }
     }
 
-    /// Reads as much of a file as was written, to append to it. Returns `None` if that is not what was written.
+    /// Reads the written part of a file, to append to it. Returns `None` if the digest differs.
     pub(super) fn resumed(mut file: File, written: Digest) -> io::Result<Option<DigestedFile>> {
         const BUFFER_BYTES: usize = 1 << 18;
         let mut hasher = Hasher::new();

@@ -6,8 +6,8 @@
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
 //! | `run.json` | the scenario as it was resolved, the seed and the version |
-//! | `PARTIAL` | there until the run is complete |
-//! | `checkpoint`, `checkpoint.scenario` | what a run that is not complete can be gone on with, see [`Checkpoint`](super::Checkpoint) |
+//! | `PARTIAL` | exists until the run is complete |
+//! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,16 +30,16 @@ use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::simulation::{AskedAcceptances, Effort};
 
-/// Says that a run is not complete. It is the first file to come and the last to go.
+/// Marks an incomplete run. It is the first file to be created and the last to be removed.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// What the command line computes from the trace of a complete run, where the scenario asks for it.
+/// Computed by the command line from the trace of a complete run, if the scenario asks for it.
 const MEASURES: &str = "measures.json";
 
-/// What may be written while a run goes on.
+/// The outputs that may be written during a run.
 const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
-/// What is written once.
+/// Files that are written once.
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RUN: &str = "run.json";
 
@@ -53,16 +53,16 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// What is written while a run goes on, and whether it is this time.
+    /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
-        // A row for each agent or user is what a summary is to be without.
+        // A summary has no rows per agent or user.
         let is_single = self.detail != Detail::Summary;
         let [trace, operations, moves, handovers, messages] = OUTPUTS;
         [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
     }
 }
 
-/// What to do with files of a former run.
+/// What to do with files of an earlier run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
     /// Leave them and fail.
@@ -82,17 +82,17 @@ pub enum KeepError {
     Write(PathBuf, io::Error),
 }
 
-/// A recorder that keeps everything of a run in a directory.
+/// A recorder that stores a run in a directory.
 pub struct RunDirectory<'a> {
     pub(super) path: PathBuf,
     pub(super) scenario: &'a Scenario,
     pub(super) keep: Keep,
     pub(super) recorders: Recorders<'a>,
-    /// Locked while the run goes on, so that nobody else goes on with it.
+    /// Locked during the run, so that no other process resumes it.
     pub(super) marker: File,
     /// What was written to `run.json`.
     pub(super) run: Digest,
-    /// What was written of the scenario, once there is a checkpoint.
+    /// The digest of the stored scenario, once there is a checkpoint.
     pub(super) sealed: Option<Digest>,
 }
 
@@ -102,7 +102,7 @@ pub(super) type Output = BufWriter<DigestedFile>;
 /// Figures, trace and tables.
 pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceRecorder<Output>, Tables<'a, Output>));
 
-/// What is in `run.json`.
+/// The content of `run.json`.
 #[derive(Serialize)]
 struct RunFile<'a> {
     program: &'static str,
@@ -113,12 +113,12 @@ struct RunFile<'a> {
     /// The texts of files that the scenario names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     files: &'a BTreeMap<String, String>,
-    /// Files that it names and whose texts are not among them.
+    /// Files that it names and whose texts are not included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: &'a Vec<String>,
 }
 
-/// What is in `summary.json`, and what a run is summed up by elsewhere.
+/// The content of `summary.json`, and the result of a run elsewhere.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// The scenario.
@@ -139,8 +139,7 @@ pub struct Summary {
     pub emitted: u64,
     /// Messages over links.
     pub hops: u64,
-    /// How often acceptance policies of nodes were asked and gave no answer, and what the first such failure was; only where
-    /// there was one.
+    /// How often acceptance policies of nodes were evaluated and failed, and the first failure; only if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_acceptances: Option<AskedAcceptances>,
     /// The figures.
@@ -168,7 +167,7 @@ impl Summary {
 }
 
 impl<'a> RunDirectory<'a> {
-    /// Begins to keep a run in a directory, which is made if it is not there.
+    /// Starts to store a run in a directory, which is created if needed.
     pub fn create(
         path: &Path,
         resolved: &'a Resolved,
@@ -183,7 +182,7 @@ impl<'a> RunDirectory<'a> {
         };
         let marker_path = path.join(MARKER);
         let marker = mark(&marker_path).map_err(|error| match error.kind() {
-            // Another process has begun here since the look into the directory.
+            // Another process has started here since the check.
             io::ErrorKind::AlreadyExists => KeepError::Busy(path.to_owned()),
             _ => KeepError::Write(marker_path, error),
         })?;
@@ -211,14 +210,14 @@ impl<'a> RunDirectory<'a> {
         Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, run, sealed: None })
     }
 
-    /// Has the placement compared with the best at each activation of the managers. This may take longer than the run.
+    /// Compares the placement with the best at each activation of the managers. This may take longer than the run.
     #[must_use]
     pub fn with_regret(mut self, scenario: &'a Scenario) -> RunDirectory<'a> {
         self.recorders.0.1 = Some(Regret::new(scenario));
         self
     }
 
-    /// What everything that happens is told to.
+    /// The recorder of all events.
     pub fn recorder(&mut self) -> &mut impl Recorder {
         &mut self.recorders
     }
@@ -228,7 +227,7 @@ impl<'a> RunDirectory<'a> {
         self.recorders.is_broken()
     }
 
-    /// Ends a run that came to its end.
+    /// Completes a run that reached its end.
     pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
         let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
         let ((tally, regret), (mut trace, tables)) = recorders;
@@ -244,7 +243,7 @@ impl<'a> RunDirectory<'a> {
             remove(&path, &[MARKER])?;
             return Ok(summary);
         }
-        // What the checkpoint could bring back must be on the disk before it goes.
+        // The outputs must be on disk before the checkpoint that could restore them is removed.
         let TableOutputs { operations, moves, handovers, messages } = tables;
         for output in [Some(trace), Some(operations), moves, handovers, messages].into_iter().flatten() {
             output.get_ref().file().sync_all().map_err(failed)?;
@@ -254,7 +253,7 @@ impl<'a> RunDirectory<'a> {
         Ok(summary)
     }
 
-    /// Ends a run that was broken off. What was written stays, and is marked as partial.
+    /// Ends an interrupted run. What was written stays, and is marked as partial.
     pub fn break_off(self) -> Result<(), KeepError> {
         let (path, (_, (trace, tables))) = (self.path, self.recorders);
         let failed = |error| KeepError::Write(path.clone(), error);
@@ -284,12 +283,12 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
     remove(path, &checkpoint::FILES)
 }
 
-/// Makes the file that says that a run is not complete, and locks it for as long as it is open. Of several processes that do
-/// this at once, one succeeds.
+/// Creates the file that marks an incomplete run, and locks it while it is open. Of several concurrent processes, one
+/// succeeds.
 pub(super) fn mark(path: &Path) -> io::Result<File> {
     let mut marker = File::create_new(path)?;
     marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
-    // Where there are no locks, nobody can be kept away.
+    // On systems without locks, others cannot be kept away.
     let _ = marker.try_lock();
     Ok(marker)
 }

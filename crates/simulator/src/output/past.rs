@@ -1,8 +1,9 @@
-//! The past of a run that was recorded before: simulated again, and held against the record.
+//! The past of a recorded run: simulated again, and compared with the recording.
 //!
-//! A run is a pure function of its scenario, so a moment of it needs no state to be kept: running the scenario again leads to
-//! the same moment. [`hold_against`] compares each record on the way with a recorded trace. What is kept of it is a count and a
-//! checksum, which [`verify`] compares when the scenario is run from there, perhaps by another version of mario.
+//! A run is a pure function of its scenario, so a moment of it can be restored without stored state: running the
+//! scenario again leads to the same moment. [`hold_against`] compares each record on the way with a recorded trace.
+//! Only a count and a checksum are stored, which [`verify`] compares when the scenario is run from there, perhaps by
+//! another version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -15,23 +16,23 @@ use mario_trace::Detail;
 use super::trace::TraceRecorder;
 use crate::simulation::{RunOptions, Simulation, SimulationError};
 
-/// Why a past is not the one that was recorded.
+/// Why a simulated past differs from the recorded one.
 #[derive(Debug)]
 pub enum PastError {
     /// The scenario cannot be run.
     Simulation(SimulationError),
     /// The trace cannot be read.
     Read(io::Error),
-    /// A line of the trace is not the one that the scenario leads to.
+    /// A line of the trace differs from the simulated one.
     Differs {
         /// Which line of the trace, from 1.
         line: u64,
-        /// What the trace has there; `None` if it ends before.
+        /// The recorded line; `None` if the trace ends before.
         recorded: Option<String>,
-        /// What the scenario leads to; `None` for nothing more before the moment.
+        /// The simulated line; `None` if there is nothing more before the moment.
         simulated: Option<String>,
     },
-    /// The count or the checksum of the records is not the one that was kept.
+    /// The count or the checksum of the records differs from the stored one.
     Changed {
         /// How many records there were, if that is known.
         recorded: Option<u64>,
@@ -40,8 +41,8 @@ pub enum PastError {
     },
 }
 
-/// Runs a scenario until `time` and compares all that happens before it with a recorded trace, whose first line is its header.
-/// Returns the count and the checksum of these records, as those of a full trace.
+/// Runs a scenario until `time` and compares all records before it with a recorded trace, whose first line is its
+/// header. Returns the count and the checksum of these records, as those of a full trace.
 pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl BufRead) -> Result<Past, PastError> {
     let compared = Compared { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
@@ -55,7 +56,7 @@ pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl
     if let Some(found) = compared.found.take() {
         return Err(found);
     }
-    // What the record has beyond must be later: a record that was left out would be there.
+    // Any further recorded line must be later: otherwise the simulation lacks a record.
     if let Some(line) = compared.next_line().map_err(PastError::Read)?
         && time_of(&line).is_some_and(|recorded| recorded < time.units())
     {
@@ -65,7 +66,7 @@ pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl
     Ok(Past { time, records: Some(counted.records), checksum: Some(counted.hasher.clone().finalize()) })
 }
 
-/// Sees that a scenario with a recorded past leads to that past.
+/// Checks that a scenario with a recorded past reproduces that past.
 pub fn verify(scenario: &Scenario) -> Result<(), PastError> {
     let Some(past) = &scenario.past else { return Ok(()) };
     if past.records.is_none() && past.checksum.is_none() {
@@ -80,7 +81,7 @@ pub fn verify(scenario: &Scenario) -> Result<(), PastError> {
     if is_same { Ok(()) } else { Err(PastError::Changed { recorded: past.records, simulated: *records }) }
 }
 
-/// Counts the records of a trace, and sums them up. The header is none.
+/// Counts the records of a trace, without the header, and computes their checksum.
 #[derive(Default)]
 struct Counted {
     hasher: crc32fast::Hasher,
@@ -114,7 +115,7 @@ struct Compared<R> {
 }
 
 impl<R: BufRead> Compared<R> {
-    /// The next line of the trace that a run by itself would have; comparisons with the best placement are asked for apart.
+    /// The next line of the trace without the optional comparisons with the best placement.
     fn next_line(&mut self) -> io::Result<Option<String>> {
         loop {
             self.buffer.clear();
@@ -165,7 +166,7 @@ impl<R: BufRead> Write for Compared<R> {
     }
 }
 
-/// A header without what a run does not depend on: the program, and what its policies are called.
+/// A header without what a run does not depend on: the program, and the names of its policies.
 fn without_names(header: &str) -> Option<serde_json::Value> {
     let mut header: serde_json::Value = serde_json::from_str(header).ok()?;
     header.as_object_mut()?.remove("program");

@@ -1,4 +1,5 @@
-//! Files that are there whole or not at all: who wrote them in front, a checksum at the end, and packed in between.
+//! Files that exist completely or not at all: with their program at the start, a checksum at the end, and compressed in
+//! between.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,19 +13,19 @@ use serde::Serialize;
 use super::digest::Digest;
 use super::whole::write_beside;
 
-/// Who writes these files, and alone can read them.
+/// The program that writes these files; no other can read them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
 
-/// What such a file begins with; the program and the end of the line follow.
+/// The first bytes of such a file; the program and the end of the line follow.
 const OPENING: &[u8] = b"checkpoint of ";
 
-/// The end of a file's name while it is being written.
+/// The suffix of a file's name while it is being written.
 const UNFINISHED: &str = "new";
 
-/// How many bytes are packed together. In front of them stand their number, packed and not.
+/// The size of a compressed chunk. It is preceded by its compressed and its uncompressed size.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// The bytes of such a number, and of the checksum.
+/// The bytes of such a size, and of the checksum.
 const NUMBER_BYTES: usize = size_of::<u32>();
 
 /// A file on its way.
@@ -34,16 +35,16 @@ pub(super) struct Sealing<'a> {
     bytes: u64,
     chunk: Vec<u8>,
     packed: Vec<u8>,
-    /// What went wrong: whoever serialises keeps only that something did.
+    /// The first error: serialisers keep only that there was one.
     broken: Option<io::Error>,
 }
 
-/// Why what is there is not what was written.
+/// Why a file cannot be read.
 #[derive(Debug)]
 pub(super) enum SealError {
     /// It cannot be read.
     Read(io::Error),
-    /// It is not as it was written, or not all of it is there.
+    /// It is damaged or truncated.
     Broken,
     /// Another program wrote it.
     Foreign(String),
@@ -61,7 +62,7 @@ impl<'a> Sealing<'a> {
             .map_err(|error| self.broken.take().unwrap_or_else(|| io::Error::other(error)))
     }
 
-    /// Packs and writes what has come together.
+    /// Compresses and writes the buffer.
     fn pack(&mut self) -> io::Result<()> {
         let packed = compress_into(&self.chunk, &mut self.packed).map_err(io::Error::other)?;
         let numbers = [packed, self.chunk.len()].map(|number| (number as u32).to_le_bytes());
@@ -79,7 +80,7 @@ impl<'a> Sealing<'a> {
         self.file.write_all(bytes)
     }
 
-    /// Writes what is left, and the checksum.
+    /// Writes the rest, and the checksum.
     fn close(mut self) -> io::Result<Digest> {
         self.pack()?;
         let checksum = self.hasher.clone().finalize();
@@ -88,7 +89,7 @@ impl<'a> Sealing<'a> {
     }
 }
 
-/// Takes what is serialised.
+/// Receives serialised bytes.
 struct Appending<'a, 'f>(&'a mut Sealing<'f>);
 
 impl Flavor for Appending<'_, '_> {
@@ -120,7 +121,7 @@ impl Flavor for Appending<'_, '_> {
     }
 }
 
-/// Writes a file. Until all of it is on the disk, a former one of that name stays.
+/// Writes a file. An existing one of that name stays until the new one is completely on disk.
 pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::Result<()>) -> io::Result<Digest> {
     write_beside(path, &path.with_extension(UNFINISHED), |file| {
         let mut sealing = Sealing::new(file);

@@ -11,11 +11,11 @@ use crate::population::{AgentIndex, CompactVerdict, Label, Outcome, OwnerActKind
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
-/// A table on its way to a file.
+/// A table that is being written to a file.
 struct Table<W: Write> {
     out: W,
     row: Vec<u8>,
-    /// The first thing that went wrong in writing; after that, nothing is written.
+    /// The first write error; after it, nothing is written.
     broken: Option<io::Error>,
 }
 
@@ -27,7 +27,7 @@ impl<W: Write> Table<W> {
         table
     }
 
-    /// Goes on with a table that has its header.
+    /// Continues a table that has its header.
     fn resumed(out: W) -> Table<W> {
         Table { out, row: Vec::new(), broken: None }
     }
@@ -83,7 +83,7 @@ pub struct Tables<'a, W: Write> {
     instances: Vec<InstanceId>,
 }
 
-/// Where the tables of a run go.
+/// The outputs of the tables of a run.
 pub struct TableOutputs<W: Write> {
     /// `operations.csv`.
     pub operations: W,
@@ -108,14 +108,14 @@ impl<'a, W: Write> Tables<'a, W> {
         }
     }
 
-    /// All that the rest of the tables depends on, to be written down.
+    /// The state to be stored in a checkpoint.
     pub(super) fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether the rest depends on it.
+        // A new field must be handled here: does the rest of the run depend on it?
         let Tables { scenario: _, operations: _, moves: _, handovers: _, messages: _, instances } = self;
         instances
     }
 
-    /// Goes on with the tables of which [`Tables::saved`] was written down.
+    /// Resumes the tables from the state stored by [`Tables::saved`].
     pub(super) fn resumed<'de, D: Deserializer<'de>>(
         scenario: &'a Scenario,
         outputs: TableOutputs<W>,
@@ -131,7 +131,8 @@ impl<'a, W: Write> Tables<'a, W> {
         })
     }
 
-    /// Whether what was resumed can be of a run: of all its agents, if it has begun and their messages are kept.
+    /// Whether the resumed state is consistent with a run: it covers all its agents, if the run has started and their
+    /// messages are kept.
     pub(super) fn are_of(&self, simulation: &Simulation<'_>) -> bool {
         let is_known = self.messages.is_some() && simulation.has_begun();
         self.instances.len() == if is_known { simulation.population().agent_count() } else { 0 }
@@ -147,7 +148,7 @@ impl<'a, W: Write> Tables<'a, W> {
         }
     }
 
-    /// Writes out what is left, and gives the outputs back.
+    /// Flushes the tables, and returns the outputs.
     pub fn finish(self) -> io::Result<TableOutputs<W>> {
         Ok(TableOutputs {
             operations: self.operations.finish()?,
@@ -217,7 +218,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     };
                     (population.instance(judged.agent), population.agent(judged.agent).application(), action)
                 }
-                // Operators' wishes are no operations of agents; the trace has them.
+                // Operators' deployments are not operations of agents; the trace has them.
                 Outcome::Deployed(_) => continue,
             };
             has_agents = true;
@@ -300,7 +301,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
     }
 }
 
-/// The columns of the table of operations. What only some runs can have comes last, and only where a run can have it.
+/// The columns of the table of operations. Optional ones come last, and only if the run can have them.
 fn operations_header(scenario: &Scenario) -> String {
     let mut header = "time,undeploy,nop,migrate,replicate,inhibited".to_owned();
     if scenario.has_flavours() {

@@ -1,4 +1,4 @@
-//! Tells a trace what happens in a run: from the tables of the population to plain records.
+//! Feeds the events of a run to a trace: from the tables of the population to plain records.
 
 mod header;
 
@@ -33,17 +33,17 @@ impl<W: Write> TraceRecorder<W> {
         TraceRecorder(TraceWriter::new(out, &header(scenario, detail)))
     }
 
-    /// Ends the trace of a run that came to its end, and returns the output.
+    /// Completes the trace of a run that reached its end, and returns the output.
     pub fn finish(self, time: Time) -> io::Result<W> {
         self.0.finish(time)
     }
 
-    /// Client requests went over this many links in the whole run. To be told before the end.
+    /// The links that client requests went over in the whole run. To be called before the end.
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }
 
-    /// Ends the trace of a run that was broken off: there is no last record.
+    /// Ends the trace of an interrupted run: there is no last record.
     pub fn close(self) -> io::Result<W> {
         self.0.close()
     }
@@ -53,12 +53,12 @@ impl<W: Write> TraceRecorder<W> {
         self.0.failure()
     }
 
-    /// All that the rest of the trace depends on, to be written down.
+    /// The state to be stored in a checkpoint.
     pub(in crate::output) fn saved(&self) -> impl Serialize + '_ {
         self.0.saved()
     }
 
-    /// Goes on with the trace of which [`TraceRecorder::saved`] was written down.
+    /// Resumes the trace from the state stored by [`TraceRecorder::saved`].
     pub(in crate::output) fn resumed<'de, D: Deserializer<'de>>(
         out: W,
         detail: Detail,
@@ -67,7 +67,7 @@ impl<W: Write> TraceRecorder<W> {
         TraceWriter::resumed(out, detail, saved).map(TraceRecorder)
     }
 
-    /// Whether what was resumed can be of a scenario.
+    /// Whether the resumed state is consistent with a scenario.
     pub(in crate::output) fn is_of(&self, scenario: &Scenario) -> bool {
         self.0.is_of(&header(scenario, self.0.detail()))
     }
@@ -101,7 +101,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
-            // What a record would hold beside is not read: there are far more evaluations than anything else.
+            // Nothing else is read here: there are far more evaluations than anything else.
             let place = application(acting.application());
             match max_rate(acting, population) {
                 None => self.0.count_evaluations(place, 1, acting.rate()),
@@ -276,7 +276,7 @@ fn target(target: &Target) -> mario_trace::Target<'_> {
     }
 }
 
-/// What an agent's instance handles, if it runs in another flavour than the default.
+/// The capacity of an agent's instance, if it runs in another flavour than the default.
 fn max_rate(agent: &Agent, population: &Population) -> Option<f64> {
     let is_other = agent.flavour() != FlavourIndex::DEFAULT;
     is_other.then(|| population.application(agent.application()).max_rate_in(agent.flavour()).value())
@@ -287,7 +287,7 @@ fn worth(value: Value) -> Worth {
     Worth { present, satisfied, served, latency_millionths, instances }
 }
 
-/// Tells what became of one agent, or of one operator's proposal.
+/// Records the outcome of one agent, or of one operator's proposal.
 fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
     match outcome {
         Outcome::Nop(agent) => cycle.nop(&population.instance(*agent)),
@@ -308,7 +308,7 @@ fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Popu
     }
 }
 
-/// What the owner of a node did to an instance there.
+/// The record of an owner's action on an instance.
 fn told<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::OwnerAct<'a> {
     let index = population.agent(act.agent).application();
     let kind = match act.kind {
@@ -323,7 +323,7 @@ fn told<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::Owner
     mario_trace::OwnerAct { instance, application, kind, reason: &act.reason }
 }
 
-/// Counts what became of agents and of operators' wishes.
+/// Counts the outcomes of agents and of operators' proposals.
 fn count(counts: &mut Counts<'_>, label: &Label, population: &Population) {
     for outcome in label.iter() {
         match &outcome {
@@ -359,7 +359,7 @@ fn count_judged(counts: &mut Counts<'_>, judged: &Judged, population: &Populatio
     counts.accepted(application, judged.proposal.operation, (node(judged.from), to), created);
 }
 
-/// The rule that speaks against something; `None` when it was accepted.
+/// The rule that inhibited an operation; `None` when it was accepted.
 fn rule_against(verdict: &CompactVerdict) -> Option<&'static str> {
     match verdict {
         CompactVerdict::Accepted => None,

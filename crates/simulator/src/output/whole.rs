@@ -1,17 +1,17 @@
-//! Files that are there whole or not at all: each is written beside its place and then renamed into it.
+//! Files that exist completely or not at all: each is written under a temporary name and then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Writes a file so that a reader sees the former content or all of the new one, even if the disk is full or the process is
-/// killed. Returns what `content` returns.
+/// Writes a file atomically: a reader sees the old content or all of the new one, even if the disk is full or the
+/// process is killed. Returns what `content` returns.
 ///
-/// A symbolic link stays one, and the permissions of a former file are kept. A device or a pipe is written to directly, and so
-/// is a file whose directory cannot be written to.
+/// A symbolic link stays one, and the permissions of an existing file are kept. A device or a pipe is written to
+/// directly, and so is a file whose directory cannot be written to.
 pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
-    /// Tells the unfinished files of one process apart.
+    /// Distinguishes the temporary files of one process.
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     // Renaming would also replace a file that must not be written to.
@@ -43,8 +43,8 @@ pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result
     }
 }
 
-/// Writes a file in the same way by way of the file `unfinished`, which is replaced if it is there. For directories that one
-/// process has to itself: what a killed process left unfinished is known by its name.
+/// Writes a file atomically through the temporary file `unfinished`, which is replaced if it exists. For directories
+/// that one process has to itself: the leftover of a killed process is recognised by its name.
 pub(super) fn write_beside<T>(
     path: &Path,
     unfinished: &Path,
@@ -66,14 +66,14 @@ fn finish<T>(
     content: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
     let result = content(&mut unfinished.file).and_then(|value| {
-        // Some systems tell only now that the disk is full.
+        // Some systems report only now that the disk is full.
         unfinished.file.sync_all()?;
         fs::rename(&unfinished.path, path).map(|()| value)
     });
     if result.is_err() {
         let _ = fs::remove_file(&unfinished.path);
     } else if let Some(directory) = path.parent() {
-        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
+        // Not every system lets a directory be opened; where it does, the new name is on disk after this.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
     result

@@ -7,7 +7,7 @@ use mario_scenario::{Metric, NodeIndex, Topology};
 use super::{Candidate, PathIndex, Paths, Trail};
 
 impl Paths {
-    /// Finds the nearest node that `is_wanted`, the first in the order of nodes of those that are equally near, and the path to it.
+    /// Finds the nearest node that `is_wanted`, the first in the order of nodes among equals, and the path to it.
     pub(crate) fn nearest_by(
         &mut self,
         topology: &Topology,

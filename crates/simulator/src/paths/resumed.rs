@@ -1,4 +1,4 @@
-//! Going on with paths that were saved.
+//! Restores stored paths.
 
 use mario_scenario::Topology;
 
@@ -10,7 +10,7 @@ impl Paths {
         self.all.len()
     }
 
-    /// Goes on with paths that were saved. Returns whether they can be those of a topology.
+    /// Restores stored paths. Returns whether they are consistent with a topology.
     #[must_use]
     pub(crate) fn resume(&mut self, topology: &Topology) -> bool {
         self.search = Search::new(topology.node_count());
@@ -31,7 +31,7 @@ impl Paths {
             && self.variants_lead_back()
     }
 
-    /// Whether each path comes up once among its variants, so that following them ends.
+    /// Whether each path occurs once among its variants, so that following them terminates.
     fn variants_lead_back(&self) -> bool {
         let mut is_led_to = vec![false; self.all.len()];
         self.all.iter().all(|path| {

@@ -1,4 +1,4 @@
-//! Asking the acceptance policies of nodes, and counting those that do not answer.
+//! Evaluates the acceptance policies of nodes, and counts failures.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use mario_scenario::NodeIndex;
 
 use crate::population::state::Population;
 
-/// What managers with acceptance policies of their own need to ask them. One for each thread.
+/// What it takes to evaluate acceptance policies. One for each thread.
 pub struct AcceptanceContext {
     machine: Machine,
     symbols: Arc<Symbols>,
     tally: AcceptanceCounts,
 }
 
-/// How often acceptance policies were asked, and how often one gave no valid answer.
+/// How often acceptance policies were evaluated, and how often one failed to give a valid answer.
 #[derive(Debug, Default)]
 pub struct AcceptanceCounts {
     /// How often one was asked.
     pub asked: u64,
     /// How often one failed, so that the manager inhibited the request, or its owner did nothing.
     pub failed: u64,
-    /// The first failure: the node, what was asked, and what happened.
+    /// The first failure: the node, the question, and the cause.
     pub first: Option<(NodeIndex, Asked, AcceptanceFailure)>,
 }
 
-/// What the acceptance policy of a node is asked.
+/// A question to the acceptance policy of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Asked {
     /// Whether it accepts a request.
     Request(Request),
-    /// What the owner wants of what runs on the node.
+    /// What the owner wants to do with the instances on the node.
     Initiative,
 }
 
@@ -51,7 +51,7 @@ impl AcceptanceContext {
         &self.symbols
     }
 
-    /// Counts a question, and returns the machine to ask it with.
+    /// Counts a question, and returns the machine to evaluate it with.
     pub(crate) fn asked(&mut self) -> &mut Machine {
         self.tally.asked += 1;
         &mut self.machine
@@ -69,7 +69,7 @@ impl AcceptanceContext {
 }
 
 impl Population {
-    /// Asks the acceptance policy of a node that has one.
+    /// Evaluates the acceptance policy of a node that has one.
     pub(crate) fn ask(
         &self,
         node: NodeIndex,
@@ -87,8 +87,8 @@ impl Population {
         })
     }
 
-    /// What the manager of a node may see now: what is on its node, what leaves in this cycle included, and what it has
-    /// promised in this cycle.
+    /// What the manager of a node may see now: what is on its node, including what leaves in this cycle, and what it
+    /// has reserved in this cycle.
     pub(crate) fn manager_view(
         &self,
         node: NodeIndex,
@@ -129,7 +129,7 @@ impl Population {
             let application = self.application(promise.application);
             let flavour = application.flavour(promise.body.flavour).map(|flavour| &flavour.id);
             match promise.agent {
-                // It will hold more where it is, and is in the view already.
+                // It will hold more where it is, and is already in the view.
                 Some(agent) if self.node(self.agent(agent).node).id() == here.id() => {}
                 Some(agent) => {
                     view.push_instance(&instance(agent, application));

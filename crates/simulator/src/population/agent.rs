@@ -36,7 +36,7 @@ pub struct Agent {
     pub(crate) is_unchanged: bool,
     /// Whether there is nothing in `extra` but a history.
     pub(crate) is_blank: bool,
-    /// The version of the links with which the target of its proposal was in reach.
+    /// The version of the links with which the target of its proposal was reachable.
     pub(crate) reached: Option<LinksVersion>,
     /// The position of its request in the queue for the next cycle, if it has one.
     pub(crate) pending_at: u32,
@@ -45,16 +45,16 @@ pub struct Agent {
 /// What only some agents know.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ExtraKnowledge {
-    /// The number drawn for its next evaluation, if its policy asks for randomness.
+    /// The number drawn for its next evaluation, if its policy uses randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered<Target>>,
-    /// What happened before, if its policy looks back and it has evaluated.
+    /// Its past, if its policy looks back and it has evaluated.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
     /// How its instance is run.
     pub(crate) body: Body,
-    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
-    /// Whether it looks back and has not evaluated since it was given its policy.
+    /// Whether it looks back and has not evaluated under its current policy.
     pub(crate) is_fresh: bool,
     /// That its instance will be evicted.
     pub(crate) notice: Option<Notice>,
@@ -76,7 +76,7 @@ pub struct Body {
     pub wakefulness: Wakefulness,
 }
 
-/// Whether an agent is there, and visited.
+/// Whether an agent exists, and is visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Activity {
     Awake,
@@ -125,7 +125,7 @@ impl Agent {
         }
     }
 
-    /// What its instance is a copy of.
+    /// The application of its instance.
     pub fn application(&self) -> ApplicationIndex {
         self.application
     }
@@ -160,7 +160,7 @@ impl Agent {
         self.rate
     }
 
-    /// The number drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
+    /// The number drawn for its evaluation, if its policy uses randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
         if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
@@ -184,7 +184,7 @@ impl Agent {
         self.body().wakefulness.is_asleep()
     }
 
-    /// Its instance is run in another way from now on.
+    /// Changes how its instance is run.
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
@@ -193,19 +193,19 @@ impl Agent {
         self.invalidate_cached_proposals();
     }
 
-    /// Whether a client request asked in vain, since its last evaluation, whether its instance may wake.
+    /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub fn is_wake_refused(&self) -> bool {
         !self.is_blank && self.extra.as_ref().is_some_and(|extra| extra.is_wake_refused)
     }
 
-    /// A client request asked in vain whether its instance, which sleeps, may wake.
+    /// A client request was not allowed to wake its sleeping instance.
     pub(crate) fn refuse_wake(&mut self) {
         if let Some(extra) = &mut self.extra {
             extra.is_wake_refused = true;
         }
     }
 
-    /// That its instance will be evicted from its node, if it was told.
+    /// The announcement of its instance's eviction, if there is one.
     pub fn notice(&self) -> Option<&Notice> {
         if self.is_blank { None } else { self.extra.as_ref()?.notice.as_ref() }
     }
@@ -222,12 +222,12 @@ impl Agent {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
-    /// What it remembers of what happened; `None` unless its policy looks back and it has evaluated.
+    /// Its past; `None` unless its policy looks back and it has evaluated.
     pub fn history(&self) -> Option<&History<RequestFact, Target>> {
         self.extra.as_ref()?.history.as_deref()
     }
 
-    /// How many evaluations it has made on its node.
+    /// The number of its evaluations on its node.
     pub fn age(&self) -> u32 {
         self.evaluations - self.history().map_or(0, |history| history.arrived)
     }
@@ -257,8 +257,8 @@ impl Agent {
         self.invalidate_cached_proposals();
     }
 
-    /// Counts an evaluation whose facts have been read, and forgets what the next one is not to see. The prototype's memory is
-    /// cleared after evaluations 1, 1 + every, 1 + 2 × every and so on have read their facts.
+    /// Counts an evaluation whose facts have been read, and expires what the next one must not see. The prototype's
+    /// memory is cleared after evaluations 1, 1 + every, 1 + 2 × every and so on have read their facts.
     pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {
@@ -316,7 +316,7 @@ impl Agent {
     pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
         let done = Remembered { evaluation: self.evaluations, operation, target };
-        // What was proposed under another policy is no part of what is remembered under this one.
+        // A proposal under another policy is not part of the memory under this one.
         let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
         let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
@@ -331,7 +331,7 @@ impl Agent {
             if let Some(history) = extra.history.as_mut() {
                 history.arrived = self.evaluations;
             }
-            // The manager of another node was not asked.
+            // The manager of the new node was not asked yet.
             extra.is_wake_refused = false;
             if extra.notice.take().is_some() {
                 self.is_blank = extra.is_blank();

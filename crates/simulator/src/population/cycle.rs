@@ -16,8 +16,8 @@ use crate::population::simulated_node::Promise;
 use crate::population::state::Population;
 
 impl Population {
-    /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of
-    /// the step.
+    /// Rule r1: proposals of operators and agents are judged, and all accepted ones are enacted. `label` becomes the
+    /// label of the step.
     ///
     /// The operators' deployments are judged first, in the order given, then the agents that have evaluated since the last
     /// cycle, in the order of their evaluations; `strategies` has other orders.
@@ -52,7 +52,7 @@ impl Population {
         label.enact_all(self.remembers_nothing, |action| self.enact(action));
     }
 
-    /// Reserves what an accepted proposal will take, where it leads to.
+    /// Reserves the hardware of an accepted proposal on its target.
     fn promise_accepted(&mut self, index: AgentIndex, proposal: &Proposal) {
         let agent = self.agent(index);
         let (own, application, body) = (agent.node, agent.application, agent.body());
@@ -69,8 +69,8 @@ impl Population {
         self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
     }
 
-    /// How an agent's instance will be run after an adapt, a sleep or a wake, and what hardware that changes; `None` for other
-    /// operations.
+    /// How an agent's instance will be run after an adapt, a sleep or a wake, and the change of hardware; `None` for
+    /// other operations.
     pub(crate) fn own_change(
         &self,
         index: AgentIndex,
@@ -115,7 +115,7 @@ impl Population {
         Ok((Body { flavour, ..body }, change))
     }
 
-    /// What an operation that concerns the own node alone takes there; `None` for nothing.
+    /// The additional hardware of an operation that concerns only the own node; `None` for none.
     pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
         match self.own_change(index, proposal) {
             None => Ok(None),
@@ -123,7 +123,8 @@ impl Population {
         }
     }
 
-    /// A client request reached an instance that sleeps: its manager says whether it may wake. Accepted, it is awake from now on.
+    /// A client request reached a sleeping instance: its manager decides whether it may wake. If accepted, it is awake
+    /// from now on.
     pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let verdict = self.judge_own(index, &proposal, context);
@@ -134,7 +135,7 @@ impl Population {
         verdict
     }
 
-    /// What the manager of an agent's own node says to an operation that concerns no other.
+    /// The verdict of the manager of an agent's own node on an operation that concerns no other.
     fn judge_own(&self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         let own = self.agent(index).node;
         let arrives = match self.taken(index, proposal) {
@@ -146,7 +147,7 @@ impl Population {
         self.with_needed(verdict, index, arrives)
     }
 
-    /// A verdict for want of room on something that needs another amount than an instance of the application does when it begins.
+    /// A verdict for lack of hardware on an operation that needs another amount than a new instance of the application.
     pub(crate) fn with_needed(
         &self,
         verdict: CompactVerdict,
@@ -163,8 +164,8 @@ impl Population {
         }
     }
 
-    /// What the managers concerned say to a proposal: first that of the agent's own node, then that of the target. Neither knows
-    /// what the other would say, as on nodes that exchange messages.
+    /// The verdict of the managers concerned on a proposal: first that of the agent's own node, then that of the
+    /// target. Neither knows the other's verdict, as on nodes that exchange messages.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         if !proposal.operation.asks_for_place() {
             return self.judge_own(index, proposal, context);
@@ -185,7 +186,7 @@ impl Population {
         self.with_needed(verdict, index, needed)
     }
 
-    /// What the manager of a node says to a request.
+    /// The verdict of the manager of a node on a request.
     pub(crate) fn judge_at(
         &self,
         node: NodeIndex,
@@ -208,7 +209,7 @@ impl Population {
         }
     }
 
-    /// What the acceptance policy of a node says to a proposal, if it has one.
+    /// The verdict of the acceptance policy of a node on a proposal, if it has one.
     pub(crate) fn consent(
         &self,
         node: NodeIndex,
@@ -239,12 +240,13 @@ impl Population {
         })
     }
 
-    /// What the manager of a node says to something that needs this much, by its availability and hardware alone.
+    /// The verdict of the manager of a node on a need of hardware, by its availability and hardware alone.
     pub(crate) fn judge_room(&self, node: NodeIndex, needed: Hardware) -> CompactVerdict {
         self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || Ok(()))
     }
 
-    /// Whether an agent may aim at a node. That is so until the agent proposes something else, or links change.
+    /// Whether an agent may aim at a node. The result is valid until the agent proposes something else, or links
+    /// change.
     pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {
@@ -258,7 +260,7 @@ impl Population {
         is_in_reach
     }
 
-    /// The proposal of an agent in the words of the domain.
+    /// The proposal of an agent as a `Request` of the domain.
     pub fn request(&self, index: AgentIndex, proposal: &Proposal) -> Request {
         let agent = self.agent(index);
         let target = match &proposal.target {
@@ -288,7 +290,7 @@ impl Population {
         CompactVerdict::Inhibited(Box::new(Inhibition { node: self.node(own).id().clone(), rule }))
     }
 
-    /// A verdict on an instance of an application in the words of the domain.
+    /// A verdict on an instance of an application as a `Verdict` of the domain.
     pub fn verdict(&self, verdict: &CompactVerdict, application: ApplicationIndex) -> Verdict {
         match verdict {
             CompactVerdict::Accepted => Verdict::Accepted,

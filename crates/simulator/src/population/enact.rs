@@ -1,4 +1,4 @@
-//! What is accepted becomes true.
+//! Enacts accepted operations.
 
 use mario_colony::rules::HardwareChange;
 use mario_domain::AgentOperation;
@@ -11,7 +11,7 @@ use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
 use crate::population::state::Population;
 
 impl Population {
-    /// Enacts what an entry of a label says. An inhibited request changes nothing but the memory of the agent that asked.
+    /// Enacts an entry of a label. An inhibited request changes only the memory of its agent.
     pub(crate) fn enact(&mut self, action: Action<'_>) {
         match action {
             Action::Remember(request) => self.remember(request.agent(), request.proposal()),
@@ -44,7 +44,7 @@ impl Population {
         agent.remember(proposal.operation, proposal.target, self.memory, cycles);
     }
 
-    /// Performs an accepted operation. Returns the agent that appears by it.
+    /// Performs an accepted operation. Returns the agent that it creates.
     fn perform(&mut self, index: AgentIndex, proposal: &Proposal) -> Option<AgentIndex> {
         if !self.only_counts() {
             let agent = &mut self.agents[index.position()];
@@ -80,7 +80,7 @@ impl Population {
         }
     }
 
-    /// An instance is run in another way from now on: in another flavour, asleep or awake.
+    /// Changes how an instance is run: in another flavour, asleep or awake.
     pub(crate) fn run_as(&mut self, index: AgentIndex, body: Body, change: HardwareChange) {
         self.unpark_later(index);
         self.agents[index.position()].set_body(body);

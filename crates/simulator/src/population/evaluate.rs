@@ -1,4 +1,4 @@
-//! One evaluation: an agent's knowledge base put together, and its policy asked.
+//! One evaluation: builds an agent's knowledge base, and evaluates its policy.
 
 use mario_colony::rules::{History, Remembered, Situation, know, visible};
 use mario_domain::{AgentOperation, Capacity, Fact, Wakefulness};
@@ -16,7 +16,7 @@ use crate::population::state::Population;
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
-    /// Whether the facts hold what was drawn for one agent alone.
+    /// Whether the facts include a number drawn for one agent.
     has_drawn: bool,
 }
 
@@ -33,14 +33,14 @@ impl Evaluator {
         Evaluator { decider: Decider::new(engine), facts, has_drawn: false }
     }
 
-    /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
-    /// the same time.
+    /// The decision of an agent's policy on its current knowledge. Changes nothing, so any number of threads can call
+    /// it concurrently.
     pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: Wanted) -> &Decision {
         let instance = self.gather(population, agent);
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
-    /// What the agent whose policy was asked last knew.
+    /// The knowledge base of the last evaluation.
     pub fn facts(&self) -> &KnowledgeBase {
         &self.facts
     }
@@ -53,12 +53,12 @@ impl Evaluator {
     }
 }
 
-/// What is the case around an agent of the population.
+/// The surroundings of an agent of the population.
 struct Around<'a> {
     population: &'a Population,
     index: AgentIndex,
     agent: &'a Agent,
-    /// Whether the facts of the agent before hold what was drawn for it.
+    /// Whether the facts of the previous agent include a drawn number.
     had_drawn: bool,
 }
 
@@ -140,7 +140,7 @@ impl Situation for Around<'_> {
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
         let population = self.population;
-        // Facts about applications are the same for all agents, and there already.
+        // Facts about applications are the same for all agents, and already there.
         (population.has_node_facts || self.had_drawn).then(|| {
             let near = std::iter::once(&self.agent.node).chain(population.node(self.agent.node).neighbours());
             let about_nodes = near.filter_map(|node| population.node_facts.get(node.position())).flatten();
@@ -150,12 +150,12 @@ impl Situation for Around<'_> {
 }
 
 impl Population {
-    /// Whether what its policy says to an agent can be told to others who know the same.
+    /// Whether the decision of an agent can be shared with others of the same knowledge.
     pub fn is_plain(&self, agent: AgentIndex, decision: &Decision) -> bool {
         is_plain(self.policy(self.agent(agent).policy()), decision)
     }
 
-    /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
+    /// The proposal of an agent, given the decision of its policy: the first solution, if it is an operation.
     pub fn proposal(&self, agent: AgentIndex, decision: &Decision) -> Option<Proposal> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
         let has_target = proposal.operation.has_target();
@@ -163,7 +163,7 @@ impl Population {
         Some(Proposal { operation: proposal.operation, target })
     }
 
-    /// What a target that the policy of an agent wrote for an operation means.
+    /// The meaning of a target that the policy of an agent wrote for an operation.
     pub fn target(&self, agent: AgentIndex, operation: AgentOperation, written: Constant) -> Target {
         if operation.asks_for_flavour() {
             return self.names.find_flavour(written);
@@ -171,8 +171,8 @@ impl Population {
         self.names.find(written, self.node(self.agent(agent).node).neighbours())
     }
 
-    /// What an agent remembers, as its facts show it. With sliding memory, in standard order and without repeats; in the
-    /// order of the refusals, repeats included, with the prototype's.
+    /// The memory of an agent, as its facts show it. With sliding memory, in standard order and without repeats; with
+    /// the prototype's, in the order of the inhibitions, repeats included.
     pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered<Target>> {
         match self.memory {
             _ if agent.remembered().is_empty() => Vec::new(),

@@ -6,11 +6,11 @@ use mario_scenario::indices;
 use serde::{Deserialize, Serialize};
 
 indices! {
-    /// Which agent, in the order of creation. Never used again after the agent is gone.
+    /// The index of an agent, in the order of creation. Never reused.
     pub AgentIndex;
 }
 
-/// Which state the links are in. Changes whenever a node has other neighbours than before.
+/// The version of the links. Changes whenever the neighbours of a node change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct LinksVersion(NonZeroU32);
 

@@ -7,12 +7,12 @@ use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
 /// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
 ///
-/// Nearly all agents propose nothing, or ask for a place on a full node. Both are written in a few bytes: in a large population
-/// a label is longer than what a cycle reads otherwise.
+/// Nearly all agents propose nothing, or a place on a full node. Both are stored in a few bytes: in a large population
+/// a label is longer than all other data that a cycle reads.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Label {
     entries: Vec<Entry>,
-    /// Where those are that changed something.
+    /// The positions of accepted entries.
     accepted: Vec<u32>,
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
@@ -25,12 +25,12 @@ enum Entry {
     Nop(AgentIndex),
     /// Inhibited, because the node that the target means is full.
     FullNode(PlaceRequest),
-    /// At this position of all that was judged.
+    /// At this position of the judged list.
     Judged(u32),
     Deployed(u32),
 }
 
-/// What is left to do for an entry.
+/// What remains to be done for an entry.
 pub(crate) enum Action<'a> {
     Remember(PlaceRequest),
     Judged(&'a mut Judged),
@@ -43,28 +43,27 @@ impl Label {
         Label::default()
     }
 
-    /// How much was judged one by one.
+    /// The number of individually judged entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was judged one by one.
+    /// Whether nothing was judged individually.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What agents of each application did at whom nobody looked, besides those that were judged one by one; nothing when
-    /// there are none.
+    /// The outcomes of parked agents by application, beside those judged individually; empty if there are none.
     pub fn parked(&self) -> &[ParkedCounts] {
         &self.parked
     }
 
-    /// What was judged one by one, in the order judged.
+    /// The individually judged entries, in the order judged.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Outcome> {
         self.entries.iter().map(|entry| self.outcome(*entry))
     }
 
-    /// What was accepted, in the order judged.
+    /// The accepted entries, in the order judged.
     pub fn accepted(&self) -> impl Iterator<Item = Outcome> {
         self.accepted.iter().map(|position| self.outcome(self.entries[*position as usize]))
     }
@@ -130,7 +129,7 @@ impl Label {
         self.action(entry)
     }
 
-    /// Does what is left to do, in the order judged: for all entries, or for what was accepted.
+    /// Performs the remaining actions in the order judged: for all entries, or for the accepted ones.
     pub(crate) fn enact_all(&mut self, remembers_nothing: bool, mut act: impl FnMut(Action<'_>)) {
         let count = if remembers_nothing { self.accepted.len() } else { self.entries.len() };
         for position in 0..count {

@@ -1,4 +1,4 @@
-//! How policies call the things in the tables.
+//! The names of the table entries in policies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::population::proposal::Target;
 pub(crate) struct Names {
     symbols: Arc<Symbols>,
     nodes: Vec<Constant>,
-    /// The places of the nodes in the standard order of terms, `self` among them.
+    /// The positions of the nodes in the standard order of terms, `self` among them.
     ranks: Vec<u32>,
     own_rank: u32,
     by_id: BTreeMap<Id, NodeIndex>,
@@ -83,7 +83,7 @@ impl Names {
         }
     }
 
-    /// The place of a neighbour in the standard order of terms.
+    /// The position of a neighbour in the standard order of terms.
     pub(crate) fn rank(&self, neighbour: Neighbour) -> u32 {
         match neighbour {
             Neighbour::Own => self.own_rank,
@@ -104,7 +104,7 @@ impl Names {
         }
     }
 
-    /// What a node that a policy wrote as a target means.
+    /// The node that a policy wrote as a target.
     pub(crate) fn find(&self, written: Constant, likely: &[NodeIndex]) -> Target {
         if written == self.own {
             return Target::Own;
@@ -119,7 +119,7 @@ impl Names {
         }
     }
 
-    /// What a flavour that a policy wrote as a target means.
+    /// The flavour that a policy wrote as a target.
     pub(crate) fn find_flavour(&self, written: Constant) -> Target {
         self.id(written).map_or(Names::nothing(), |id| Target::Flavour(Box::new(id.into())))
     }
@@ -132,12 +132,12 @@ impl Names {
         }
     }
 
-    /// The empty name has no id; what stands in for it must not be taken for something that has that id.
+    /// The empty name has no id; its placeholder must not be mistaken for an object with that id.
     fn nothing() -> Target {
         Target::Unknown(Box::new(NodeId::number(0)))
     }
 
-    /// The term that a target is in a fact, for ordering.
+    /// The term of a target in a fact, for ordering.
     pub(crate) fn target_order(&self, target: &Target) -> Id {
         match self.target(target) {
             Value::Integer(number) => Id::number(number),

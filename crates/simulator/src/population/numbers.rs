@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Numbers {
     /// The next one.
     pub next: i64,
-    /// How many a new instance takes; the first of them is its id.
+    /// The number of ids that a new instance takes; the first of them is its id.
     pub per_instance: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Owners of nodes who want something of what runs there.
+//! Owners of nodes who evict or shrink instances there.
 
 use mario_colony::Availability;
 use mario_colony::rules::{self, Notice, Present};
@@ -12,7 +12,7 @@ use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// Which nodes have owners with initiative, and how much notice these give.
+/// The nodes with owners with initiative, and the notice that these give.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     /// In the order of all nodes.
@@ -21,7 +21,8 @@ pub(crate) struct Owners {
     pub(crate) notice: u32,
 }
 
-/// What the owner of a node did after a cycle, in this order: evictions that were due, then shrinks, then announcements.
+/// The actions of a node's owner after a cycle, in this order: evictions that were due, then shrinks, then
+/// announcements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnerActs {
     /// The node.
@@ -30,14 +31,14 @@ pub struct OwnerActs {
     pub acts: Vec<OwnerAct>,
 }
 
-/// What the owner of a node did to an instance there.
+/// The action of a node's owner on an instance there.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnerAct {
     /// The agent of the instance.
     pub agent: AgentIndex,
     /// What.
     pub kind: OwnerActKind,
-    /// Why, as the owner's policy said it; of an eviction, when it was announced.
+    /// The reason, as stated by the owner's policy; for an eviction, when it was announced.
     pub reason: String,
 }
 
@@ -58,8 +59,8 @@ impl Population {
         !self.owners.nodes.is_empty()
     }
 
-    /// The owners of nodes act on what runs there, once all that was accepted in a cycle is enacted: who has had its last
-    /// evaluation is evicted; then each owner is asked what it wants.
+    /// The owners of nodes act, once all operations accepted in a cycle are enacted: instances whose agents have had
+    /// their last evaluation are evicted; then each owner's policy is evaluated.
     pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
         let nodes = std::mem::take(&mut self.owners.nodes);
         let acts = nodes.iter().filter_map(|node| {
@@ -84,7 +85,7 @@ impl Population {
         acts
     }
 
-    /// Evicts those on a node who have had their last evaluation, in the order of their arrival.
+    /// Evicts the instances on a node whose agents have had their last evaluation, in the order of their arrival.
     fn evict_due(&mut self, node: NodeIndex) -> Vec<OwnerAct> {
         let mut acts = Vec::new();
         let notices = self.node(node).agents().iter().map(|agent| (*agent, self.agent(*agent).notice()));

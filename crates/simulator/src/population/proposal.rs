@@ -1,4 +1,4 @@
-//! What is asked for, in the short form of the tables.
+//! Proposals and verdicts, in the compact form of the tables.
 
 use mario_domain::{AgentOperation, Capacity, FlavourId, Inhibition, NodeId};
 use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
@@ -11,7 +11,7 @@ use crate::population::index::AgentIndex;
 pub struct Proposal {
     /// Which operation.
     pub operation: AgentOperation,
-    /// Where to, as the policy wrote it, or to which flavour. The own node for an operation without a target.
+    /// The target, as the policy wrote it, or the flavour. The own node for an operation without a target.
     pub target: Target,
 }
 
@@ -45,7 +45,7 @@ impl From<&Deploy> for Deployment {
     }
 }
 
-/// What became of one agent, or of one operator's proposal, in a cycle.
+/// The outcome of one agent, or of one operator's proposal, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// The agent proposed nothing.
@@ -56,18 +56,18 @@ pub enum Outcome {
     Deployed(Deployed),
 }
 
-/// What an operator asked for and what became of it.
+/// An operator's deployment and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployed {
     /// What was asked for.
     pub deployment: Deployment,
-    /// What the manager of the node said.
+    /// The verdict of the node's manager.
     pub verdict: CompactVerdict,
     /// The new agent, if it was accepted.
     pub created: Option<AgentIndex>,
 }
 
-/// A proposal and what became of it.
+/// A proposal and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
     /// Who proposed it.
@@ -78,12 +78,13 @@ pub struct Judged {
     pub from: NodeIndex,
     /// What the managers concerned said.
     pub verdict: CompactVerdict,
-    /// The agent that appeared, if one did: a replica, or the migrated instance where that is a new agent.
+    /// The agent that was created, if one was: a replica, or the migrated instance where that is a new agent.
     pub created: Option<AgentIndex>,
 }
 
-/// What managers said. Nearly all inhibitions are for want of room, and there may be one for each agent in each cycle, so
-/// that one has a short form; [`Population::verdict`](crate::population::Population::verdict) returns the long form of each.
+/// The verdict of managers. Nearly all inhibitions are for lack of hardware, and there may be one for each agent in
+/// each cycle, so that one has a short form; [`Population::verdict`](crate::population::Population::verdict) returns
+/// the long form of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CompactVerdict {
     /// It may be done.
@@ -92,7 +93,7 @@ pub enum CompactVerdict {
     NoRoom {
         /// The node.
         node: NodeIndex,
-        /// What it had free when it was asked.
+        /// Its free hardware at that moment.
         free: Capacity,
     },
     /// Any other rule speaks against it.
@@ -107,7 +108,7 @@ impl CompactVerdict {
 }
 
 impl Target {
-    /// The node that it means for an instance on `own`, if it means one.
+    /// The node that it denotes for an instance on `own`, if any.
     pub fn resolve(&self, own: NodeIndex) -> Option<NodeIndex> {
         match self {
             Target::Own => Some(own),

@@ -1,4 +1,4 @@
-//! What of a population goes into a checkpoint, and is restored from it.
+//! The part of a population that is stored in a checkpoint, and restored from it.
 
 use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct SavedPopulation {
 }
 
 impl Population {
-    /// All that changes during a run. What the population was made with is not part of it.
+    /// Everything that changes during a run, without the configuration of the population.
     pub fn saved(&self) -> impl Serialize + '_ {
         // A new field does not compile until it is decided here whether it is saved.
         let Population {
@@ -58,8 +58,8 @@ impl Population {
         (numbers, nodes, agents, instances, pending, links_version, parked, to_unpark)
     }
 
-    /// Restores a saved population; `self` must be made with the same configuration. Returns whether what was saved can be the
-    /// state of such a population.
+    /// Restores a stored population; `self` must have the same configuration. Returns whether the stored state is valid
+    /// for such a population.
     #[must_use]
     pub fn restore(&mut self, saved: SavedPopulation) -> bool {
         let SavedPopulation { numbers, nodes, agents, instances, pending, links_version, parked, to_unpark } = saved;
@@ -82,7 +82,7 @@ impl Population {
         self.holds_together()
     }
 
-    /// Whether agents and nodes agree: each living agent is on one node, and takes its hardware there.
+    /// Whether agents and nodes agree: each living agent is on one node, and holds its hardware there.
     fn holds_together(&self) -> bool {
         let count = self.agents.len();
         if u32::try_from(count).is_err() {

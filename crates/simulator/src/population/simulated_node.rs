@@ -1,4 +1,4 @@
-//! The nodes of a population: each with its manager, and with what else a table of all nodes keeps of it.
+//! The nodes of a population: each with its manager, and further data for the table of all nodes.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ pub struct SimulatedNode {
     /// Inline, unless there are more than in most infrastructures.
     neighbours: SmallVec<[NodeIndex; 6]>,
     agents: SmallVec<[AgentIndex; 2]>,
-    /// Part of the scenario, so it is not saved with what changes.
+    /// Part of the scenario, so it is not stored in checkpoints.
     #[serde(skip)]
     pub(crate) acceptance: Option<Arc<Acceptance>>,
 }
 
-/// What a manager has accepted in this cycle and is not on its node yet.
+/// An operation that a manager has accepted in this cycle and that is not enacted yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Promise {
     /// The application of the instance.
     pub application: ApplicationIndex,
-    /// The agent that migrates, or whose instance will hold more where it is; `None` for a replica and for a deploy, which get
-    /// their ids when they are there.
+    /// The agent that migrates, or whose instance will hold more where it is; `None` for a replica and for a deploy,
+    /// which get their ids when they are enacted.
     pub agent: Option<AgentIndex>,
     /// How the instance will be run.
     pub body: Body,
 }
 
 impl SimulatedNode {
-    /// A node with nothing on it. Without an acceptance policy of its own it accepts whatever fits.
+    /// An empty node. Without an acceptance policy of its own it accepts whatever fits.
     pub fn new(
         id: NodeId,
         capacity: Capacity,
@@ -87,8 +87,8 @@ impl SimulatedNode {
         if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
-    /// An instance is here now; its manager has accepted it. Returns whether agents here see a difference: unbounded hardware
-    /// is as unbounded as before.
+    /// An accepted instance arrives. Returns whether agents here see a difference: they do not if the hardware is
+    /// unbounded.
     pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let before = self.manager.free();
         self.manager.take(needed).expect("only what fits is accepted");
@@ -96,7 +96,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// An instance is no longer here. Returns whether agents here see a difference.
+    /// An instance departs. Returns whether agents here see a difference.
     pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
         self.agents.remove(position);
@@ -113,7 +113,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// Returns whether these are others than before.
+    /// Returns whether the neighbours have changed.
     pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
         let are_others = *self.neighbours != *neighbours;
         if are_others {
@@ -128,13 +128,13 @@ impl SimulatedNode {
         self.id() == other.id() && self.manager.capacity() == other.manager.capacity()
     }
 
-    /// Whether what is free is what its agents leave, who need this much each, and nothing is reserved.
+    /// Whether its free hardware is consistent with its agents, who need this much each, and nothing is reserved.
     pub(crate) fn holds_together(&self, needed: impl Fn(&AgentIndex) -> Hardware) -> bool {
         let free = self.agents.iter().try_fold(self.manager.capacity(), |free, agent| free.take(needed(agent)));
         free == Some(self.manager.free()) && self.manager.reservations().is_empty()
     }
 
-    /// The node is gone, and everything on it. Returns the agents that were there.
+    /// The node goes down, with everything on it. Returns the agents that were there.
     pub(crate) fn take_down(&mut self) -> Vec<AgentIndex> {
         self.manager.set_availability(Availability::Down);
         self.manager.clear();

@@ -37,7 +37,7 @@ pub struct Population {
     pub(crate) instances: Vec<i64>,
     /// The agents that have evaluated since the last cycle, in the order of evaluation.
     pub(crate) pending: Vec<PendingRequest>,
-    /// Changes whenever a node has other neighbours than before.
+    /// Changes whenever the neighbours of a node change.
     pub(crate) links_version: LinksVersion,
     /// Whether any node has an acceptance policy of its own.
     pub(crate) has_acceptances: bool,
@@ -46,23 +46,23 @@ pub struct Population {
 
     // What follows is for `layers`.
     pub(crate) full_nodes: FullNodes,
-    /// Whether no policy lets its agents remember what was inhibited.
+    /// Whether no policy lets its agents remember inhibitions.
     pub(crate) remembers_nothing: bool,
-    /// Whether any policy looks back at what happened, any agent counts the evaluations that an owner leaves it, or any instance
-    /// may sleep.
+    /// Whether any policy looks back, any agent counts the evaluations that an owner leaves it, or any instance may
+    /// sleep.
     pub(crate) past: PastUse,
     /// Whether any instance can be run in more than one way.
     pub(crate) body_use: BodyUse,
     /// For each application, the proposals of parked agents since the last cycle; empty if there are none.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
-    /// Parked agents to whom something is new.
+    /// Parked agents that must be unparked.
     pub(crate) to_unpark: Vec<AgentIndex>,
     /// Nodes that were full and, at some moment of this cycle, were not.
     pub(crate) freed: Vec<NodeIndex>,
 }
 
-/// Whether an evaluation leaves more behind than its number and what was inhibited.
+/// Whether an evaluation changes more than its count and the memory of inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
     /// No policy looks back, no owner has initiative, and no application sleeps.
@@ -71,7 +71,7 @@ pub(crate) enum PastUse {
     Used,
 }
 
-/// In what ways instances can be run, beside the one that every application has.
+/// The ways in which instances can be run, beside the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BodyUse {
     /// Some application has flavours.
@@ -86,7 +86,7 @@ pub struct PopulationConfig {
     pub arbitration: Arbitration,
     /// How long agents remember.
     pub memory: Memory,
-    /// How many evaluations an agent has left when the owner of its node announces its eviction.
+    /// The number of evaluations that an agent has left when the owner of its node announces its eviction.
     pub notice: u32,
     /// The numbers of instances.
     pub numbers: Numbers,
@@ -112,7 +112,7 @@ pub enum ContextChange<'a> {
         /// All its facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
-    /// A number was drawn for an agent whose policy asks for randomness.
+    /// A number was drawn for an agent whose policy uses randomness.
     Random {
         /// The agent.
         agent: AgentIndex,
@@ -126,9 +126,9 @@ pub enum ContextChange<'a> {
         /// All its neighbours, in the order in which its agents see them.
         neighbours: &'a [NodeIndex],
     },
-    /// A node announces that it will go.
+    /// A node announces that it will leave.
     Leaving(NodeIndex),
-    /// A node is gone, and all that was on it.
+    /// A node is down, with all that was on it.
     Down(NodeIndex),
     /// A node is there, empty.
     Up(NodeIndex),
@@ -189,7 +189,7 @@ impl Population {
         &self.agents[agent.position()]
     }
 
-    /// The number of agents that have ever been.
+    /// The number of agents that have ever existed.
     pub fn agent_count(&self) -> usize {
         self.agents.len()
     }
@@ -214,12 +214,12 @@ impl Population {
         &self.policies[policy.position()]
     }
 
-    /// The number of agents that wait for the next cycle, those with nothing to ask included.
+    /// The number of agents that wait for the next cycle, including those without a proposal.
     pub fn pending_count(&self) -> usize {
         self.pending.len() + self.parked.iter().map(|parked| parked.count() as usize).sum::<usize>()
     }
 
-    /// The place of a neighbour in the standard order of terms.
+    /// The position of a neighbour in the standard order of terms.
     pub fn rank(&self, neighbour: Neighbour) -> u32 {
         self.names.rank(neighbour)
     }
@@ -236,7 +236,7 @@ impl Population {
         if agent.is_blank { application.hardware } else { held_by(application, agent.body()) }
     }
 
-    /// What one instance of an application needs when it begins.
+    /// The hardware of a new instance of an application.
     pub(crate) fn needed(&self, application: ApplicationIndex) -> Hardware {
         self.applications[application.position()].hardware
     }
@@ -267,15 +267,15 @@ impl Population {
         Vec::new()
     }
 
-    /// An agent proposes this, and waits for the next cycle. What has no target concerns its own instance, whatever target came with
-    /// it. `basis` says whether the agent would propose something else if something else had happened before.
+    /// An agent proposes this, and waits for the next cycle. An operation without a target concerns its own instance,
+    /// whatever target came with it. `basis` says whether the proposal depends on the agent's past.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
             && !proposal.operation.has_target()
         {
             proposal.target = Target::Own;
         }
-        // A request for a full node will be repeated: whether the node is in reach is found out once.
+        // A proposal of a full node will be repeated: whether the node is reachable is checked once.
         let place = proposal.as_ref().and_then(|proposal| {
             let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
             Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))
@@ -287,7 +287,7 @@ impl Population {
         self.repeat_proposal(agent);
     }
 
-    /// An agent proposes what it proposed last, and waits for the next cycle.
+    /// An agent repeats its last proposal, and waits for the next cycle.
     pub fn repeat_proposal(&mut self, index: AgentIndex) {
         let only_counts = self.only_counts();
         let agent = &mut self.agents[index.position()];
@@ -304,7 +304,7 @@ impl Population {
         self.enqueue(index);
     }
 
-    /// Whether an evaluation leaves nothing behind but its number.
+    /// Whether an evaluation changes nothing but its count.
     pub(crate) fn only_counts(&self) -> bool {
         self.remembers_nothing && self.past == PastUse::Unused
     }
@@ -347,7 +347,7 @@ impl Population {
         self.arrives(index, to, needed);
     }
 
-    /// Changes a node, and what follows from it.
+    /// Changes a node, and everything derived from it.
     pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
         let changing = &mut self.nodes[node.position()];
         let changed = change(changing);
@@ -373,7 +373,7 @@ impl Population {
         }
     }
 
-    /// An agent's instance holds another amount of hardware, where it is.
+    /// An agent's instance holds another amount of hardware on its node.
     pub(crate) fn change_held(&mut self, index: AgentIndex, change: HardwareChange) {
         let node = self.agent(index).node;
         if self.change_node(node, |node| node.changes(change)) {
@@ -402,7 +402,7 @@ impl Population {
     }
 }
 
-/// What an instance of an application that is run like this holds of its node.
+/// The hardware that an instance of an application holds when run like this.
 fn held_by(application: &Application, body: Body) -> Hardware {
     application.held_in(body.flavour, body.wakefulness)
 }

@@ -1,5 +1,5 @@
-//! Other ways to judge than rule r1: the prototype's, and a planner's that sees the whole infrastructure. Nodes by themselves
-//! cannot do either.
+//! Alternatives to rule r1: the prototype's arbitration, and that of a planner that sees the whole infrastructure.
+//! Neither is possible for nodes by themselves.
 
 mod central;
 mod sequential;

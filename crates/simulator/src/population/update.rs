@@ -7,7 +7,7 @@ use crate::population::agent::Agent;
 use crate::population::state::Population;
 
 impl Population {
-    /// The agents of an application follow another policy from now on. They remember nothing of the time before.
+    /// The agents of an application switch to another policy. Their memory is cleared.
     pub fn set_policy(&mut self, application: ApplicationIndex, policy: PolicyIndex) {
         let looks_back = !self.policy(policy).remembers().is_nothing();
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application && agent.is_alive()) {

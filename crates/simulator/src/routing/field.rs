@@ -1,7 +1,7 @@
-//! How far every node is from the nearest instance of one application, and where its messages go on to.
+//! The distance field of one application: for every node, the distance to the nearest instance, and the next hop.
 //!
-//! Kept up to date as instances come and go: what it costs is the region in which an instance is, or was, among the nearest.
-//! Cells in that region become stale: their routes are to be found anew.
+//! Updated incrementally as instances come and go: the cost depends on the region in which an instance is, or was,
+//! among the nearest. Cells in that region become stale: their routes must be computed again.
 
 mod by_hops;
 mod by_latency;
@@ -15,41 +15,41 @@ use super::CellIndex;
 use crate::paths::{Candidate, Paths, Trail};
 use crate::population::AgentIndex;
 
-/// What is known of every node for one application; nothing at all before the first instance or cell.
+/// The entries of all nodes for one application; empty before the first instance or cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Field {
     spots: Vec<Spot>,
 }
 
-/// What is known of one node. All of it is needed together, so it is in one place.
+/// The entry of one node. All of it is needed together, so it is in one place.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Spot {
-    /// How far the nearest instance is; infinite where none can be reached.
+    /// The distance to the nearest instance; infinite where none is reachable.
     distance: f64,
     onward: Onward,
     mark: Mark,
 }
 
-/// How a message goes on to the nearest instance: the number of the only link that leads nearer, or of the only instance that
-/// is here, or one of the constants. It is found with the distance where that is easy, else when somebody asks.
+/// The next hop to the nearest instance: the number of the only link that leads nearer, or of the only instance here,
+/// or one of the constants. It is computed with the distance where that is easy, else on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Onward(u32);
 
 impl Onward {
     const UNKNOWN: Onward = Onward(u32::MAX);
-    /// More than one way is equally short.
+    /// Several next hops are equally near.
     const SEVERAL: Onward = Onward(u32::MAX - 1);
     /// The nearest instances are here, and nowhere else.
     const HERE: Onward = Onward(u32::MAX - 2);
 }
 
-/// The cell of a node, with the highest bit set while its routes are to be found.
+/// The cell of a node, with the highest bit set while its routes are stale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Mark(u32);
 
 impl Mark {
     const STALE: u32 = 1 << 31;
-    /// There is no cell, so none that could become stale.
+    /// There is no cell.
     const NOBODY: Mark = Mark(u32::MAX);
 }
 
@@ -58,7 +58,7 @@ impl Mark {
 pub(super) enum Destination {
     /// No instance can be reached.
     Nowhere,
-    /// All to one node, by one way. The instance is told if it is known to be the only one there.
+    /// All to one node, on one path. With the instance, if it is known to be the only one there.
     One(NodeIndex, Option<AgentIndex>),
     /// There are several equally short ways.
     Several,
@@ -72,7 +72,7 @@ pub(super) struct Ground<'a> {
     pub(super) metric: Metric,
 }
 
-/// Memory for the searches of all fields.
+/// Scratch memory for the searches of all fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frontier {
     by_hops: by_hops::Levels,
@@ -83,7 +83,7 @@ pub(super) struct Frontier {
 impl Spot {
     const EMPTY: Spot = Spot { distance: f64::INFINITY, onward: Onward::UNKNOWN, mark: Mark::NOBODY };
 
-    /// The routes of the cell, if there is one, are to be found anew.
+    /// Marks the routes of the cell, if there is one, as stale.
     #[inline]
     fn forget(&mut self, stale: &mut Vec<CellIndex>) {
         if self.mark.0 < Mark::STALE {
@@ -94,7 +94,7 @@ impl Spot {
 }
 
 impl Ground<'_> {
-    /// The nodes that a message can come from in one hop. All links have both directions.
+    /// The nodes that are one hop away. All links have both directions.
     #[inline]
     fn around(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         self.links_around(node).map(|(_, to)| to)
@@ -106,7 +106,7 @@ impl Ground<'_> {
         self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link))
     }
 
-    /// The same with how far they are. Links are as long in both directions.
+    /// The same with their distances. Links have the same length in both directions.
     fn before(&self, node: NodeIndex) -> impl Iterator<Item = (NodeIndex, f64)> {
         let links = self.topology.links_from(node).filter(|(link, _)| self.paths.carries(*link));
         links.map(|(_, link)| (link.to, self.metric.length(link.latency)))
@@ -114,9 +114,10 @@ impl Ground<'_> {
 }
 
 impl Field {
-    /// Whether every node's messages go on over a link of its own or to an instance, and come to an end.
+    /// Whether every next hop is a link of its node or an instance, and following them terminates.
     pub(super) fn holds_together(&self, topology: &Topology, agents: usize) -> bool {
-        /// Marks nodes from which a walk is known to end; the others have the number of the walk that came by.
+        /// Marks nodes from which a walk is known to terminate; the others have the number of the walk that visited
+        /// them.
         const ENDED: usize = usize::MAX;
         if ![0, topology.node_count()].contains(&self.spots.len()) {
             return false;
@@ -146,7 +147,7 @@ impl Field {
         self.spots.iter().enumerate().all(goes_on) && (1..=self.spots.len()).all(|walk| ends(walk, &mut walks))
     }
 
-    /// Makes room for what is known, if there is none yet.
+    /// Allocates the entries, if there are none yet.
     pub(super) fn prepare(&mut self, nodes: usize) {
         if self.spots.is_empty() {
             self.spots = vec![Spot::EMPTY; nodes];
@@ -170,23 +171,23 @@ impl Field {
         (mark != Mark::NOBODY).then_some(CellIndex(mark.0 & !Mark::STALE))
     }
 
-    /// A node has a cell from now on, whose routes are to be found.
+    /// Adds the cell of a node, with stale routes.
     pub(super) fn add_cell(&mut self, node: NodeIndex, cell: CellIndex) {
         assert!(cell.0 < Mark::STALE - 1, "fewer than 2^31 cells");
         self.spots[node.position()].mark = Mark(cell.0 | Mark::STALE);
     }
 
-    /// The routes of a cell are known.
+    /// Marks the routes of a cell as fresh.
     pub(super) fn refresh(&mut self, node: NodeIndex) {
         self.spots[node.position()].mark.0 &= !Mark::STALE;
     }
 
-    /// The routes of a cell are to be found anew.
+    /// Marks the routes of a cell as stale.
     pub(super) fn forget(&mut self, node: NodeIndex, stale: &mut Vec<CellIndex>) {
         self.spots[node.position()].forget(stale);
     }
 
-    /// An instance came to a node. The cells that have it among their nearest become stale: the nearest first, then in the
+    /// An instance came to a node. Cells that have it among their nearest become stale: the nearest first, then in the
     /// order of nodes.
     pub(super) fn add(
         &mut self,
@@ -203,7 +204,7 @@ impl Field {
         }
     }
 
-    /// An instance left a node. The cells that had it among their nearest become stale, in the same order; `hosts` tells
+    /// An instance left a node. Cells that had it among their nearest become stale, in the same order; `hosts` returns
     /// the nodes that still have an instance.
     pub(super) fn remove(
         &mut self,
@@ -227,7 +228,7 @@ impl Field {
             self.spots[node.position()].onward = Onward::UNKNOWN;
             return;
         }
-        // Whatever else has an instance is at no distance from it.
+        // Nodes with an instance are at distance zero.
         let seeds = region.iter().filter(|node| self.distance(**node) <= 0.0 && hosts(**node));
         let seeds: Vec<NodeIndex> = seeds.copied().collect();
         for node in region.iter() {
@@ -240,7 +241,7 @@ impl Field {
         }
     }
 
-    /// Nodes or links went or came; `hosts` are all nodes that have an instance.
+    /// Nodes or links went up or down; `hosts` are all nodes that have an instance.
     pub(super) fn rebuild(
         &mut self,
         ground: Ground<'_>,
@@ -257,9 +258,9 @@ impl Field {
         }
     }
 
-    /// Follows the messages of a node as far as there is only one way, and takes it down. What is found on the way serves
-    /// whoever comes the same way later. `recent` is where the way leads that is in the trail, if that still holds: nodes that lie
-    /// together mostly go the same way after a few links.
+    /// Follows the next hops of a node while they are unique, and stores the path. Computed hops are reused by later
+    /// calls. `recent` is the end of the path in the trail, if that is still valid: nearby nodes mostly share a path
+    /// after a few links.
     pub(super) fn follow(
         &mut self,
         ground: Ground<'_>,
@@ -298,14 +299,14 @@ impl Field {
         destination
     }
 
-    /// The node that messages of a node go on to, if that is known and there is only one.
+    /// The next hop of a node, if it is known and unique.
     pub(super) fn next(&self, topology: &Topology, node: NodeIndex) -> Option<NodeIndex> {
         let spot = self.spots[node.position()];
         let is_link = spot.distance > 0.0 && spot.onward.0 < Onward::HERE.0;
         is_link.then(|| topology.end_of_link(LinkIndex(spot.onward.0)))
     }
 
-    /// Which instance is the only one on a node that messages go to.
+    /// Stores the only instance on a node.
     pub(super) fn remember(&mut self, node: NodeIndex, agent: AgentIndex) {
         self.spots[node.position()].onward = Onward(agent.0);
     }
@@ -319,7 +320,7 @@ impl Field {
         let mut onward = ground.topology.ends_of_links(node).filter(leads_on);
         match (distance <= 0.0, onward.next(), onward.next()) {
             (true, None, _) => Onward::HERE,
-            // Links without length lead nowhere nearer, and may lead back.
+            // Links of length zero lead nowhere nearer, and may lead back.
             (false, Some((link, to)), None) if self.distance(to) < distance => Onward(link.0),
             _ => Onward::SEVERAL,
         }

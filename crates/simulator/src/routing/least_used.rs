@@ -1,8 +1,8 @@
 //! The prototype's routing table.
 //!
-//! The first request of a user from an access point makes an entry, which stays until the table is cleared: when an activation of the
-//! managers performed an operation. Among the instances with the fewest hops, the entry leads to the one that the fewest
-//! entries lead to; its path is that to the *first* of those instances, even when another is chosen.
+//! The first request of a user from an access point creates an entry, which stays until the table is cleared: when an
+//! activation of the managers performed an operation. Among the instances with the fewest hops, the entry leads to the
+//! one with the fewest entries; its path is that to the *first* of those instances, even when another is chosen.
 
 use mario_scenario::{NodeIndex, UserIndex};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ use crate::routing::{Client, Route, Terrain};
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LeastUsed {
     by_client: FxHashMap<(UserIndex, NodeIndex), Route>,
-    /// For each instance, its entries in the order of insertion. An instance is here from the first time it was a choice.
+    /// For each instance, its entries in the order of insertion. An instance is added when it is first a candidate.
     entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
     /// How often each instance was chosen, in the order in which they were first chosen.
     used: Vec<(AgentIndex, u32)>,
@@ -71,7 +71,7 @@ impl LeastUsed {
     }
 }
 
-/// The one that was used least, of equals the one that was first a candidate. It is used once more now.
+/// The least used candidate, of equals the one that was first a candidate. Counts this use.
 fn least_used(used: &mut Vec<(AgentIndex, u32)>, candidates: impl Iterator<Item = AgentIndex>) -> AgentIndex {
     let mut best: Option<usize> = None;
     for agent in candidates {

@@ -1,7 +1,8 @@
-//! To the nearest instance; instances that are equally near take turns.
+//! Routes to the nearest instance, round robin between equally near ones.
 //!
-//! Users of one application at one access point are a *cell*: they have the same routes, and take turns together. Routes
-//! are found when they are needed, and kept until an instance comes or goes that is, or was, among the nearest of the cell.
+//! Users of one application at one access point are a *cell*: they have the same routes, and share one round robin.
+//! Routes are computed on demand, and cached until an instance comes or goes that is, or was, among the nearest of the
+//! cell.
 
 use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;
@@ -24,12 +25,12 @@ const NO_CELL: CellIndex = CellIndex(u32::MAX);
 pub(crate) struct Nearest {
     metric: Metric,
     nodes: usize,
-    /// For each application, how far its instances are, and which cells it has.
+    /// For each application, its distance field and its cells.
     fields: Vec<Field>,
     cells: Vec<Cell>,
-    /// Cells whose routes are to be found anew, since somebody last asked.
+    /// Cells whose routes became stale since the last call of `take_stale`.
     stale: Vec<CellIndex>,
-    /// For messages that are sent one by one: the cells of users, and whose turn it is in each.
+    /// For individual messages: the cells of users, and whose turn it is in each.
     of_user: Vec<CellIndex>,
     rotations: Vec<Rotation>,
     /// For traffic as rates: the paths of cells that have, or had, more than one.
@@ -38,13 +39,13 @@ pub(crate) struct Nearest {
     scratch: Box<Scratch>,
 }
 
-/// Memory that is used again and again.
+/// Reusable memory.
 #[derive(Default)]
 struct Scratch {
     frontier: Frontier,
     ends: Vec<NodeIndex>,
     trail: Trail,
-    /// The application whose way is in the trail, and where it leads; `None` if that may not hold any more.
+    /// The application of the path in the trail, and its end; `None` if that may be outdated.
     recent: Option<(ApplicationIndex, Destination)>,
     routes: Vec<Route>,
 }
@@ -58,7 +59,7 @@ struct Cell {
     path: Option<PathIndex>,
 }
 
-/// The users of a cell take turns among the nearest instances.
+/// Round robin of a cell's users between the nearest instances.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rotation {
     is_stale: bool,
@@ -74,10 +75,10 @@ impl Default for Rotation {
     }
 }
 
-/// Who keeps the paths that are found.
+/// The owner of computed paths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keeper {
-    /// The cell, as long as it has them.
+    /// The cell, while it uses them.
     Cell,
     /// Messages on their way.
     Messages,
@@ -102,7 +103,7 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Whether it can be the router of a scenario.
+    /// Whether it is consistent with a scenario.
     pub(crate) fn holds_together(&self, scenario: &Scenario, metric: Metric, agents: usize) -> bool {
         let nodes = scenario.topology.node_count();
         let rotations = self.rotations.len();
@@ -207,8 +208,8 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Reads a little of what is needed to find the routes of these cells: the first two nodes on the way, after which it is mostly
-    /// that of others.
+    /// Prefetches what it takes to compute the routes of these cells: the first two nodes on the path, after which it
+    /// is mostly shared.
     pub(crate) fn prefetch_for(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
         let place = |cell: &CellIndex| {
             let cell = &self.cells[cell.position()];
@@ -223,13 +224,13 @@ impl Nearest {
         places.iter().map(|(field, node)| field.distance(*node)).sum()
     }
 
-    /// The routes of a cell as they are now. Their paths hold until the next time.
+    /// The current routes of a cell. Their paths are valid until the next call.
     pub(crate) fn routes(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> &[Route] {
         self.find(index, Keeper::Cell, terrain);
         &self.scratch.routes
     }
 
-    /// Cells whose routes may be different now, since the last call.
+    /// Cells whose routes may have changed since the last call.
     pub(crate) fn take_stale(&mut self, stale: &mut Vec<CellIndex>) {
         stale.clear();
         stale.append(&mut self.stale);
@@ -273,7 +274,7 @@ impl Nearest {
         }
     }
 
-    /// The path along the way that was just found, to one of the ends of a cell's routes.
+    /// The stored path of the one just found, to one of the ends of a cell's routes.
     fn path(
         &mut self,
         cell: CellIndex,

@@ -1,4 +1,4 @@
-//! How often the acceptance policies of nodes were asked, and what happened to those that gave no answer.
+//! How often the acceptance policies of nodes were evaluated, and how they failed.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,18 +12,18 @@ use serde::{Deserialize, Serialize};
 use super::Simulation;
 use crate::population::{AcceptanceCounts, Asked};
 
-/// What became of asking the acceptance policies of nodes.
+/// The evaluations of the nodes' acceptance policies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AskedAcceptances {
     /// How often one was asked.
     pub asked: u64,
     /// How often one gave no valid answer, so that the manager inhibited the request, or its owner did nothing.
     pub failed: u64,
-    /// The first time that one gave no valid answer.
+    /// The first failure.
     pub first: Option<FailedAcceptance>,
 }
 
-/// An acceptance policy that gave no valid answer.
+/// The failure of an acceptance policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FailedAcceptance {
     /// When.
@@ -38,7 +38,8 @@ pub struct FailedAcceptance {
     pub cause: String,
     /// What may help.
     pub hint: Option<String>,
-    /// Where in the text of the policy: the goal at fault if that is known, and else where the predicate that was asked begins.
+    /// The place in the text of the policy: the goal at fault if that is known, and else the start of the predicate
+    /// that was called.
     pub place: Option<PolicyPlace>,
 }
 
@@ -69,7 +70,7 @@ impl fmt::Display for PolicyPlace {
 }
 
 impl Simulation<'_> {
-    /// Adds what was asked in the last cycle to what was asked before.
+    /// Adds the counts of the last cycle.
     pub(super) fn count_acceptances(&mut self) {
         let AcceptanceCounts { asked, failed, first } = self.judge.take_counts();
         let time = self.queue.now();
@@ -110,7 +111,7 @@ fn failed_acceptance(
     })
 }
 
-/// The goal of a policy that calls what nobody defines, and what may help. The exception itself has no place.
+/// The call of an undefined predicate in a policy, and a hint. The exception itself has no place.
 fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Option<String>)> {
     let (name, text) = policy.files.first()?;
     let resolvers = || policy.resolver();
@@ -118,7 +119,7 @@ fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Optio
     Some((PolicyPlace::from(&finding.place), finding.hint))
 }
 
-/// A request, as an acceptance policy is asked about it.
+/// A request, as written for an acceptance policy.
 fn request_text(request: &Request) -> String {
     let or_none = |id: Option<String>| id.unwrap_or_else(|| "none".to_owned());
     format!(

@@ -1,6 +1,6 @@
-//! The whole state of a run between two events, to be written down and taken up again.
+//! The whole state of a run between two events, stored and restored.
 //!
-//! What follows from the scenario alone, and memory that is only used again and again, is made anew.
+//! What follows from the scenario alone, and scratch memory, is rebuilt.
 
 use mario_scenario::{Fidelity, Scenario, UserPlan};
 use serde::de::Error;
@@ -11,9 +11,9 @@ use crate::population::AgentIndex;
 use crate::validation::Limits;
 
 impl<'a> Simulation<'a> {
-    /// The whole state, to be written down. [`Simulation::restore`] takes it up in the same order.
+    /// The whole state, to be stored. [`Simulation::restore`] reads it in the same order.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether it is part of the state.
+        // A new field must be handled here: is it part of the state?
         let Simulation {
             scenario: _,
             options: _,
@@ -56,7 +56,7 @@ impl<'a> Simulation<'a> {
         (world, traffic, operators, (has_begun, has_ended, agents_have_started, effort))
     }
 
-    /// The run of which [`Simulation::saved`] was written down, as it was then.
+    /// Restores the run from the state stored by [`Simulation::saved`].
     pub(crate) fn restored<'de, D: Deserializer<'de>>(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -74,7 +74,7 @@ impl<'a> Simulation<'a> {
         self.has_begun
     }
 
-    /// Returns whether what was saved can be a state of this run: nothing may be used of it otherwise.
+    /// Returns whether the stored state is valid for this run: it must not be used otherwise.
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<bool, D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let (population, decision_cache);
@@ -100,11 +100,11 @@ impl<'a> Simulation<'a> {
         Ok(are_agents && self.holds_together())
     }
 
-    /// Whether all parts of the state fit each other and the scenario.
+    /// Whether all parts of the state are consistent with each other and with the scenario.
     fn holds_together(&mut self) -> bool {
         let scenario = self.scenario;
         let agents = self.population.agent_count();
-        // Where messages are rates, nobody counts them for each instance.
+        // Where traffic is rates, messages are not counted per instance.
         let served = if self.flow.is_none() { agents } else { 0 };
         let (cells, turns) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
         let (pending, calls) = self.calls.counts();

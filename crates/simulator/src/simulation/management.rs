@@ -16,28 +16,28 @@ use crate::population::{
 };
 use crate::recorder::Recorder;
 
-/// With fewer agents to ask than this, a further thread costs more than it saves.
+/// With fewer agents to evaluate than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
-/// So many agents look before the policies of some of them are asked: enough for a policy to be at hand when it is asked again,
-/// and few enough for the agents to be still there when they are told.
+/// How many agents observe before the policies of some of them are evaluated: enough for a policy to stay in the cache,
+/// and few enough for the agents to be still cached afterwards.
 const AGENTS_PER_GROUP: usize = 256;
 
-/// What came of asking an agent's policy.
+/// The result of evaluating an agent's policy.
 struct Answer {
     proposal: Option<Proposal>,
-    /// Whether others who know the same may take it over.
+    /// Whether agents with the same knowledge may share it.
     is_plain: bool,
     basis: Basis,
     has_failed: bool,
-    /// Why, unless that was told already.
+    /// The reason, unless one was already reported.
     failed: Option<Box<FailedDecision>>,
-    /// Kept only if somebody wants it.
+    /// Kept only if a recorder wants it.
     decision: Option<Decision>,
 }
 
 impl Simulation<'_> {
-    /// The agents that exist from the beginning come to life.
+    /// The agents of the initial deployment start.
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
@@ -58,14 +58,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// The prototype numbers everything with one counter: this takes a number for what is no instance.
+    /// The prototype numbers everything with one counter: this takes a number for an object that is not an instance.
     pub(super) fn take_shared_number(&mut self) {
         if self.scenario.numbering == Numbering::Shared {
             self.population.numbers.take(1);
         }
     }
 
-    /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
+    /// All agents that are due now evaluate, sequentially or in parallel: none sees the decision of another.
     pub(super) fn evaluate(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         self.unpark_agents(recorder);
         while let Some(Event::Evaluations(next)) =
@@ -92,7 +92,7 @@ impl Simulation<'_> {
         self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
-    /// An agent learns what became of its clients' requests: rule r2.
+    /// An agent observes its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
         let facts = &mut self.scratch.facts;
         let seen = match &mut self.flow {
@@ -124,10 +124,10 @@ impl Simulation<'_> {
         }
     }
 
-    /// Some agents learn what became of their clients' requests.
+    /// A batch of agents observe their clients' requests.
     ///
-    /// In a large world each of them would wait for memory several times. So a little of what will be read is read for all of
-    /// them at each turn, and memory fetches it side by side.
+    /// In a large world each of them would have several cache misses. So the data is prefetched for all of them, step
+    /// by step, and their cache misses overlap.
     fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
         if let Some(flow) = &self.flow {
             std::hint::black_box(self.due.prefetch(agents));
@@ -156,15 +156,15 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether an agent's policy need not be asked: what it would say is known.
+    /// Whether an agent's policy need not be evaluated, because its decision is cached.
     fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
-        // Of what an agent proposed before, only the proposal is kept, not all that its policy said.
+        // Only the proposal is cached, not all solutions of the policy.
         let is_known = self.population.is_unchanged(agent)
             || (wanted == Wanted::First && self.population.has_cached_proposal(agent));
         is_known && self.options.reuse == Reuse::Proposals
     }
 
-    /// An agent proposes what is known already.
+    /// An agent repeats its cached proposal.
     fn repeat(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         if self.population.is_unchanged(agent) {
@@ -174,8 +174,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What is known of an agent's decision from others, if theirs may be taken over. Of them, too, only what they proposed is
-    /// kept.
+    /// Looks up the decision of an agent in the shared cache, if that may be used. It holds only proposals, too.
     fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Lookup {
         if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.lookup(&self.population, agent)
@@ -184,13 +183,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// An agent proposes what another proposed who knew the same.
+    /// An agent takes a proposal from the shared cache.
     fn follow_others(&mut self, agent: AgentIndex, found: (Option<Proposal>, Basis), recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         self.population.propose(agent, found.0, found.1);
     }
 
-    /// An agent asks its policy, and tells nobody.
+    /// Evaluates the policy of an agent, without sharing the result.
     fn ask(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
@@ -207,7 +206,7 @@ impl Simulation<'_> {
         self.note_failure(agent, failed);
     }
 
-    /// Where all that policies say is wanted, nothing is known from others, and nobody keeps what was said.
+    /// Evaluates agents in turn. Where all solutions are wanted, nothing is taken from or stored in the shared cache.
     fn ask_in_turn(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         let may_park = self.may_park(recorder);
         let mut cursor = Cursor::default();
@@ -230,8 +229,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Agents whose policies are to be asked are asked one right after another, or at the same time: all of them, or
-    /// those of some hundred agents after those of the last.
+    /// Evaluates the policies of agents in groups, sequentially or in parallel: all of them, or a few hundred agents at
+    /// a time.
     fn ask_together(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         let at_most = if is_shared { usize::MAX } else { AGENTS_PER_GROUP };
@@ -284,7 +283,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An agent has asked its policy, together with others.
+    /// Takes in the result of an evaluation in a group.
     fn take(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         self.effort.failed += u64::from(answer.has_failed);
@@ -298,7 +297,7 @@ impl Simulation<'_> {
         self.population.propose(agent, answer.proposal, answer.basis);
     }
 
-    /// What the policies of these agents say, each thread asking its share of them.
+    /// The decisions of these agents, each thread evaluating its share of them.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
         let is_first = self.effort.first.failed.is_none();
@@ -314,7 +313,7 @@ impl Simulation<'_> {
             Answer { proposal, is_plain, basis, has_failed, failed, decision }
         };
         if due.len() <= chunk {
-            // A thread for the only share would be waited for.
+            // A single share needs no thread.
             let evaluator = &mut self.evaluators[0];
             return vec![due.iter().map(|agent| ask(evaluator, *agent)).collect()];
         }
@@ -330,7 +329,7 @@ impl Simulation<'_> {
         })
     }
 
-    /// The managers judge what is pending: rule r1.
+    /// The managers judge the pending requests: rule r1.
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
@@ -365,7 +364,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Makes network and routes follow something that was accepted.
+    /// Updates network and routes after an accepted operation.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -399,7 +398,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A new instance can be reached, and its agent evaluates one period later.
+    /// Makes a new instance reachable, and schedules its agent's first evaluation one period later.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.population.agent(agent);
         let (application, node, is_asleep) = (created.application(), created.node(), created.is_asleep());
@@ -421,7 +420,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What came to an instance before does not count any more.
+    /// What reached an instance before does not count any more.
     fn restart_observation(&mut self, agent: AgentIndex) {
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),
@@ -429,14 +428,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets traffic as rates follow where the instances are.
+    /// Updates traffic as rates to the placement of instances.
     pub(super) fn settle_flow(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing() {
             flow.settle(router, &mut world);
         }
     }
 
-    /// An instance is gone from a node: nothing reaches it any more.
+    /// Removes an instance from a node: nothing reaches it any more.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let was_routed_to = self.displaced(agent, node);
@@ -453,7 +452,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Has the operators deploy again what has no instance left and is wanted.
+    /// Has the operators redeploy applications that have no instance left and are wanted.
     pub(super) fn watch_over_applications(&mut self) {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {
@@ -465,7 +464,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether users want an application that has no instance left, and nobody has asked for one.
+    /// Whether users want an application that has no instance left, and no deployment is pending.
     fn is_missed(&self, application: ApplicationIndex) -> bool {
         let is_asked_for = |deployment: &Deployment| deployment.application == application;
         self.placement.agents(application).is_empty()
@@ -477,15 +476,15 @@ impl Simulation<'_> {
                 .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
     }
 
-    /// Whether the operator has yet to deploy an application for the first time.
+    /// Whether the first deployment of an application is still to come.
     fn is_to_come(&self, application: ApplicationIndex) -> bool {
         let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
         let is_of_it = |deploy: &Deploy| deploy.application == application;
         to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
     }
 
-    /// An operator asks for a new instance, unless there is one by now or nobody wants one any more. The managers judge it
-    /// at their next activation.
+    /// An operator asks for a new instance, unless there is one by now or no user wants one any more. The managers
+    /// judge it at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
         self.is_redeploying[application.position()] = false;
         if !self.is_missed(application) {

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::routing::CellIndex;
 
 impl Simulation<'_> {
-    /// A step of mobility: users move, and whoever is new begins to send.
+    /// A step of mobility: users move, and new ones start to send.
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let attachments = &self.scenario.attachments;
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         self.watch_over_applications();
     }
 
-    /// Reads a little of what will be changed when these users move, where traffic is rates and there is a lot of it.
+    /// Prefetches what will be changed when these users move, where traffic is rates and there is a lot of it.
     fn prefetch_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
         if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
             return;
@@ -73,7 +73,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Connects a user as wanted, or as near to it as possible.
+    /// Connects a user to the wanted access point, or to the nearest possible one.
     pub(super) fn connect(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let user = &self.users[index.position()];
         let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
@@ -86,7 +86,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the first request of a user who is there and does not send yet.
+    /// Schedules the first request of a connected user who does not send yet.
     fn begin_sending(&mut self, index: UserIndex) {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
@@ -103,7 +103,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A user is away: what was scheduled is not sent any more.
+    /// A user is away: scheduled requests are dropped.
     fn end_sending(&mut self, index: UserIndex) {
         self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {
@@ -111,7 +111,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets traffic as rates follow where a user is connected.
+    /// Updates traffic as rates to the connection of a user.
     fn connect_flow(&mut self, index: UserIndex) {
         let User { application, access_point, next_emission, .. } = self.users[index.position()];
         if let Some((flow, router, mut world)) = self.flowing()
@@ -122,7 +122,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The access point itself if it works, else the one nearest to it that does: on the map if both are there, else in the
+    /// The access point itself if it is up, else the nearest one that is: by position if both have one, else in the
     /// order of nodes.
     fn working_access_point(&self, wanted: NodeIndex) -> Option<NodeIndex> {
         if self.paths.is_node_up(wanted) {

@@ -9,9 +9,9 @@ use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Whether agents may be parked. They may not if the recorder wants every evaluation; if an agent can be affected by more than
-    /// its own node, the room in its reach and its client requests; or if agents evaluate several times before they are judged
-    /// once.
+    /// Whether agents may be parked. They may not if the recorder wants every evaluation; if an agent can be affected
+    /// by more than its own node, the free hardware of reachable nodes and its client requests; or if agents evaluate
+    /// several times before they are judged once.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, updates, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()

@@ -1,6 +1,6 @@
-//! Management by somebody who sees the whole infrastructure, to compare agents with.
+//! Management by a planner that sees the whole infrastructure, as a baseline for agents.
 //!
-//! A [`Planner`] is asked at each activation of the managers, before they judge. Where agents manage, there is none.
+//! A [`Planner`] is called at each activation of the managers, before they judge. Where agents manage, there is none.
 
 use mario_scenario::{Management, NodeIndex, Scenario};
 
@@ -18,18 +18,18 @@ use mario_colony::Availability;
 
 pub(super) use edge::Answers;
 
-/// Says what is to be done with instances, from a view of everything.
+/// Plans what to do with instances, from a view of everything.
 pub(super) trait Planner: Send {
-    /// What is to be done at this activation of the managers.
+    /// The plan of this activation of the managers.
     fn plan(&mut self, view: &View<'_>) -> Plan;
 
-    /// What it remembers of its former plans; `None` where a plan follows from the view alone.
+    /// Its memory of earlier plans; `None` where a plan follows from the view alone.
     fn memory(&self) -> Option<Answers>;
 
-    /// Remembers what another one, whose memory this is, remembered.
+    /// Restores the memory of a planner.
     fn remember(&mut self, memory: Answers);
 
-    /// Whether what it remembers can be of a scenario.
+    /// Whether its memory is consistent with a scenario.
     fn holds_together(&self, _scenario: &Scenario) -> bool {
         true
     }
@@ -50,7 +50,7 @@ impl View<'_> {
         self.users.iter().map(|user| user.access_point)
     }
 
-    /// For each node, the hardware that it has for instances. One that goes or is gone has none.
+    /// For each node, its hardware for instances. A node that is leaving or down has none.
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes
@@ -72,7 +72,7 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// What a planner wants done now. The operators' own deployments come first.
+    /// The plan of the planner now. The operators' own deployments come first.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

@@ -1,5 +1,5 @@
-//! Why agents get nothing done: the first time that a policy gives no answer, and the first request that is inhibited while
-//! none was accepted yet.
+//! Why agents achieve nothing: the first failure of a policy, and the first request that is inhibited while none was
+//! accepted yet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{PolicyPlace, Simulation};
 use crate::population::{AgentIndex, Label, Outcome, Population, Target};
 
-/// Why agents got nothing done, the first time.
+/// Why agents achieved nothing, the first case.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FirstReasons {
-    /// The first decision that came to no answer that an agent could follow.
+    /// The first decision without a valid proposal.
     pub failed: Option<FailedDecision>,
     /// The first request of an agent that was inhibited, unless one was accepted before.
     pub inhibited: Option<InhibitedRequest>,
@@ -22,7 +22,7 @@ pub struct FirstReasons {
     pub has_accepted: bool,
 }
 
-/// A decision that came to no answer that an agent could follow.
+/// A decision that failed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FailedDecision {
     /// When the agent evaluated.
@@ -46,14 +46,14 @@ pub struct InhibitedRequest {
     pub time: Time,
     /// Whose agent asked.
     pub instance: InstanceId,
-    /// What for, in words: the operation, and the target if it has one.
+    /// The request in words: the operation, and the target if it has one.
     pub request: String,
     /// Why it was inhibited.
     pub reason: String,
 }
 
-/// How many decisions were made, and how many of them ran out of their budget. Another thread may look at it while a run goes
-/// on: one evaluation of many agents whose policies do not end takes minutes.
+/// How many decisions were made, and how many of them exhausted their budget. Another thread may read it during a run:
+/// one evaluation of many agents with endless policies takes minutes.
 #[derive(Debug, Default)]
 pub struct BudgetWatch {
     made: AtomicU64,
@@ -69,13 +69,13 @@ impl BudgetWatch {
         }
     }
 
-    /// How many decisions were made, and how many of them ran out of their budget.
+    /// How many decisions were made, and how many of them exhausted their budget.
     pub fn counts(&self) -> (u64, u64) {
         (self.made.load(Ordering::Relaxed), self.exhausted.load(Ordering::Relaxed))
     }
 }
 
-/// Why a decision is none that an agent could follow; `None` if it is one.
+/// Why a decision failed; `None` if it did not.
 pub(super) fn failed_decision(
     population: &Population,
     agent: AgentIndex,
@@ -111,12 +111,12 @@ pub(super) fn failed_decision(
 }
 
 impl Simulation<'_> {
-    /// Keeps why the first decision failed that did.
+    /// Stores why the first failed decision failed.
     pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
         let (None, Some(mut failed)) = (&self.effort.first.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];
         failed.policy.clone_from(&policy.name);
-        // An exception has no place, but the goal can be found that calls what nobody defines.
+        // An exception has no place, but the call of an undefined predicate can be searched for.
         let called = failed.cause.split("existence_error(procedure, ").nth(1).and_then(|rest| rest.split("), ").next());
         if let (Some(called), Some((name, text))) = (called, policy.main())
             && let Some(finding) = find_unknown_call(engine(), name, text, &|| policy.resolver(), called)
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         self.effort.first.failed = Some(*failed);
     }
 
-    /// Keeps the first request that was inhibited, as long as nothing was accepted: from then on there is nothing to tell.
+    /// Stores the first inhibited request, as long as none was accepted: after that it is not needed.
     pub(super) fn note_inhibited(&mut self, label: &Label) {
         if self.effort.first.has_accepted {
             return;

@@ -30,7 +30,7 @@ use crate::recorder::{Cause, NullRecorder, Recorder};
 use crate::routing::Router;
 
 impl<'a> Simulation<'a> {
-    /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
+    /// The world of a scenario at time 0, with its initial deployment and its first users.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         let mut simulation = Simulation::empty(scenario, options)?;
         simulation.queue.schedule(scenario.agents.start, Event::Start);
@@ -42,7 +42,7 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// A world in which nothing is deployed and nothing is about to happen.
+    /// A world without deployments and without scheduled events.
     pub(super) fn empty(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         if let Some(search) = scenario.management.search() {
             check_size(scenario, search).map_err(SimulationError::TooLarge)?;
@@ -98,7 +98,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Tells how the world is at time 0, and lets the first users in.
+    /// Reports the state at time 0, and connects the first users.
     pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
         self.has_begun = true;
         for node in absent_at_first(self.scenario) {
@@ -107,7 +107,7 @@ impl<'a> Simulation<'a> {
         for position in 0..self.population.agent_count() {
             recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
-        // Scheduled before all else, so that it happens before all else of its time.
+        // Scheduled first, so that it happens before everything else of its time.
         for (position, update) in (0..).zip(&self.scenario.updates) {
             self.queue.schedule(update.time, Event::Update(position));
         }
@@ -119,7 +119,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// What is deployed at time 0 is there when the run begins, and must fit.
+    /// The deploys at time 0 exist when the run starts, and must fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
@@ -127,7 +127,7 @@ impl<'a> Simulation<'a> {
         let mut label = Label::new();
         self.population.r1(&deployments, &mut self.judge, &mut label);
         self.count_acceptances();
-        // Nothing but these deployments is judged here, so that outcomes and deploys have the same places.
+        // Only these deployments are judged here, so that outcomes and deploys have the same positions.
         for (deploy, outcome) in label.iter().enumerate() {
             let Outcome::Deployed(Deployed { deployment, verdict, created }) = outcome else { continue };
             match (self.population.verdict(&verdict, deployment.application), created) {
@@ -156,7 +156,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// For each policy, whether it asks for randomness; nothing where none does.
+/// For each policy, whether it uses randomness; empty where none does.
 fn draws(scenario: &Scenario) -> Vec<bool> {
     let draws: Vec<bool> = scenario.policies.iter().map(|policy| asks_for(policy, "random")).collect();
     if draws.contains(&true) { draws } else { Vec::new() }

@@ -1,10 +1,10 @@
 //! Instances that sleep, and the client requests that wake them.
 //!
-//! Where messages are sent one by one, a request that reaches a sleeper asks its manager; if the sleeper may not wake, the request
-//! goes on from its node to the nearest instance that is awake.
+//! Where messages are sent individually, a request that reaches a sleeper asks its manager; if the sleeper may not
+//! wake, the request is forwarded from its node to the nearest instance that is awake.
 //!
-//! Where traffic is rates, the first request is there when the rate that has been routed to a sleeper adds up to one. A sleeper that may
-//! not wake is not routed to until its next evaluation, and sees what the users would have sent to it who were routed to it before.
+//! Where traffic is rates, the first request arrives when the rate routed to a sleeper adds up to one. A sleeper that
+//! may not wake is not routed to until its next evaluation, and sees what its users would have sent to it.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ use crate::recorder::Recorder;
 #[derive(Serialize, Deserialize)]
 pub(super) struct Sleepers {
     of_agent: BTreeMap<AgentIndex, Sleeper>,
-    /// Where the instances are that requests are routed to: all but sleepers that may not wake.
+    /// The placement of the instances that requests are routed to: all but sleepers that may not wake.
     routed: Placement,
 }
 
 /// An instance that sleeps.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sleeper {
-    /// How many requests have been routed to it until `since`, and how many are in a unit of time from then on.
+    /// How many requests have been routed to it until `since`, and the rate from then on.
     requests: f64,
     rate: f64,
     since: Time,
@@ -39,7 +39,7 @@ struct Sleeper {
     is_out: bool,
 }
 
-/// Less than this in a unit of time is what is left of sums of fractions.
+/// The rounding error of sums of fractions: less is zero.
 const NOTHING: f64 = 1e-9;
 
 impl Sleepers {
@@ -48,12 +48,12 @@ impl Sleepers {
         Sleepers { of_agent: BTreeMap::new(), routed }
     }
 
-    /// Where the instances are that requests are routed to.
+    /// The placement of the instances that requests are routed to.
     pub(super) fn routed(&self) -> &Placement {
         &self.routed
     }
 
-    /// Whether restored sleepers are those of a population.
+    /// Whether restored sleepers are consistent with a population.
     pub(super) fn hold_together(&self, population: &Population, scenario: &Scenario) -> bool {
         let is_sleeper = |(agent, _): (&AgentIndex, &Sleeper)| {
             let agent = population.agent(*agent);
@@ -70,7 +70,7 @@ impl Sleeper {
         Sleeper { requests: 0.0, rate: 0.0, since: now, first: None, is_out: false }
     }
 
-    /// Requests come at another rate from now on. Returns when the first reaches it, if that is new.
+    /// Changes the rate of requests. Returns when the first reaches it, if that is new.
     fn set_rate(&mut self, rate: f64, now: Time) -> Option<Time> {
         if rate.to_bits() == self.rate.to_bits() {
             return None;
@@ -98,7 +98,7 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// An instance that was woken starts; what reaches it meanwhile waits.
+    /// A woken instance starts; requests wait meanwhile.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {
@@ -109,7 +109,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A message has reached an instance that sleeps. Returns whether the instance takes it.
+    /// A message has reached a sleeping instance. Returns whether the instance serves it.
     pub(super) fn wake_by_message(&mut self, message: &Message, recorder: &mut impl Recorder) -> bool {
         let agent = message.agent;
         let may_ask = !self.population.agent(agent).is_wake_refused();
@@ -121,7 +121,7 @@ impl Simulation<'_> {
         false
     }
 
-    /// Sends a message on from the node of a sleeper to the nearest instance that is awake.
+    /// Forwards a message from the node of a sleeper to the nearest instance that is awake.
     fn pass_on(&mut self, message: &Message, recorder: &mut impl Recorder) {
         let asleep = self.population.agent(message.agent);
         let (application, from) = (asleep.application(), asleep.node());
@@ -147,7 +147,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance fell asleep, or came to a node asleep.
+    /// An instance fell asleep, or arrived asleep.
     pub(super) fn fell_asleep(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         if let Some(sleepers) = &mut self.sleepers {
@@ -164,7 +164,7 @@ impl Simulation<'_> {
         self.start_workload(agent);
     }
 
-    /// An instance is routed to where it is, from now on.
+    /// Routes requests to an instance from now on.
     pub(super) fn placed(&mut self, agent: AgentIndex) {
         let placed = self.population.agent(agent);
         let (application, node) = (placed.application(), placed.node());
@@ -207,7 +207,7 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// A sleeper that was not routed to is, if that is so.
+    /// Routes requests to a sleeper again, if they were not.
     fn route_again(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };
@@ -224,7 +224,7 @@ impl Simulation<'_> {
         router.instance_came(application, node, &terrain);
     }
 
-    /// Agents have evaluated: those whose instances may ask again to wake are routed to.
+    /// Agents have evaluated: sleepers that may ask again to wake are routed to.
     pub(super) fn route_to_sleepers(&mut self) {
         let Some(sleepers) = &self.sleepers else { return };
         let may_ask = |(agent, sleeper): (&AgentIndex, &Sleeper)| {
@@ -240,7 +240,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Other rates may be routed to sleepers than before: reckons when the first requests reach them.
+    /// The rates routed to sleepers may have changed: computes when the first requests reach them.
     pub(super) fn expect_requests(&mut self) {
         let (Some(sleepers), Some(flow)) = (&mut self.sleepers, &self.flow) else { return };
         let now = self.queue.now();
@@ -251,7 +251,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The first request of a rate has reached a sleeper, unless the rate has changed meanwhile.
+    /// The first request of a rate has reached a sleeper, unless the rate has changed in the meantime.
     pub(super) fn requested(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };

@@ -38,7 +38,7 @@ impl Simulation<'_> {
         self.queue.schedule(next, Event::Emission(index));
     }
 
-    /// A message has reached a node. It is handled when everything else that is due now, and was due before it, has happened.
+    /// A message has reached a node. It is handled after everything that is due now and was due before it.
     pub(super) fn arrive(&mut self, message: MessageIndex) {
         if self.arriving.is_empty() {
             self.queue.schedule(self.queue.now(), Event::Handling);
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         self.queue.schedule(ended, Event::ServiceEnd(agent));
     }
 
-    /// An instance is done with a client request and takes up the next.
+    /// An instance finishes a client request and starts to serve the next.
     pub(super) fn end_service(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let service = &mut self.instances[agent.position()];
         service.is_busy = false;
@@ -123,7 +123,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance is gone; what waits for it is lost.
+    /// An instance is removed; requests that wait for it are lost.
     pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let service = std::mem::take(&mut self.instances[agent.position()]);

@@ -1,4 +1,4 @@
-//! What each number of a state may be, by where it stands.
+//! The valid values of each number of a state, by its place.
 
 use super::Limits;
 use super::walk::{Site, Visitor};
@@ -9,7 +9,7 @@ const COUNT_MAX: u64 = 1 << 52;
 /// The same for counts with 32 bits, and for versions.
 const SMALL_COUNT_MAX: u64 = 1 << 31;
 
-/// Marks what is in no cell, and nodes without an instance or with several.
+/// Marks the absence of a cell, and nodes without an instance or with several.
 const NONE: u64 = u32::MAX as u64;
 
 /// The highest bit of 32, which marks some numbers.
@@ -19,7 +19,7 @@ const MARKED: u64 = 1 << 31;
 enum Rule {
     /// Less than this.
     Below(usize),
-    /// The same, or the number that stands for nothing.
+    /// The same, or the number for none.
     BelowOrNone(usize),
     /// The same, apart from the mark.
     BelowMarked(usize),
@@ -27,7 +27,7 @@ enum Rule {
     Count,
     /// The same, with 32 bits.
     SmallCount,
-    /// Anything: bits, seeds, and what is checked elsewhere.
+    /// Anything: bits, seeds, and numbers checked elsewhere.
     Any,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Rules<'a> {
         let limits = self.limits;
         match (site.container, site.field) {
             ("NodeIndex", "") => Rule::Below(limits.nodes),
-            // Where there is no link, room for some is filled with the first all the same.
+            // Without links, inline storage is still filled with the first index.
             ("LinkIndex", "") => Rule::Below(limits.links.max(1)),
             ("ApplicationIndex" | "ApplicationPlace", "") => Rule::Below(limits.applications),
             ("PolicyIndex", "") => Rule::Below(limits.policies),
@@ -119,8 +119,8 @@ impl Visitor for Rules<'_> {
     fn float(&mut self, site: Site, value: f64) -> bool {
         let is_period = |value: f64| self.limits.periods.contains(&value.to_bits());
         match (site.container, site.field) {
-            // What is counted in parts of requests becomes a whole count. A member of a crowd is counted less what the crowd
-            // had when it joined, so that its own part can be negative.
+            // Fractions of requests add up to whole counts. A member of a crowd is counted minus the crowd's value when
+            // it joined, so that its own part can be negative.
             ("Account" | "Crowd", "served") | ("Accounts", "lost" | "hops") => value.abs() <= COUNT_MAX as f64,
             // Requests are counted from these times on.
             ("Account", "arrival") => value.is_finite() && value >= 0.0,

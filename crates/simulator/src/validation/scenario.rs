@@ -7,8 +7,8 @@ use super::Limits;
 /// No run has more steps: each has its counts in memory.
 const STEPS_MAX: f64 = 16_777_216.0;
 
-/// Whether every number refers to something that there is, and tables have their lengths. Resolving a scenario says more, and
-/// more precisely; this is for one that was resolved before, and read from a checkpoint.
+/// Whether every number refers to something that exists, and tables have the right lengths. Resolving a scenario
+/// reports more, and more precisely; this is for a resolved scenario that was read from a checkpoint.
 pub(crate) fn scenario_holds_together(scenario: &Scenario) -> bool {
     let has_text = |policy: &PolicyText| !policy.files.is_empty();
     let nodes = scenario.topology.node_count();

@@ -1,4 +1,4 @@
-//! Goes through every number of a value, by way of how it is serialised.
+//! Visits every number of a value, through its serialisation.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde::ser::{
     SerializeTupleVariant, Serializer,
 };
 
-/// Where a number stands: the innermost struct and its field, the enum and its variant, or a struct that is nothing but the
+/// The place of a number: the innermost struct and its field, the enum and its variant, or a struct that wraps the
 /// number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Site {
     pub(super) container: &'static str,
     pub(super) field: &'static str,
-    /// The field that holds a struct which is nothing but a number.
+    /// The field that holds a struct which wraps a number.
     pub(super) holder: &'static str,
 }
 
-/// What is told of a value. Each function returns whether it may be so.
+/// Visits a value. Each function returns whether it is valid.
 pub(super) trait Visitor {
     /// A number that is not negative.
     fn natural(&mut self, site: Site, value: u64) -> bool;
@@ -29,7 +29,7 @@ pub(super) trait Visitor {
     fn length(&mut self, site: Site, depth: u32, length: usize) -> bool;
 }
 
-/// Returns whether everything in a value may be so.
+/// Returns whether everything in a value is valid.
 pub(super) fn walk(value: &impl Serialize, visitor: &mut impl Visitor) -> bool {
     value.serialize(Walker { visitor, site: Site::default(), depth: 0 }).is_ok()
 }
@@ -40,7 +40,7 @@ struct Walker<'v, V> {
     depth: u32,
 }
 
-/// Something in the value may not be so.
+/// Something in the value is invalid.
 #[derive(Debug)]
 struct Fault;
 
@@ -107,7 +107,7 @@ impl<V: Visitor> Serializer for Walker<'_, V> {
     naturals! { serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64 }
     integers! { serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64 }
 
-    // The states of random generators: any is as good as another.
+    // The states of random generators: any is valid.
     fn serialize_u128(self, _: u128) -> Result<(), Fault> {
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<V: Visitor> Serializer for Walker<'_, V> {
         Ok(self.entering(variant, ""))
     }
 
-    // Ids and the like have one form for people and another for files such as these.
+    // Ids and the like have one form for people and another for binary files.
     fn is_human_readable(&self) -> bool {
         false
     }

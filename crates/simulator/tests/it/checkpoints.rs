@@ -1,4 +1,4 @@
-//! A run that is saved, dropped and gone on with leaves what a run without a break leaves.
+//! A run that is checkpointed, dropped and resumed leaves the same bytes as an uninterrupted one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use rand_pcg::Pcg64;
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
-/// How many worlds a plain test run breaks off.
+/// How many worlds a plain test run interrupts.
 const WORLDS: u64 = 120;
 
 /// How a world is run.
@@ -75,7 +75,7 @@ fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
     effort
 }
 
-/// Lets a run go on until so many looks whether somebody wants a pause, and saves it then. Gives whether it came to its end.
+/// Runs until a number of pause checks, and then writes a checkpoint. Returns whether the run reached its end.
 pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
     let mut left = looks;
     simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
@@ -88,7 +88,7 @@ pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>,
     simulation.is_over()
 }
 
-/// Runs a world with breaks: each time, nothing but the directory is left. Gives how many breaks there were.
+/// Runs a world with interruptions: each time, only the directory is left. Returns the number of interruptions.
 fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (Effort, u32) {
     let mut breaks = 0;
     {
@@ -102,7 +102,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
             return (effort, breaks);
         }
         if dice.random_range(0..2) == 0 {
-            // What happens after the last time it was saved is done again.
+            // What happens after the last checkpoint is done again.
             simulation.run_until(simulation.now() + Duration::of(dice.random_range(0.0..300.0)), kept.recorder());
         }
     }
@@ -136,10 +136,10 @@ pub(crate) fn managed(number: u64) -> Scenario {
     scenario
 }
 
-/// Breaks a world off and goes on with it; gives how many breaks there were, and whether its traffic is rates.
+/// Interrupts a world and resumes it; returns the number of interruptions, and whether its traffic is rates.
 fn check(number: u64) -> (u32, bool) {
     let mut dice = Pcg64::seed_from_u64(number);
-    // Users who go their ways by themselves are in cities alone.
+    // Only cities have users that are generated on the fly.
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
     let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
     let details = [Detail::Full, Detail::Operations, Detail::Full, Detail::Summary];
@@ -175,11 +175,11 @@ fn a_run_that_is_broken_off_and_gone_on_with_leaves_the_same_bytes() {
     });
     let breaks: u32 = done.iter().map(|(breaks, _)| breaks).sum();
     let flows = done.iter().filter(|(breaks, is_flow)| *is_flow && *breaks > 0).count();
-    // Runs that nobody broke off prove nothing.
+    // Runs without interruptions prove nothing.
     assert!(breaks > 150 && flows > 5, "{breaks} breaks, {flows} runs with traffic as rates");
 }
 
-/// The directory of a run that was saved and broken off.
+/// The directory of an interrupted run with a checkpoint.
 fn saved_run(name: &str) -> PathBuf {
     let resolved = resolved(world(8));
     let path = directory(name);
@@ -190,7 +190,7 @@ fn saved_run(name: &str) -> PathBuf {
     path
 }
 
-/// Why nobody can go on with a run; nothing in its directory is changed by trying.
+/// Why a run cannot be resumed; trying changes nothing in its directory.
 fn refusal(path: &Path) -> ResumeError {
     let before = files(path);
     let result = Checkpoint::open(path).and_then(|checkpoint| checkpoint.resume(1).map(|_| ()));

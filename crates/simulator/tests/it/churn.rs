@@ -1,4 +1,4 @@
-//! What goes wrong, and what the world makes of it.
+//! Failures of nodes and links, and their consequences.
 
 use mario_domain::{Capacity, Duration, Time};
 use mario_scenario::{
@@ -30,7 +30,7 @@ fn line(policy: &str) -> Scenario {
 
 #[test]
 fn users_are_rerouted_when_an_instance_goes_with_its_node() {
-    // A second instance next to the user; when its node goes, the first one serves by the other way round.
+    // A second instance next to the user; when its node goes down, the first one serves by the other path.
     let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
     let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
     world.deploys.push(Deploy {
@@ -51,13 +51,14 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
     assert_eq!(story.lost, []);
 }
 
-/// Makes a copy towards every client, and never goes.
+/// Replicates towards every client, and never undeploys.
 const STAYS_AND_SPREADS: &str =
     ":- dynamic requests/4.\noperation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
 
 #[test]
 fn the_survivors_recover_the_service() {
-    // Copies are made towards the user until one is at the access point; then that node goes, and comes back empty.
+    // Replicas are made towards the user until one is at the access point; then that node goes down, and comes back
+    // empty.
     let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
     let hops = |from: f64, until: f64| {
@@ -86,7 +87,7 @@ fn an_application_without_instances_is_redeployed_after_the_delay() {
     let story = story(&world);
     // Gone at 510, asked for at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
-    // Requests meanwhile are lost, those on their way at 510 too.
+    // Requests meanwhile are lost, including those in transit at 510.
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
     assert!(lost.iter().all(|time| (510.0..900.0).contains(time)), "{lost:?}");
     assert_eq!(lost.len(), 10);
@@ -158,7 +159,7 @@ fn an_agent_that_waits_for_a_verdict_goes_with_its_node() {
 
 #[test]
 fn a_node_that_is_down_carries_nothing_on() {
-    // The request of 480 is on its way from 2 to 1 when 1 goes down; before it arrives 1 could pass it on.
+    // The request of 480 is in transit from 2 to 1 when 1 goes down.
     let world = line(STILL).with_disturbance(482.0, crash(1)).with_disturbance(488.0, join(1));
     let story = story(&world);
     assert_eq!(story.lost, [(485.0, 0)]);
@@ -249,7 +250,7 @@ fn without_any_access_point_requests_are_lost_until_one_comes() {
     ];
     assert_eq!(moves, expected);
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
-    // AcceptanceCounts for at 403, and judged when its home has just come back.
+    // Counted at 403, and judged when its home has just come back.
     assert_eq!(story.deploys, [(500.0, 3, true)]);
     assert_eq!(lost, [320.0, 360.0, 400.0, 440.0, 480.0]);
 }

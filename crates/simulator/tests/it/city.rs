@@ -1,4 +1,4 @@
-//! The preset `city`: generated on the fly, the same however it is run, and true.
+//! The preset `city`: generated on the fly, reproducible in every mode, and valid.
 
 use mario_audit::{Options, audit};
 use mario_scenario::{Document, NoFiles, Resolved, Scenario};
@@ -24,7 +24,7 @@ fn listed(scenario: &Scenario) -> Scenario {
     let mut now = vec![None; attachments.users.len()];
     let (mut due, mut generated) = (attachments.first_due(), Vec::new());
     for step in 0..attachments.step_count() as u32 {
-        // Everybody is looked at in every step.
+        // Every user is looked at in every step.
         due.fill(0);
         let changes = attachments.changes(step, &mut due, |user| now[user.position()], &mut generated).to_vec();
         changes.iter().for_each(|(user, access_point)| now[user.position()] = *access_point);

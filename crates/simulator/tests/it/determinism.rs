@@ -1,4 +1,4 @@
-//! The same scenario and seed give the same bytes, however they are run.
+//! The same scenario and seed produce the same bytes, however they are run.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Document, NoFiles, Scenario, Workload};
@@ -6,7 +6,7 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 
 use crate::world::{Furnish, SPREADS, outputs, scenario, topology};
 
-/// So many agents evaluate at one moment that two and three threads share them.
+/// Enough agents evaluate at one moment that two and three threads share them.
 fn crowd() -> Scenario {
     let units = vec![300; 12];
     let links: Vec<(u32, u32, f64)> = (1..12).map(|node| ((node - 1) / 2, node, 2.0)).collect();

@@ -1,7 +1,8 @@
-//! No number that a scenario may have makes a run panic, abort or stand still.
+//! No number that a scenario may have makes a run panic, abort or hang.
 //!
-//! The keys come from the schema, so that a new one is covered. Each is set to extremes, one at a time, in a small world with
-//! low limits. Either that is refused with a place, or the run comes to its end with no more events than its limits allow.
+//! The keys come from the schema, so that a new one is covered. Each is set to extremes, one at a time, in a small
+//! world with low limits. Either that is rejected with a place, or the run reaches its end with no more events than its
+//! limits allow.
 
 use std::path::Path;
 
@@ -33,7 +34,7 @@ const EXTREMES: [&str; 20] = [
     "-inf",
 ];
 
-/// What everything else stands on: each list has an element, so that its keys can be set.
+/// The base of all worlds: each list has an element, so that its keys can be set.
 const WORLD: &str = r#"
 duration = 700
 [limits]
@@ -138,7 +139,7 @@ fn document(kinds: Kinds<'_>) -> (Document, Texts) {
 #[derive(Clone, PartialEq, Debug)]
 struct Key {
     path: String,
-    /// What stands around the number, e.g. brackets.
+    /// The text around the number, e.g. brackets.
     around: (String, String),
     schema: Value,
 }
@@ -218,7 +219,7 @@ fn kinds_of(section: &str) -> Vec<String> {
     kinds.filter_map(|kind| kind["properties"]["kind"]["const"].as_str()).map(str::to_owned).collect()
 }
 
-/// Sets a key to all extremes, one after the other. Gives how many were refused and how many were run.
+/// Sets a key to all extremes, one after the other. Returns how many were rejected and how many were run.
 fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
     let (usual, mut files) = document(kinds);
     let (_, _, [node, _]) = TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("a known kind");
@@ -236,7 +237,7 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
             }
             Ok(resolved) => {
                 counts[1] += 1;
-                // The limits themselves may be anything: what they allow is not pushed.
+                // The limits themselves may be anything: worlds that need them are not run.
                 assert!(resolved.cost.events <= 200_000.0 || key.path.starts_with("limits"), "{line}");
                 let mut tally = Tally::new(&resolved.scenario);
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };

@@ -1,4 +1,4 @@
-//! Traffic as rates against traffic message by message.
+//! Traffic as rates compared with individual messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceReco
 
 use crate::world::{self, Furnish, STILL};
 
-/// What an agent saw, and what it had proposed before.
+/// What an agent saw, and its previous proposal.
 #[derive(PartialEq, Debug)]
 struct Look {
     time: Time,
@@ -68,7 +68,7 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
     }
 }
 
-/// What a run at one fidelity came to.
+/// The result of a run at one fidelity.
 struct Ran {
     /// How often an application proposed what, where and when.
     decisions: BTreeMap<Decided, u64>,
@@ -112,7 +112,7 @@ fn ran(fidelity: &str, settings: &[&str]) -> Ran {
     }
 }
 
-/// Worlds in which more and more queues.
+/// Worlds with increasing queues.
 const WORLDS: [(&str, &[&str]); 10] = [
     ("nothing queues", &WIDE),
     ("the paper's, phases spread", &["workload.phase=spread"]),
@@ -156,7 +156,7 @@ fn the_page_says_how_far_rates_are_from_messages() {
         let error = 100.0 * (rates.response / messages.response - 1.0);
         if settings == WIDE {
             assert_eq!((others, messages.operations), (0, rates.operations));
-            // The last requests of messages are still on their way at the end.
+            // The last messages are still in transit at the end.
             assert!(error.abs() < 1e-3, "{error}");
         }
         let (decisions, response) = (all[0], [messages.response, rates.response]);
@@ -190,8 +190,8 @@ fn who_listens_changes_nothing_that_was_counted() {
     }
 }
 
-/// A user of whom only the mean is known is served by a short way, then loses a request, then is served part of one by a long way:
-/// the mean response time of the request that was served before grows, and no other request is served.
+/// A user of whom only the mean is known is served on a short path, then loses a request, then is served part of one on
+/// a long path: the mean response time of the request that was served before grows, and no other request is served.
 #[test]
 fn the_auditor_believes_a_sum_that_grows_while_requests_are_lost() {
     let [one, other, third] = [0, 1, 2].map(NodeIndex);

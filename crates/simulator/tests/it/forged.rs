@@ -1,4 +1,4 @@
-//! Checkpoints that were changed and have a right checksum again: they are refused, or the run goes on; nothing panics.
+//! Manipulated checkpoints with a valid checksum: they are rejected, or the run resumes; nothing panics.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::checkpoints::{Way, begin, city, directory, files, managed, part, reso
 /// How many forgeries a plain test run makes of each run; `MARIO_FORGERIES` asks for more.
 const FORGERIES: u64 = 60;
 
-/// Which runs: worlds of messages and of rates, with planners, failures, and users who go their own ways.
+/// Worlds of messages and of rates, with planners, failures, and users generated on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
 /// What became of forgeries.
@@ -23,11 +23,11 @@ const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 struct Tried {
     refused: u64,
     went_on: u64,
-    /// Lookup out only as the run went on.
+    /// Detected only during the run.
     late: Vec<String>,
 }
 
-/// What is packed in a file of a checkpoint, and what stands in front of it.
+/// The compressed content of a checkpoint file, and its header.
 fn unpacked(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let line = file.iter().position(|byte| *byte == b'\n').expect("a first line") + 1;
     let (mut content, mut packed) = (Vec::new(), &file[line..file.len() - 4]);
@@ -39,7 +39,7 @@ fn unpacked(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (file[..line].to_vec(), content)
 }
 
-/// A file of a checkpoint with another content, and with its length and checksum.
+/// A checkpoint file with another content, and with its length and checksum.
 fn packed(opening: &[u8], content: &[u8]) -> (Vec<u8>, (u64, u32)) {
     let mut file = opening.to_vec();
     for chunk in content.chunks(1 << 20) {
@@ -65,7 +65,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     for _ in 0..dice.random_range(1..4) {
         let place = dice.random_range(0..content.len());
         match dice.random_range(0..14) {
-            // Another number in as many bytes: all that follows is still read as it was.
+            // Another number in as many bytes: everything after it is decoded as before.
             9.. => content[place] = content[place] & 0x80 | dice.random_range(0..0x80),
             0 | 1 => content[place] ^= 1 << dice.random_range(0..8),
             2 | 3 => content[place] = BYTES[dice.random_range(0..BYTES.len())],
@@ -74,7 +74,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
                 let float = FLOATS[dice.random_range(0..FLOATS.len())];
                 content[place..place + 8].copy_from_slice(&float.to_le_bytes());
             }
-            // The largest number with 32 bits, as it is written.
+            // The largest 32-bit number, as encoded.
             6 => drop(content.splice(place..=place, [0xff, 0xff, 0xff, 0xff, 0x0f])),
             7 => content.insert(place, dice.random_range(0..=255)),
             _ => drop(content.remove(place)),
@@ -82,7 +82,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     }
 }
 
-/// Goes on with what is in a directory, for a while.
+/// Resumes the run in a directory, for a while.
 fn go_on(path: &Path) -> Result<(), ResumeError> {
     const LOOKS: u32 = 4_000;
     Checkpoint::guarded(path, || {
@@ -118,7 +118,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
     let keep = Keep { detail, messages: !is_flow && number.is_multiple_of(2) };
     let way = Way { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
     let path = directory(&format!("forged-{number}"));
-    // As late as it can be broken off, so that there is much to forge.
+    // As late as it can be interrupted, so that there is much to forge.
     let is_saved = [30, 10, 3, 1].into_iter().any(|looks| {
         let _ = fs::remove_dir_all(&path);
         let (mut simulation, mut kept) = begin(&resolved, &path, way, 1);
@@ -137,7 +137,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
             forge(&mut scenario, &mut dice);
             let (file, digest) = packed(&opening, &scenario);
             fs::write(path.join("checkpoint.scenario"), file).expect("writable");
-            // The state begins with the digest of the scenario.
+            // The state starts with the digest of the scenario.
             let (_, rest): ((u64, u32), _) = postcard::take_from_bytes(&state).expect("a digest");
             let rest = rest.to_vec();
             state = postcard::to_extend(&digest, Vec::new()).expect("two numbers");
@@ -173,7 +173,7 @@ fn a_forged_checkpoint_is_refused_or_goes_on() {
     println!("{} refused, {} went on, {} found out late", all.refused, all.went_on, all.late.len());
     all.late.iter().for_each(|late| println!("{late}"));
     assert!(all.refused > all.went_on / 8, "{all:?}");
-    // What only sums could tell is found out late, and that must stay rare.
+    // Errors that only sums reveal are detected late, and that must stay rare.
     let tried = all.refused + all.went_on + all.late.len() as u64;
     assert!(all.late.len() as u64 <= tried / 100, "{all:?}");
 }

@@ -1,7 +1,9 @@
-//! Every field of every record and of the header is changed, one at a time, and the auditor must find it: unless the list in
-//! `lies/believed.rs` says that nothing contradicts such a change, and why. A change on that list must not be found.
+//! Every field of every record and of the header is changed, one at a time, and the auditor must detect it, unless the
+//! list in `lies/believed.rs` says that nothing contradicts such a change, and why. A change on that list must not be
+//! detected.
 //!
-//! `MARIO_LIES=400` tries as many worlds drawn at random; `MARIO_LIES_TABLE=1` prints how often each kind of lie was found and believed.
+//! `MARIO_LIES=400` tries as many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
+//! and believed.
 
 mod believed;
 mod fields;
@@ -20,16 +22,16 @@ use believed::{BELIEVED, Believed, Lookup};
 use fields::{Change, Lie, lies};
 use worlds::{World, drawn_world, remembering_world, worlds};
 
-/// A kind of lie is told in as many places of a trace, at most.
+/// The maximum number of places of a trace where a kind of lie is tried.
 const PLACES: usize = 4;
 
-/// As many worlds are drawn at random, beside those that are put together by hand.
+/// The number of random worlds, beside the handmade ones.
 const DRAWN: u64 = 60;
 
-/// As many of those have policies that look back at what happened, beside them.
+/// The number of further worlds with policies that look back.
 const REMEMBERING: u64 = 6;
 
-/// Worlds beyond those that are drawn, in which something rare on the list is believed or found.
+/// Further worlds, in which something rare on the list is believed or detected.
 const RARE: [u64; 15] = [75, 90, 96, 115, 130, 139, 145, 150, 162, 165, 173, 222, 256, 424, 541];
 
 /// A trace as JSON values: the header, then the records.
@@ -42,7 +44,7 @@ impl Trace {
         Trace(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
     }
 
-    /// What the auditor finds first; `None` when it believes everything.
+    /// The auditor's first finding; `None` when it believes everything.
     fn finding(&self) -> Option<String> {
         static ENGINE: OnceLock<Engine> = OnceLock::new();
         let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
@@ -61,7 +63,7 @@ impl Trace {
     }
 }
 
-/// A kind of lie: which field, how it is changed, and how much the trace tells.
+/// A kind of lie: which field, how it is changed, and the trace level.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     field: String,
@@ -75,14 +77,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How often a kind of lie was found and not found, and the first that was.
+/// How often a kind of lie was detected and not detected, and the first that was.
 #[derive(Default)]
 struct Tally {
     found: Vec<String>,
     passed: Vec<String>,
 }
 
-/// Tells lies about each field of a trace, and counts.
+/// Tries lies about each field of a trace, and counts.
 fn tell(world: &World, tallies: &mut BTreeMap<Kind, Tally>) {
     let truth = Trace::read(&world.trace);
     assert_eq!(truth.finding(), None, "{}: the truth is believed", world.name);
@@ -135,7 +137,7 @@ fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     faults
 }
 
-/// What is on the list without need: nothing passes, or a field is never found and should be listed as that.
+/// Superfluous entries of the list: nothing passes, or a field is never detected and should be listed as such.
 fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let sums = |is_of_it: &dyn Fn(&Believed) -> bool| {
         let about = tallies.iter().filter(|(kind, _)| believed(kind).is_some_and(is_of_it));

@@ -1,4 +1,4 @@
-//! Links and queues, held against a toy that is too simple to be wrong in the same way.
+//! Links and queues, compared with a reference implementation that is too simple to be wrong in the same way.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use rand_pcg::Pcg64;
 
 use crate::world::{Furnish, STILL, described, scenario, story, topology};
 
-/// One client request: user, and when it was sent, arrived, taken up and done.
+/// One client request: user, and the times of sending, arrival, start and end of service.
 type Row = (UserIndex, [f64; 4]);
 
-/// The shortest ways from a node, by trying every link until nothing gets shorter: how far each node is, and from where.
+/// The shortest paths from a node, by repeated relaxation: the distance of each node, and its predecessor.
 fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeIndex)> {
     let topology = &world.topology;
     let mut ways = vec![(f64::INFINITY, from); topology.node_count()];
@@ -33,7 +33,7 @@ fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeInde
     ways
 }
 
-/// What becomes of all client requests: a list of messages, the earliest of which makes a hop, over and over.
+/// The results of all client requests: the earliest message of a list makes a hop, repeatedly.
 fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     let mut on_the_way: Vec<(f64, Row, Vec<NodeIndex>)> = Vec::new();
     for (user, at) in &world.attachments.steps[0] {
@@ -80,7 +80,7 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     rows
 }
 
-/// A small network with much to wait for. By hops there is one way only, by latency one that is shortest.
+/// A small network with much queueing. By hops there is only one path, by latency one that is shortest.
 fn network(seed: u64, metric: Metric) -> Scenario {
     let mut random = Pcg64::seed_from_u64(seed);
     let nodes = random.random_range(1..9_usize);
@@ -108,7 +108,8 @@ fn network(seed: u64, metric: Metric) -> Scenario {
     for application in 0..random.random_range(1..4_u32) {
         world = world.with_application(1, random.random_range(0..nodes as u32), STILL);
         world.applications[application as usize].service_time = Duration::of(random.random_range(0.01..12.0));
-        // Instances that are equally near take turns, which the toy knows nothing of; by latency none are.
+        // Equally near instances are used round robin, which the reference does not implement; by latency there are
+        // none.
         let home = world.applications[application as usize].home;
         for node in (0..nodes).map(NodeIndex::at).filter(|node| *node != home) {
             if metric == Metric::Latency && random.random_bool(0.3) {
@@ -186,7 +187,7 @@ fn users_of_one_access_point_share_the_turns() {
 
 #[test]
 fn a_request_that_finds_its_instance_gone_is_lost() {
-    // The instance goes at 300, or goes elsewhere, when the request of 280 is still on its way of 30.
+    // The instance is removed or migrates at 300, while the request of 280 is still in transit.
     for policy in ["operation(undeploy, _, self).\n", "operation(migrate, _, n2).\n"] {
         let line = topology(&[1, 1, 1], &[(0, 1, 30.0), (1, 2, 1.0)]);
         let mut world = scenario(line).with_application(1, 1, policy).with_user(0, &[Some(0)]);
@@ -198,7 +199,8 @@ fn a_request_that_finds_its_instance_gone_is_lost() {
 
 #[test]
 fn what_waits_at_an_instance_moves_with_it_and_is_lost_without_it() {
-    // Sent at 40, 80 and so on to 280, and taken up at 40, 110, 180, 250: three wait when the instance moves or goes.
+    // Sent at 40, 80 and so on to 280, and served from 40, 110, 180, 250: three wait when the instance migrates or is
+    // removed.
     for (policy, served, lost) in [("operation(migrate, _, n1).\n", 7, 0), ("operation(undeploy, _, self).\n", 4, 3)] {
         let mut world = scenario(topology(&[1, 1], &[(0, 1, 100.0)])).with_application(1, 0, policy);
         world = world.with_user(0, &[Some(0), None]);

@@ -1,9 +1,9 @@
-//! One engine: nodes that exchange messages come to the same labels as the population that holds them all.
+//! One engine: nodes that exchange messages produce the same labels as the population that holds them all.
 //!
-//! A recorder listens to a simulation and drives one `mario_colony::Node` for each node of its world, joined by instant and
-//! ordered messages: what an agent observes in the simulation, its twin observes; when it evaluates, its twin evaluates; when
-//! the managers judge, the twins are judged one after another in the same order. Each proposal and each verdict, with its
-//! reason, must be the same, cycle by cycle, up to the names of instances.
+//! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world, connected by
+//! instant and ordered messages: what an agent observes in the simulation, its twin observes; when it evaluates, its
+//! twin evaluates; when the managers judge, the twins are judged in the same order. Each proposal and each verdict,
+//! with its reason, must be the same, cycle by cycle, up to the names of instances.
 //!
 //! `MARIO_NODES=10000` draws that many worlds; `MARIO_NODE_WORLD=1234` replays one, and a failure prints that command.
 
@@ -22,7 +22,7 @@ use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
 
-/// Says how to see it again when a world breaks a rule or the program.
+/// Prints the replay command when a world violates a rule or panics.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -34,7 +34,8 @@ impl Drop for Replay {
     }
 }
 
-/// The world of a number, as nodes by themselves run it: no planner sees the whole, managers judge, and memory slides.
+/// The world of a number, restricted to what nodes by themselves support: no planner, judging by managers, sliding
+/// memory.
 fn world(number: u64) -> Scenario {
     as_nodes(drawn::draw(number))
 }
@@ -43,11 +44,11 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     scenario.arbitration = Arbitration::Managers;
     scenario.memory = Memory::Sliding;
     scenario.management = Management::Agents;
-    // Labels are the same up to the names of instances, so no policy may reckon with them.
+    // Labels are the same up to the names of instances, so policies must not compute with them.
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
-            // What others do in a cycle is enacted at once on a node by itself, and together in the population.
+            // Within a cycle, a node by itself enacts operations at once, and the population together.
             *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }
@@ -79,7 +80,7 @@ fn nodes_with_instant_messages_come_to_the_labels_of_the_population() {
     }
     println!("{total:?}");
     if only.is_none() {
-        // Worlds in which nothing happens prove nothing.
+        // Worlds without events prove nothing.
         assert!(total.is_varied(), "{total:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Agents at which nobody looks while nothing is new to them.
+//! Agents that are parked while nothing is new to them.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
@@ -7,12 +7,12 @@ use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOut
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
-/// Wants to hear of everyone, so that nobody rests.
+/// Wants every evaluation, so that no agent is parked.
 struct Curious;
 
 impl Recorder for Curious {}
 
-/// What is written of a run where counts are enough, and its figures.
+/// The outputs of a run where counts suffice, and its figures.
 fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
     let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
     let written = (TraceRecorder::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
@@ -25,7 +25,7 @@ fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec
     (trace, tables.operations, format!("{:?}", tally.figures()), effort)
 }
 
-/// Holds a world in which agents rest against the same in which none does; gives how many evaluations rested.
+/// Compares a world with parking with the same world without; returns the number of evaluations of parked agents.
 fn check(name: &str, scenario: &Scenario) -> u64 {
     let (trace, operations, figures, effort) = counts(scenario, 1, Some(Curious));
     assert_eq!(effort.rested, 0, "{name}");
@@ -56,7 +56,7 @@ fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
             let scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
             let rested = check(&format!("{policy}, {phases}"), &scenario);
             let asked = counts(&scenario, 1, None).3.asked;
-            // What is refused is remembered by one of them, so that it knows something new each time.
+            // One of them remembers inhibitions, so that something is new to it each time.
             let part = if policy.ends_with("memory") { 4 } else { 2 };
             assert!(rested * part > asked, "{policy}, {phases}: {rested} of {asked}");
         }
@@ -73,13 +73,13 @@ fn rest_changes_no_count_of_any_random_world() {
         (scenario.arbitration, scenario.memory) = (Arbitration::Managers, Memory::Sliding);
         scenario.management_period = scenario.management_period.min(scenario.agents.period);
         for deploy in &mut scenario.deploys {
-            // Where there is no room for it at the beginning, there would be no run.
+            // Instances without room at the start would make the scenario invalid.
             deploy.time = deploy.time.max(Time::at(1.0));
         }
         // Some policies double their instances in each period.
         scenario.duration = scenario.duration.min(scenario.agents.period * 12.0);
         for (position, user) in scenario.users.iter_mut().enumerate() {
-            // As many in each period, in turns that come to their beginning again sooner or later.
+            // The same rate in each period, in round robins of different lengths.
             let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
             user.workload =
                 Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };

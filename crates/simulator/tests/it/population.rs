@@ -1,4 +1,4 @@
-//! The transition system from outside: the sentences of its rules, one test each.
+//! The transition system from outside: the clauses of its rules, one test each.
 
 mod acceptance;
 mod context;

@@ -25,7 +25,7 @@ struct Comparison {
     messages: Messages,
     /// Those of the prototype.
     expected: Messages,
-    /// The same one by one, where the full records are there.
+    /// The same one by one, where the full records are available.
     rows: Option<std::vec::IntoIter<Message>>,
     nodes: Vec<Node>,
     /// The ids of the instances, by agent.
@@ -87,7 +87,7 @@ impl Comparison {
         self.instances.push(instance);
     }
 
-    /// The target by its name, which the prototype remembers and judges also where the policy says `self`.
+    /// The name of the target, which the prototype remembers and judges even if the policy says `self`.
     fn target(&self, target: &Target, own: NodeIndex) -> Node {
         match target {
             Target::Own => self.nodes[own.position()],
@@ -162,7 +162,7 @@ impl Recorder for Comparison {
         let mut facts = self.known_facts(agent, population);
         match decision {
             Some(decision) => facts.proposals = proposals(agent, population, decision),
-            // A decision that is reused is not made again.
+            // A reused decision has no solutions.
             None => expected.facts.proposals.clear(),
         }
         let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };
@@ -233,8 +233,8 @@ fn the_run_with_memory_is_the_prototypes() {
     compare(4, "workload-and-latency-aware-with-memory", Reuse::Nothing);
 }
 
-/// Actions per movement, response times, usage, inhibited, instances, correlations and cycles to steady state of the
-/// prototype's runs, as they were published or computed from its files: for all, WS and LS where there are three.
+/// Operations per movement, response times, usage, inhibitions, instances, correlations and cycles to steady state of
+/// the prototype's runs, as published or computed from its files: for all, WS and LS where there are three.
 struct Known {
     policy: &'static str,
     replicate: [f64; 3],
@@ -304,7 +304,7 @@ const KNOWN: [Known; 4] = [
     },
 ];
 
-/// The number as it is printed with so many digits.
+/// The number printed with `digits` digits.
 fn printed(value: f64, digits: usize) -> String {
     format!("{value:.digits$}")
 }

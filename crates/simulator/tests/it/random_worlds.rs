@@ -1,4 +1,4 @@
-//! Worlds drawn at random, each run step by step and judged by the auditor.
+//! Random worlds, each run step by step and checked by the auditor.
 //!
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
@@ -32,10 +32,10 @@ use crate::world::{Story, audited, outputs};
 /// How many worlds a plain test run draws.
 const WORLDS: u64 = 400;
 
-/// How often a run stops to be looked at.
+/// How often a run is paused to be checked.
 const PARTS: u32 = 16;
 
-/// Says how to see it again when a world breaks a rule or the program.
+/// Prints the replay command when a world violates a rule or panics.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -93,7 +93,7 @@ impl Observer {
     }
 }
 
-/// What holds at every moment, seen from the population itself.
+/// The invariants at every moment, seen from the population itself.
 fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     let population = simulation.population();
     let mut used: BTreeMap<NodeIndex, Hardware> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     }
 }
 
-/// Runs a world part by part; gives its trace, what the auditor says, what happened and what it took.
+/// Runs a world part by part. Returns its trace, the auditor's report, the events and the statistics.
 fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Effort) {
     let growing = Growing::default();
     let mut recorders = (TraceRecorder::new(growing.clone(), scenario, Detail::Full), Story::default());
@@ -147,7 +147,7 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
     (trace, observer.audit.finish(), recorders.1, simulation.effort())
 }
 
-/// The world of a number. What has no room at the beginning is deployed a moment later, and may be inhibited then.
+/// The world of a number. Instances without room at the start are deployed a moment later, and may be inhibited then.
 pub fn world(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
@@ -215,7 +215,7 @@ fn no_random_world_breaks_a_rule() {
     for world in 0..number("MARIO_WORLDS").unwrap_or(WORLDS) {
         check(world, &mut seen);
     }
-    // Worlds in which nothing happens prove nothing.
+    // Worlds without events prove nothing.
     for what in [
         "deploy",
         "undeploy",

@@ -1,4 +1,4 @@
-//! Agents that get another policy in the course of a run, and runs that go on from a recorded past.
+//! Agents that switch to another policy in the course of a run, and runs resumed from a recorded past.
 
 use std::io::BufReader;
 
@@ -11,7 +11,8 @@ use crate::random_worlds::world;
 
 const MOMENT: f64 = 3_050.0;
 
-/// The paper's world for a short while, with these keys, under a policy until the moment and perhaps another from then on.
+/// The paper's world for a short while, with these keys, under a policy until the moment and perhaps another from then
+/// on.
 fn paper(keys: &[&str], seed: u64, policy: &str, from_then_on: Option<&str>) -> Scenario {
     let mut document = Document::preset("paper").expect("a preset");
     let keys: Vec<String> =

@@ -1,4 +1,4 @@
-//! Small worlds put together by hand, and a listener that remembers what happened in them.
+//! Small handmade worlds, and a recorder that remembers their events.
 
 use mario_audit::{Audit, Options, Report};
 use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};
@@ -16,13 +16,13 @@ use mario_simulator::{
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
 
-/// Goes when no client request arrives, and makes a copy towards whoever sends most.
+/// Undeploys without client requests, and replicates towards the neighbour that sends most.
 pub const SPREADS: &str = "\
 :- dynamic requests/4.\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
 
-/// A node as it is before anything runs; it is an access point.
+/// A node before anything runs; it is an access point.
 pub fn described(number: usize, capacity: Capacity) -> NodeDescription {
     NodeDescription {
         id: NodeId::name(&format!("n{number}")).expect("a name"),
@@ -79,9 +79,9 @@ pub fn scenario(topology: Topology) -> Scenario {
     }
 }
 
-/// Puts more into a world, one call for each.
+/// Extends a world, one call at a time.
 pub trait Furnish: Sized {
-    /// An application of so many units with a policy of its own, deployed on its home from the beginning.
+    /// An application that needs this many units with a policy of its own, deployed on its home from the start.
     fn with_application(self, units: u64, home: u32, policy: &str) -> Self;
     /// A user of an application who sends every 40 units, and is at these access points, step by step.
     fn with_user(self, application: u32, steps: &[Option<u32>]) -> Self;
@@ -145,7 +145,7 @@ pub fn policy_text(text: &str, memory: u32) -> PolicyText {
     PolicyText { name: "policy".to_owned(), files: vec![("policy.pl".to_owned(), text.to_owned())], memory }
 }
 
-/// What happened, apart from what the trace is asked about.
+/// The events, apart from those that the trace has.
 #[derive(Default)]
 pub struct Story {
     pub served: Vec<Served>,
@@ -202,7 +202,7 @@ impl Recorder for Story {
     }
 }
 
-/// Runs a world to its end, has the auditor judge its trace, and tells what happened.
+/// Runs a world to its end, audits its trace, and returns its events.
 pub fn story(scenario: &Scenario) -> Story {
     let mut recorders = (Story::default(), TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
@@ -213,7 +213,7 @@ pub fn story(scenario: &Scenario) -> Story {
     recorders.0
 }
 
-/// What the auditor says to a trace.
+/// The auditor's report on a trace.
 pub fn audited(trace: &[u8]) -> Report {
     static ENGINE: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
     let reader = mario_audit::reader::TraceReader::new(trace).expect("a header");
@@ -222,7 +222,7 @@ pub fn audited(trace: &[u8]) -> Report {
     audit.read(reader, &mut |_| ()).expect("a trace")
 }
 
-/// All that a run writes: the trace and the four tables.
+/// All outputs of a run: the trace and the four tables.
 pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], Effort) {
     let empty = TableOutputs {
         operations: Vec::new(),

@@ -1,4 +1,4 @@
-//! What a world takes of the memory, byte by byte: a program of its own, because everything in it is counted.
+//! The memory of a world, byte by byte: a program of its own, because everything in it is counted.
 //!
 //! `cargo test -p mario-simulator --test memory -- --nocapture` prints the numbers that `docs/scale.md` states.
 
@@ -11,7 +11,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The bytes that are in use now.
+/// The bytes in use now.
 fn in_use() -> i64 {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
@@ -24,7 +24,7 @@ fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
     document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
-/// The bytes that a world is using when its run has come to an end, and what was done in it.
+/// The bytes in use at the end of a run, and its statistics.
 fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
     let before = in_use();
     let scenario = make();
@@ -35,8 +35,8 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
     (bytes as f64, effort)
 }
 
-/// The bytes for each more, which must be the same from the first size to the second as from the second to the third. Sizes double,
-/// so that lists which double when they are full have as much to spare at each.
+/// The bytes for each additional one, which must be the same from the first size to the second as from the second to
+/// the third. Sizes double, so that lists which double when they are full have the same spare capacity at each.
 fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
     let first = f64::from(first);
@@ -51,7 +51,7 @@ fn city(users: u32, duration: u32) -> Scenario {
     scenario("city", "baseline:never-move", &overrides)
 }
 
-/// The paper's scenario with so many users in traffic as rates.
+/// The paper's scenario with `users` users, in traffic as rates.
 fn paper(size: u32, users: u32, duration: u32) -> Scenario {
     let overrides = [
         format!("topology.size={size}"),
@@ -73,7 +73,7 @@ fn idle(agents: u32) -> Scenario {
     scenario
 }
 
-// One test, because whatever ran beside it would be counted too.
+// One test, because a concurrent one would be counted too.
 #[test]
 fn memory_grows_with_users_agents_and_nodes_and_not_with_time() {
     // Policies are compiled once for all that follows.
@@ -84,19 +84,19 @@ fn memory_grows_with_users_agents_and_nodes_and_not_with_time() {
 
     let of_agent = bytes_each("an idle agent", 1_024, |agents| {
         let (bytes, effort) = bytes_at_the_end(|| idle(agents));
-        // Nobody is asked twice about the same facts.
+        // No policy is evaluated twice for the same facts.
         assert!(effort.evaluated <= u64::from(agents) && effort.asked >= 9 * u64::from(agents), "{effort:?}");
         bytes
     });
     assert!(of_agent < 1_500.0, "{of_agent} bytes for an agent");
 
-    // Days go by, and nothing is kept of them.
+    // Days pass, and nothing of them is stored.
     let (one_day, _) = bytes_at_the_end(|| city(4_096, 24_000));
     let (four_days, _) = bytes_at_the_end(|| city(4_096, 96_000));
     println!("a city after a day: {one_day:.0} bytes, after four days: {four_days:.0}");
     assert!(four_days < 1.02 * one_day, "{one_day} bytes after a day, {four_days} after four");
 
-    // The whole world: nodes, users and agents four times as many each time.
+    // The whole world: four times the nodes, users and agents each time.
     let worlds = [(16, 976), (32, 3_905), (64, 15_624)];
     let bytes = worlds.map(|(size, users)| bytes_at_the_end(|| paper(size, users, 2_000)).0);
     println!("worlds of 341, 1365 and 5461 nodes: {bytes:?} bytes");

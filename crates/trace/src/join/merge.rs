@@ -1,4 +1,4 @@
-//! The second reading: all parts at once, in an order in which nothing stands before what it follows from.
+//! The second pass: all parts at once, in an order with causes before effects.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -90,15 +90,15 @@ impl Cursor<'_> {
 struct Merge<'a, W: Write> {
     survey: &'a Survey<'a>,
     writer: TraceWriter<W>,
-    /// What of transfers is in the trace already.
+    /// The events of transfers that are already in the trace.
     so_far: Told,
     departures: BTreeMap<String, Departure>,
     /// Where instances are.
     placed: BTreeMap<InstanceId, (NodePlace, u32)>,
     links: Links,
-    /// Nodes that have told something.
+    /// Nodes with a record so far.
     begun: BTreeSet<NodePlace>,
-    /// Instances that their owners evict, and why: the record that they ended comes next.
+    /// Instances that their owners evict, and why: the record of their end comes next.
     evicted: BTreeMap<InstanceId, (NodePlace, String)>,
     now: f64,
 }
@@ -118,7 +118,7 @@ struct Links {
 }
 
 impl<W: Write> Merge<'_, W> {
-    /// The place of the directory whose next record comes next: the earliest of those that wait for nothing.
+    /// The index of the directory whose record comes next: the earliest of those that wait for nothing.
     fn choose(&self, cursors: &[Cursor<'_>], joined: &mut Joined) -> Option<usize> {
         let waiting = cursors.iter().enumerate().filter_map(|(place, cursor)| Some((cursor.next.as_ref()?, place)));
         let earliest = waiting.clone().min_by_key(|(record, place)| (record.0, *place))?.1;
@@ -128,7 +128,7 @@ impl<W: Write> Merge<'_, W> {
                 joined.reordered += u64::from(place != earliest);
                 Some(place)
             }
-            // Each waits for another: the parts contradict each other, and the auditor will say so.
+            // A cyclic dependency: the parts contradict each other, and the auditor will say so.
             None => {
                 joined.unordered += 1;
                 Some(earliest)
@@ -151,7 +151,7 @@ impl<W: Write> Merge<'_, W> {
 
     fn tell(&mut self, node: NodePlace, applications: &[u32], record: PartRecord) {
         let PartRecord(stamp, number, line) = record;
-        // Times never decrease: what had to wait is told at the time of what it waited for.
+        // Times never decrease: a delayed record gets the time of its cause.
         self.now = self.now.max(stamp.0.saturating_sub(self.survey.first.0) as f64);
         let time = Time::at(self.now);
         match line {
@@ -225,7 +225,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// The owner of a node acts on an instance. An eviction is told in the place of the end that follows from it.
+    /// The owner of a node acts on an instance. An eviction replaces the record of the end that it causes.
     fn owner_acts(&mut self, time: Time, node: NodePlace, act: PartOwnerAct) {
         let PartOwnerAct { instance, act, reason } = act;
         let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
@@ -246,7 +246,7 @@ impl<W: Write> Merge<'_, W> {
         self.writer.owner(time, node, std::iter::once(act));
     }
 
-    /// Tells what follows for the placement, for everybody who reads traces of any sort.
+    /// Adds the consequences for the placement, as records that all readers of traces understand.
     fn follow(&mut self, time: Time, node: NodePlace, happened: Happened<NodePlace>) {
         let is_first = self.begun.insert(node);
         match happened {
@@ -256,7 +256,7 @@ impl<W: Write> Merge<'_, W> {
                 }
                 self.came(time, node, &owned.instance, owned.application, &cause);
             }
-            // What led to it is not told.
+            // Its causes are not recorded.
             Happened::State(state) if is_first || !state.follows => {
                 for owned in &state.owned {
                     if self.placed.get(&owned.instance).is_none_or(|(known, _)| *known != node) {
@@ -292,7 +292,7 @@ impl<W: Write> Merge<'_, W> {
             }
             Happened::Undeployed { instance } => self.went(time, &instance),
             Happened::Neighbours { up, .. } => self.neighbours(time, node, &up),
-            // A daemon that starts reaches nobody yet.
+            // A daemon that starts reaches no neighbour yet.
             Happened::Boot { .. } => self.neighbours(time, node, &[]),
             _ => {}
         }
@@ -347,7 +347,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// A link is down when the first of its ends says so, and up when both do.
+    /// A link is down when either end says so, and up when both do.
     fn neighbours(&mut self, time: Time, node: NodePlace, up: &[NodePlace]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();
@@ -433,7 +433,8 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
     }
 }
 
-/// How far each node is from the one with most neighbours: live nodes have no tiers, and the page draws nodes by them.
+/// The distance of each node from the one with most neighbours: live nodes have no tiers, and the page draws nodes by
+/// them.
 fn tiers(survey: &Survey<'_>) -> Vec<u16> {
     let nodes = &survey.nodes;
     let mut tiers = vec![None; nodes.len()];

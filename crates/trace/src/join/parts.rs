@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         JoinError { path: self.path().to_path_buf(), line: self.line, problem }
     }
 
-    /// The next line; `None` at the end of the last part. A last line that was cut off, as by a crash, is none.
+    /// The next line; `None` at the end of the last part. A truncated last line, as after a crash, is skipped.
     pub(super) fn next(&mut self) -> Result<Option<Line>, JoinError> {
         loop {
             if self.part.is_none() {

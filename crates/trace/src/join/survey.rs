@@ -1,4 +1,4 @@
-//! The first reading of all parts: what the header of the trace has to have, and which transfers are told by whom.
+//! The first pass over all parts: the content of the trace's header, and which transfers are recorded by whom.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(super) struct SurveyedNode {
     pub(super) is_silent: bool,
 }
 
-/// Which events of transfers some part tells: only for these does anything wait.
+/// The events of transfers that some part records: only these are waited for.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) departures: BTreeSet<String>,
@@ -70,7 +70,7 @@ impl<'a> Survey<'a> {
         for paths in directories.iter().filter(|paths| !paths.is_empty()) {
             read.push((paths.as_slice(), read_directory(paths, open, &mut told)?));
         }
-        // The order in which directories are given makes no difference.
+        // The order of the directories makes no difference.
         read.sort_by(|(_, one), (_, other)| {
             (&one.header.node, &one.header.journal, one.first).cmp(&(
                 &other.header.node,

@@ -1,4 +1,4 @@
-//! Everything that a live node has, as the first record of a part tells it.
+//! The whole state of a live node, as in the first record of a part.
 
 use mario_domain::{Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 pub struct NodeState<N> {
     /// How many records its journal has.
     pub records: u64,
-    /// Whether the trace tells everything that led to it. If not, something was not told, or its part is gone.
+    /// Whether the trace has everything that led to it. If not, records are missing.
     pub follows: bool,
     /// What it owns.
     pub owned: Vec<OwnedState>,
-    /// What it handed over and has heard nothing of.
+    /// Instances in custody, not answered yet.
     pub custody: Vec<CustodyState<N>>,
-    /// What it offered and has heard nothing of.
+    /// Grants, not answered yet.
     pub offers: Vec<OfferState<N>>,
-    /// Copies that are to stop, and what they use.
+    /// Stopping copies, and their hardware.
     pub draining: Vec<(String, Hardware)>,
-    /// Copies that are to use less, and what they use beyond that until they do.
+    /// Shrinking copies, and their surplus hardware.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shrinking: Vec<(String, Hardware)>,
     /// Transfers that it took and whose sources may still ask.
     pub taken: Vec<String>,
     /// Places that it keeps.
     pub reserved: Vec<ReservedState>,
-    /// Copies of places that it no longer keeps, and what they use.
+    /// Copies of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
     /// Transfers that it prepares, and the instances whose agents asked.
     pub preparing: Vec<(String, InstanceId)>,
@@ -96,7 +96,7 @@ pub struct ReservedState {
     pub instance: InstanceId,
     /// The place of its application.
     pub application: u32,
-    /// What is set aside.
+    /// The reserved hardware.
     pub needed: Hardware,
     /// The copy in it.
     pub workload: String,

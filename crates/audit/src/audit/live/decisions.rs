@@ -1,4 +1,4 @@
-//! Makes the decisions of agents on live nodes again, from what they saw and from what their nodes had at the time.
+//! Recomputes the decisions of agents on live nodes, from what they saw and from the state of their nodes at the time.
 
 use mario_domain::{Fact, Id, NodeId};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
@@ -17,7 +17,7 @@ pub(super) struct LiveDecisions {
     decider: Decider,
     facts: KnowledgeBase,
     allowance: Allowance,
-    /// For each application, whether another description of it is in the header, so that nobody knows which of them a fact is of.
+    /// For each application, whether the header has several descriptions of it, so that facts about it are ambiguous.
     is_ambiguous: Vec<bool>,
     made: u64,
 }
@@ -52,12 +52,12 @@ impl LiveDecisions {
         }
     }
 
-    /// How many decisions were made, and for how many of them a policy was asked.
+    /// How many decisions were checked, and for how many of them a policy was evaluated.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.made, self.made)
     }
 
-    /// Which decisions were not made again, in words.
+    /// Which decisions were not recomputed, in words.
     pub(super) fn unchecked(&self, header: &Header) -> Vec<String> {
         let mut unchecked = Vec::new();
         if self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing()) {
@@ -74,7 +74,7 @@ impl LiveDecisions {
         unchecked
     }
 
-    /// What follows from what an agent saw and what is recorded instead; `None` when they are the same, or cannot be compared.
+    /// The recomputed and the recorded decision; `None` when they are the same, or cannot be compared.
     pub(super) fn mismatch(
         &mut self,
         header: &Header,
@@ -105,7 +105,7 @@ impl LiveDecisions {
         let is_exhausted = matches!(decision.ending, Ending::Exhausted(_));
         let is_same = match (&ending, &seen.ending) {
             (None, None) => are_same(&decided, &seen.solutions),
-            // How far a policy comes before its budget is spent depends on the budget.
+            // How far a policy gets before its budget is exhausted depends on the budget.
             (Some(_), Some(_)) => is_exhausted || are_same(&decided, &seen.solutions),
             (Some(_), None) | (None, Some(_)) => false,
         };
@@ -119,7 +119,7 @@ impl LiveDecisions {
         Some((text(&decided, &ending), text(&seen.solutions, &seen.ending)))
     }
 
-    /// Puts together what an agent knew; returns its instance.
+    /// Builds the knowledge base of an agent; returns its instance.
     fn know(
         &mut self,
         header: &Header,
@@ -230,7 +230,7 @@ fn target(header: &Header, facts: &KnowledgeBase, target: Constant) -> Target {
     }
 }
 
-/// Whether solutions are the same, except for the words of what is wrong with them.
+/// Whether solutions are the same, except for the wording of faults.
 fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
     let is_same = |(one, other): (&Solution, &Solution)| match (one, other) {
         (Solution::Invalid { clause: one, .. }, Solution::Invalid { clause: other, .. }) => one == other,

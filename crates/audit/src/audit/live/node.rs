@@ -1,4 +1,4 @@
-//! One live node, replayed from what it tells.
+//! One live node, replayed from its records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ pub(super) struct LiveNode {
     capacity: Capacity,
     /// The number of its last record.
     number: Option<u64>,
-    /// Whether it begins to tell in the middle, or left something out.
+    /// Whether its records start in the middle, or have a gap.
     pub(super) is_partial: bool,
     has_told: bool,
     pub(super) owned: BTreeMap<InstanceId, OwnedState>,
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// What copies use beyond what their instances need, until they have been restarted.
+    /// The surplus hardware of copies, until they have been restarted.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
@@ -31,9 +31,9 @@ pub(super) struct LiveNode {
     pub(super) preparing: BTreeMap<String, InstanceId>,
     pub(super) up: Vec<u32>,
     pub(super) told: Vec<u32>,
-    /// Whether an operator ever drained it: then its agents' transfers need no proposal.
+    /// Whether an operator ever drained it: then transfers need no proposal of an agent.
     pub(super) was_drained: bool,
-    /// Instances that were told to leave.
+    /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, Notice>,
     /// The instance that ended last, if it had been told to leave.
     pub(super) ended_notice: Option<(InstanceId, Notice)>,
@@ -83,7 +83,7 @@ impl LiveNode {
         self.capacity.take(self.used()).unwrap_or(Capacity::Bounded(Hardware::NONE))
     }
 
-    /// What is used and promised, if that is more than there is.
+    /// Hardware used and reserved, if that exceeds the capacity.
     fn excess(&self) -> Option<Hardware> {
         let reserved = self.reserved.values().map(|reserved| reserved.needed);
         let sum = reserved.fold(self.used(), Hardware::saturating_add);
@@ -133,7 +133,7 @@ impl LiveNode {
         self.notices.clear();
     }
 
-    /// What differs between what it says that it has and what follows from what it told.
+    /// The difference between its reported state and the one that follows from its records.
     fn differs(&self, state: &NodeState) -> Option<(String, String)> {
         fn difference<T: PartialEq + std::fmt::Debug>(
             what: &str,
@@ -158,7 +158,7 @@ impl LiveNode {
             .or_else(|| difference("preparing", &preparing.collect::<Vec<_>>(), &state.preparing))
     }
 
-    /// Takes what it says that it has for what it has.
+    /// Takes over its reported state.
     fn set(&mut self, state: &NodeState) {
         let state = state.clone();
         self.number = Some(state.records);
@@ -204,7 +204,7 @@ impl LiveWorld {
         }
     }
 
-    /// Each record of a journal is told once, in its order.
+    /// Each record of a journal occurs once, in order.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
         let is_new_journal = match &live.happened {
@@ -352,7 +352,7 @@ impl LiveWorld {
             self.require(is_next, node, FindingKind::Journal, "one start after another", &format!("start {boot}"));
             return;
         }
-        // It lost its disk, and is another node from now on: what it had is lost with it.
+        // It lost its disk, and is another node from now on: its instances are lost with it.
         let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
         let is_partial = state.is_partial;
         let header = self.nodes[node as usize].capacity;

@@ -1,6 +1,7 @@
-//! What the owners of live nodes did to what runs there.
+//! The actions of live nodes' owners.
 //!
-//! What an owner wants is said by the policy of its node, which the trace does not have. What it may do can be checked all the same.
+//! What an owner wants depends on the policy of its node, which the trace does not have. What it may do can be checked
+//! all the same.
 
 use mario_domain::InstanceId;
 

@@ -1,4 +1,4 @@
-//! Who owns an instance, and how it gets from one owner to the next.
+//! The ownership of instances, and its transfer.
 
 use mario_domain::{AgentOperation, InstanceId};
 
@@ -14,7 +14,7 @@ pub(super) struct Life {
     /// That of its last owner.
     epoch: u32,
     has_ended: bool,
-    /// Whether nobody need have it: its node lost its disk, was declared lost, or left something out.
+    /// Whether it may be missing: its node lost its disk, was declared lost, or has a gap.
     is_excused: bool,
 }
 
@@ -65,7 +65,7 @@ impl LiveWorld {
         self.nodes[node as usize].notices.remove(instance);
     }
 
-    /// A node says that an instance is its own: nobody else may have it, and it may not have ended.
+    /// A node claims to own an instance: no other node may own it, and it must not have ended.
     fn claim(&mut self, node: u32, instance: &InstanceId, epoch: u32, comes_back: bool) {
         let life = self.lives.entry(instance.clone()).or_default();
         let (owner, has_ended, last) = (life.owner, life.has_ended, life.epoch);
@@ -84,7 +84,8 @@ impl LiveWorld {
         }
     }
 
-    /// What a transfer brings has left its source for this node, and comes once. Returns its epoch here, if that is known.
+    /// An arriving instance has left its source for this node, and arrives once. Returns its epoch here, if that is
+    /// known.
     fn arrive(&mut self, node: u32, instance: &InstanceId, transfer: &str, from: u32) -> Option<u32> {
         self.nodes[node as usize].taken.insert(transfer.to_owned());
         let is_partial = self.nodes[node as usize].is_partial;
@@ -113,7 +114,7 @@ impl LiveWorld {
         Some(epoch)
     }
 
-    /// A source has back what its target will never take. Returns its epoch.
+    /// A source takes back an instance that its target will never take. Returns its epoch.
     fn take_back(&mut self, node: u32, instance: &InstanceId, transfer: &str) -> Option<u32> {
         let custody = self.nodes[node as usize].custody.remove(instance);
         let fits = custody.as_ref().is_some_and(|custody| custody.transfer == transfer);
@@ -337,7 +338,7 @@ impl LiveWorld {
         }
     }
 
-    /// What was not undeployed, and lost no disk, is owned or in custody somewhere.
+    /// An instance that was not undeployed, and lost no disk, must be owned or in custody somewhere.
     pub(super) fn require_nothing_lost(&mut self) {
         let is_kept = |instance: &InstanceId| self.nodes.iter().any(|node| node.custody.contains_key(instance));
         let has_silent = self.nodes.iter().any(|node| node.is_partial);

@@ -161,7 +161,7 @@ fn no_link(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// The next evaluation of somebody is on a node that is down.
+/// The next evaluation of an agent is on a node that is down.
 fn on_dead_node(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("node-down"), choice)?;
     let evaluation = trace.of_kind("evaluation").into_iter().find(|evaluation| *evaluation > index)?;
@@ -297,7 +297,7 @@ fn other_responses(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// As much more as the bins allow, so that only the users know better.
+/// As much more as the bins allow, so that only the users' records contradict it.
 fn other_sum(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
     trace.records[index][5] = (trace.records[index][5].as_f64()? * 1.02).into();

@@ -7,7 +7,7 @@ use super::member::{Member, Members};
 use crate::ids::Epoch;
 
 impl Members {
-    /// What is wrong with a world.
+    /// The violation in a world, if any.
     pub(super) fn violation(&mut self, world: &World) -> Option<String> {
         let living = (0..world.members.len()).filter(|node| !world.is_lost[*node]);
         let living: Vec<(usize, Member)> =
@@ -78,7 +78,7 @@ impl Members {
     }
 }
 
-/// The copies that a node has, or has promised room for, counted one by one: each needs one unit.
+/// The copies that a node has, or has reserved hardware for, counted individually: each needs one unit.
 fn copies(member: &Member) -> u64 {
     let custody = member.disk.custody.values().filter(|custody| custody.is_running).count();
     let counts = [
@@ -91,7 +91,7 @@ fn copies(member: &Member) -> u64 {
     counts.iter().sum::<usize>() as u64
 }
 
-/// The copies that run on the machine of a node, those that were told to stop included.
+/// The copies that run on the machine of a node, including those that were told to stop.
 fn running_copies(member: &Member) -> u64 {
     let owned = member.disk.owned.len();
     let custody = member.disk.custody.values().filter(|custody| custody.is_running).count();

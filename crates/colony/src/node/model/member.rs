@@ -59,7 +59,7 @@ pub(super) enum Action {
     Cheat(Cheat),
 }
 
-/// What nodes do that take a shortcut.
+/// The actions of nodes that take a shortcut.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Cheat {
     /// The answer to a message leaves before its record is durable; then the node crashes.
@@ -67,7 +67,7 @@ pub(super) enum Cheat {
     Forged(usize, Message),
 }
 
-/// What became of a node, and what it sent.
+/// The result of a step of a node, and the messages that it sent.
 #[derive(Clone, Default)]
 pub(super) struct Outcome {
     pub(super) member: u32,
@@ -75,11 +75,11 @@ pub(super) struct Outcome {
     pub(super) promises: u8,
     pub(super) ended: Vec<u16>,
     pub(super) excused: Vec<u16>,
-    /// Instances that became this node's by a transfer, with their epochs.
+    /// Instances that this node took by a transfer, with their epochs.
     pub(super) taken: Vec<(u16, Epoch)>,
 }
 
-/// All nodes and messages that occur, each once, and the steps between them.
+/// All nodes and messages that occur, interned, and the steps between them.
 pub(super) struct Members {
     pub(super) bounds: Bounds,
     reasoner: Reasoner,
@@ -122,7 +122,7 @@ impl Members {
         }
     }
 
-    /// The world at the beginning: everybody knows everybody, and the first instances are deployed.
+    /// The initial world: all nodes know each other, and the first instances are deployed.
     pub(super) fn first_world(&mut self) -> World {
         let count = self.configs.len();
         let mut members: Vec<Member> = (0..count).map(|node| self.started(node, Ledger::default(), 0)).collect();
@@ -187,7 +187,7 @@ impl Members {
         self.perform(member, effects, outcome);
     }
 
-    /// Performs effects at once and in order. Copies start at once, and stop when that is their turn.
+    /// Performs effects at once and in order. Copies start at once, and stop in a step of their own.
     fn perform(&mut self, member: &mut Member, effects: Vec<Effect>, outcome: &mut Outcome) {
         for effect in effects {
             match effect {
@@ -238,7 +238,7 @@ impl Members {
     }
 
     fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, mut message: Message) -> Envelope {
-        // How many records there are only tells how a node came to be so.
+        // The number of records only reflects how a state was reached.
         if let Message::Transfer { told, .. } | Message::Taken { told, .. } = &mut message {
             *told = 0;
         }
@@ -255,7 +255,7 @@ impl Members {
         })
     }
 
-    /// The position of a node in the table. What only tells how it came to be so is left out first.
+    /// Interns a node. What only reflects how its state was reached is removed first.
     fn intern(&mut self, mut member: Member) -> u32 {
         for ledger in [&mut member.state.ledger, &mut member.disk] {
             ledger.sequence = 0;
@@ -272,7 +272,7 @@ impl Members {
         })
     }
 
-    /// What becomes of a node by an action; `None` when that changes nothing.
+    /// The result of an action on a node; `None` when that changes nothing.
     pub(super) fn step(&mut self, node: usize, position: u32, life: u8, action: &Action) -> Option<Outcome> {
         let key = (position, action.clone());
         if let Some(known) = self.steps.get(&key) {
@@ -353,7 +353,7 @@ impl Members {
                 let disk = member.disk.clone();
                 let input = self.received(member, *message);
                 self.handle(member, input, outcome);
-                // The record was not durable, the message is on its way.
+                // The record was not durable, but the message was sent.
                 outcome.taken.clear();
                 outcome.ended.clear();
                 *member = self.started(node, disk, life);

@@ -9,17 +9,17 @@ use crate::message::Message;
 pub(super) enum Shortcut {
     /// A transfer is judged by its id and not by its token.
     TokenIgnored,
-    /// The source resumes from custody when it has waited for long.
+    /// The source resumes from custody after a timeout.
     ResumeByTimeout,
-    /// The target says that it has taken an instance before that is on disk.
+    /// The target sends `Taken` before its record is on disk.
     TakenBeforeJournal,
     /// The source hands an instance over before its custody is on disk.
     TransferBeforeJournal,
     /// The target forgets a transfer unasked.
     ForgetUnasked,
-    /// The source lets the target forget before it has written down that the instance is gone.
+    /// The source lets the target forget before it has recorded that the instance is gone.
     ForgetBeforeGone,
-    /// What is reserved is not counted.
+    /// Reservations are not counted.
     UncountedReservations,
     /// The source brings its copy back under the same id when the target is declared lost.
     SameIdAfterLoss,
@@ -51,7 +51,7 @@ impl Members {
         self.bounds.shortcut != Some(Shortcut::SameIdAfterLoss)
     }
 
-    /// Adds what nodes that take the shortcut can do besides.
+    /// Adds the further actions of nodes that take the shortcut.
     pub(super) fn add_shortcuts(&self, world: &World, node: usize, actions: &mut Vec<Action>) {
         let Some(shortcut) = self.bounds.shortcut else { return };
         let ledger = &self.table[world.members[node] as usize].state.ledger;

@@ -1,4 +1,4 @@
-//! What can happen in a world, and the bounds that are explored.
+//! The possible steps of a world, and the explored bounds.
 
 use mario_domain::AgentOperation;
 
@@ -102,7 +102,7 @@ impl Members {
             let grows = *epoch > next.epochs[instance];
             next.epochs[instance] = if grows { *epoch } else { crate::ids::Epoch(u32::MAX) };
         }
-        // After a crash, journals are known already, and what a hello drops can be dropped at any time.
+        // After a crash, journals are already known, and what a hello drops can be dropped at any time.
         if *action == Action::Wipe {
             self.introduce(&mut next, node);
         }

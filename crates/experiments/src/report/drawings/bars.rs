@@ -42,7 +42,7 @@ pub(super) fn operations(run: &Run, group: usize) -> String {
     canvas.finish(&title)
 }
 
-/// The first connections, in step 0, are so many that the rest would not be seen; they are left out.
+/// The first connections, in step 0, are left out: they would dwarf the rest.
 fn handovers(run: &Run, group: usize, canvas: &mut Canvas) {
     let steps = &run.figures[group].steps;
     let most = steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64;
@@ -64,7 +64,7 @@ fn handovers(run: &Run, group: usize, canvas: &mut Canvas) {
     canvas.soft_text([canvas.width, canvas.top - 12.0], "handovers per step", Anchor::End);
 }
 
-/// For each step, how many cycles had an operation; the steps in which nobody moved are pale.
+/// For each step, how many cycles had an operation; the steps without a movement are pale.
 pub(super) fn steady(run: &Run) -> String {
     let title = format!("Cycles to the steady state, {}", run.label);
     let mut canvas = Canvas::new(336.0, 160.0, 12.0);

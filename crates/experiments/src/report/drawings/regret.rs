@@ -3,7 +3,7 @@
 use super::super::run::Run;
 use super::canvas::{Anchor, Canvas};
 
-/// What was and what could have been, with the regret between them; `None` when nobody looked.
+/// The actual and the best value, with the regret between them; `None` when it was not measured.
 pub(super) fn satisfied(run: &Run) -> Option<String> {
     let regret = run.regret.as_ref()?;
     let title = format!("Satisfied users, {}", run.label);

@@ -70,7 +70,7 @@ fn drawing(scales: &[Scale], (_, title, axis, value): &Measure) -> String {
     canvas.finish(title)
 }
 
-/// Draws the axis on the left; gives the height of a value.
+/// Draws the axis on the left; returns the height of a value.
 fn vertical(canvas: &mut Canvas, axis: Axis, values: &[f64], title: &str) -> impl Fn(f64) -> f64 + use<> {
     let most = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let least = values.iter().copied().filter(|value| *value > 0.0).fold(most, f64::min);

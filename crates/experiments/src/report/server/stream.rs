@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use super::connections::Activity;
 
-/// A client that reads this much of an answer in time may go on.
+/// A client that reads this much of an answer in time may continue.
 const PROGRESS_BYTES: usize = 16 << 10;
 
 /// The library takes what it reads from a buffer of this size.

@@ -1,4 +1,4 @@
-//! The page for everybody: judged by axe-core, by the keyboard alone, and on the narrowest phone.
+//! The accessibility of the page: checked by axe-core, by the keyboard alone, and on the narrowest phone.
 
 use std::env;
 use std::fs;

@@ -86,7 +86,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub(crate) fn resize(&self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500});
         self.call("Emulation.setDeviceMetricsOverride", &metrics);
@@ -128,7 +128,7 @@ impl Browser {
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
     }
 
-    /// What an expression comes to.
+    /// Evaluates an expression.
     pub(crate) fn evaluate(&self, expression: &str) -> Value {
         let call = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", &call);

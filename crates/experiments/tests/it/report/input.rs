@@ -16,7 +16,7 @@ pub(super) fn small_header(users: &str) -> String {
     ) + "\n"
 }
 
-/// Opens a page of a trace, and gives the text of the page.
+/// Opens a page of a trace, and returns the text of the page.
 fn shown(name: &str, trace: &str) -> Option<(Browser, String)> {
     let browser = Browser::start(1280, 900)?;
     let page = PageFile::new(name, &report(&[trace]));

@@ -10,7 +10,7 @@ use super::browser::Browser;
 use super::data::{paper_trace, report};
 use super::input::small_header;
 
-/// A trace that grows when it is told to.
+/// A trace that grows on request.
 struct Growing {
     stages: Vec<String>,
     stage: Arc<AtomicUsize>,
@@ -53,7 +53,7 @@ fn a_page_that_is_served_grows_with_its_run_and_stays_where_it_is() {
     assert_eq!(complaints(&browser, &address), Vec::<String>::new());
 }
 
-/// Serves until the process ends; gives the address.
+/// Serves until the process ends; returns the address.
 fn serve(source: impl Source) -> String {
     let server = Server::bind(0).expect("a port is free");
     let address = format!("http://{}/", server.address());

@@ -1,4 +1,4 @@
-//! The replay: its controls, and what it tells about instances and nodes.
+//! The replay: its controls, and what it shows about instances and nodes.
 
 use serde_json::Value;
 
@@ -172,7 +172,7 @@ fn an_instance_that_asked_for_nothing_tells_why_not() {
         for operation in ["No undeploy", "No migrate", "No replicate"] {
             assert!(details.contains(operation), "{details}");
         }
-        // It is open: nobody has to unfold it.
+        // It is already unfolded.
         assert_eq!(browser.number("document.querySelectorAll('.details details.missed[open]').length"), 3);
         let failed = browser.text(".details .line.failed");
         assert!(failed.starts_with("fails "), "{failed}");

@@ -50,7 +50,7 @@ impl Running {
         stream
     }
 
-    /// Sends bytes; gives the connection, which stays open, and what comes back up to the end of the first head, or of the
+    /// Sends bytes. Returns the connection, which stays open, and the answer up to the end of the first head, or of the
     /// connection.
     fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
         let mut stream = self.connect();
@@ -75,7 +75,7 @@ impl Running {
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("the title"), "after {after}: {answer}");
     }
 
-    /// Stops it; gives how it ended.
+    /// Stops it. Returns how it ended.
     fn end(&mut self) -> Option<thread::Result<std::io::Result<()>>> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(JoinHandle::join)

@@ -23,7 +23,7 @@ pub(crate) const TABLE: &[Builtin] = &[
 /// What the shortest digits of a float are charged.
 const FLOAT_CELLS: u64 = 16;
 
-/// Charges the conversion of an integer of so many digits, which takes more than linear time.
+/// Charges the conversion of an integer with this many digits, which takes more than linear time.
 pub(crate) fn charge_digits(core: &mut Core, digits: u64) -> Solved<()> {
     const DIGITS_SQUARED_PER_CELL: u64 = 512;
     let cells = digits.saturating_mul(digits) / DIGITS_SQUARED_PER_CELL;

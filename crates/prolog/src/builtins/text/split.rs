@@ -71,7 +71,7 @@ fn split<'a>(text: &'a str, separators: &Characters, pad: &Characters) -> Vec<&'
     while let Some(end) = rest.find(is_separator) {
         parts.push(rest[..end].trim_matches(is_pad));
         let after = &rest[end..];
-        // A separator that is padding too swallows the padding that follows: so many of them in
+        // A separator that is padding too swallows the padding that follows: several of them in
         // a row separate once.
         let unpadded = after.trim_start_matches(is_pad);
         rest = if unpadded.len() < after.len() {

@@ -69,7 +69,7 @@ fn near_nodes_are_linked_and_all_are_connected() {
     }
 }
 
-/// The shortest spanning tree, by trying all links.
+/// The length of the minimum spanning tree, by brute force.
 fn spanning_length(places: &[Metres]) -> f64 {
     let mut inside = vec![0];
     let mut length = 0.0;

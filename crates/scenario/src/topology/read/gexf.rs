@@ -77,7 +77,7 @@ impl State {
             }
             "node" => {
                 let id = required(element, "id", "an `id`", "`<node>`")?;
-                // Tools that ask for a label get the id for one; that says nothing new.
+                // Tools that require a label repeat the id, which carries no information.
                 let label = element.attribute("label").filter(|label| *label != id);
                 let attributes = label
                     .map(|label| Attribute {
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    /// What a declaration says of everything that says nothing.
+    /// Applies the declared defaults.
     fn add_defaults(&mut self) {
         for declared in &self.declared {
             let Some((text, span)) = &declared.default else { continue };

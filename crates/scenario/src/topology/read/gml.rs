@@ -13,7 +13,7 @@ enum Token {
     Close,
 }
 
-/// What the reader is inside of. Deeper lists are no scalars and are passed over.
+/// The open block. Deeper lists are not scalars and are skipped.
 #[derive(Debug)]
 enum Block {
     Graph,
@@ -79,7 +79,7 @@ pub(super) fn read(text: &str) -> Result<Graph, GraphError> {
         let missing = GraphProblem::Missing { what: "a `graph [ ... ]`", inside: "the text" };
         return Err(GraphError::new(0..text.len(), missing));
     }
-    // Whether the graph is directed may be said after its edges.
+    // Whether the graph is directed may be stated after its edges.
     graph.edges.iter_mut().for_each(|edge| edge.directed = directed);
     Ok(graph)
 }
@@ -164,7 +164,7 @@ impl Tokens<'_> {
         token
     }
 
-    /// Passes over spaces, and over lines that begin with `#`.
+    /// Skips spaces, and lines that begin with `#`.
     fn skip_blank(&mut self) {
         loop {
             let rest = &self.text[self.position..];
@@ -184,7 +184,7 @@ fn number(word: &str) -> Option<Scalar> {
         return Some(Scalar::Whole(whole));
     }
     let number: f64 = word.parse().ok()?;
-    // networkx writes `+INF`; that is no number to calculate with, but a capacity may be it.
+    // networkx writes `+INF`; that is not a finite number, but a capacity may be unbounded.
     Some(if number == f64::INFINITY && !word.contains(|digit: char| digit.is_ascii_digit()) {
         Scalar::Text("inf".to_owned())
     } else if number.is_finite() {

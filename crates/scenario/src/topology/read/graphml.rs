@@ -97,7 +97,7 @@ impl State {
                 let key = required(element, "key", "a `key`", "`<data>`")?;
                 self.data = Some((key, element.span.clone(), String::new()));
             }
-            // Whatever else is inside a `<data>` is no scalar.
+            // Anything else inside a `<data>` is not a scalar.
             _ => self.data = None,
         }
         Ok(())
@@ -117,7 +117,7 @@ impl State {
                 let Some((id, span, text)) = self.data.take() else { return };
                 let of = if self.edge.is_some() { Of::Edge } else { Of::Node };
                 let key = self.keys.iter().find(|key| key.id == id && (key.of == of || key.of == Of::All));
-                // A key that nobody declared has its id for a name.
+                // The name of an undeclared key is its id.
                 let attribute = match key {
                     Some(key) => Attribute { name: key.name.clone(), value: Scalar::typed(&text, &key.kind), span },
                     None => Attribute { name: id, value: Scalar::untyped(text.trim()), span },
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// What a key says of everything that says nothing.
+    /// Applies the declared defaults.
     fn add_defaults(&mut self) {
         for key in &self.keys {
             let Some((text, span)) = &key.default else { continue };

@@ -73,7 +73,7 @@ impl Object<'_> {
     }
 }
 
-/// Ids of the same text are the same node only when both are texts or both are numbers.
+/// Ids of the same text are the same node only if both are texts or both are numbers.
 fn written(id: &Scalar) -> String {
     match id {
         Scalar::Text(text) => format!("\"{text}"),

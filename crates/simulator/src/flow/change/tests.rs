@@ -17,11 +17,11 @@ fn window(now: Time) -> Window {
     Window { length: WINDOW, now }
 }
 
-/// Who sends what, to be counted one by one.
+/// A user, whose requests are counted individually.
 struct User {
     schedule: Schedule,
     arrival: Time,
-    /// From when until when the user's requests came here, and by which way.
+    /// The spans in which the user's requests came here, and the path of each.
     stays: Vec<(Span, Way)>,
 }
 
@@ -30,7 +30,7 @@ impl User {
         self.stays.last().is_some_and(|(span, _)| !span.until.is_finite())
     }
 
-    /// How many of its requests were sent in a span, one by one where their times are known.
+    /// How many of its requests were sent in a span, counted individually where their times are known.
     fn sent(&self, from: Time, until: Time) -> f64 {
         match self.schedule {
             Schedule::Exact { first, period } => {
@@ -42,7 +42,7 @@ impl User {
     }
 }
 
-/// Users of all kinds. Times are multiples of a quarter, so that what happens at the same time does so exactly.
+/// Users of all kinds. Times are multiples of a quarter, so that simultaneous events are exactly simultaneous.
 fn user(random: &mut Pcg64Mcg, now: Time) -> User {
     let schedule = if random.random_range(0..4) == 0 {
         Schedule::Mean { arrival: now, rate: [0.025, 0.1, 1.0 / 3.0][random.random_range(0..3)] }
@@ -75,7 +75,7 @@ fn found(facts: &[RequestFact], ways: &[Way]) -> Vec<f64> {
 #[test]
 fn whoever_comes_and_goes_is_counted_as_request_by_request() {
     let way = |node, latency| Way { neighbour: Neighbour::Node(NodeIndex(node)), latency: Duration::of(latency) };
-    // Some requests are on their way for longer than a period.
+    // Some requests take longer than a period.
     let ways = [Way { neighbour: Neighbour::Own, latency: Duration::ZERO }, way(1, 3.0), way(1, 45.0), way(2, 260.0)];
     for seed in 0..60 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);

@@ -1,4 +1,4 @@
-//! Turns against counting request by request, and shared ones against turns of each cell by itself.
+//! Round robins compared with counting request by request, and shared ones with those of each cell by itself.
 
 use mario_scenario::NodeIndex;
 use rand::{RngExt, SeedableRng};
@@ -8,7 +8,7 @@ use super::*;
 use crate::flow::inflow::{Inflow, Share, Way};
 use crate::population::{Neighbour, RequestFact};
 
-/// How many requests of a span come to an instance, by looking at each that is sent.
+/// How many requests of a span go to an instance, by brute force.
 fn one_by_one(turns: &Turns, place: u32, span: Span) -> f64 {
     let Members::Regular { firsts, period } = &turns.members else { panic!("they are regular") };
     let times = (0..100).flat_map(|round| firsts.iter().map(move |first| *first + *period * f64::from(round)));
@@ -53,7 +53,7 @@ fn a_cycle_counts_what_counting_request_by_request_gives() {
     }
 }
 
-/// Two instances, and the turns that are taken between them.
+/// Two instances, and the round robin between them.
 #[derive(Default)]
 struct Pair {
     table: TurnsTable,
@@ -120,7 +120,7 @@ fn cells_that_share_turns_send_what_each_would_by_itself() {
                 }
             }
             if random.random_range(0..10) == 0 {
-                // An instance moves: nothing of what came to it counts any more.
+                // An instance moves: its earlier inflow does not count any more.
                 let place = random.random_range(0..2);
                 shared.inflows[place].clear(&mut shared.table);
                 for pair in &mut alone {

@@ -1,14 +1,16 @@
 //! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
-//! Most of what an agent knows, another agent knew before it, with other names for nodes and instance. A policy that is invariant
-//! under renaming ([`mario_policy::blindness`] proves it) proposes the same to both, up to names. So the key of an entry is what an
-//! agent knows without names: a node is its position in the standard order of the nodes that occur.
+//! Most of an agent's knowledge is the same as that of an earlier agent, with other names for nodes and instance. A
+//! policy that is invariant under renaming ([`mario_policy::blindness`] proves it) proposes the same to both, up to
+//! names. So the key of an entry is an agent's knowledge without names: a node is its position in the standard order of
+//! the nodes that occur.
 //!
-//! Start at [`DecisionCache::lookup`]. After a miss the policy is asked, and [`DecisionCache::insert`] stores the answer.
+//! Start at [`DecisionCache::lookup`]. After a miss the policy is evaluated, and [`DecisionCache::insert`] stores the
+//! answer.
 //!
 //! **Invariant:** a proposal does not depend on whether it came from the cache.
-//! **Invariant:** hits and misses depend on the agents and their order alone, not on the number of threads: a slot is taken before
-//! the policy is asked, and other agents with the same key wait for the answer.
+//! **Invariant:** hits and misses depend only on the agents and their order, not on the number of threads: a slot is
+//! taken before the policy is evaluated, and other agents with the same key wait for the answer.
 
 mod key;
 #[cfg(test)]
@@ -42,7 +44,7 @@ const UPPER: u64 = !0 << 32;
 /// more, and another agent might run out of budget.
 const BUDGET_PART: u64 = 64;
 
-/// Decisions of policies, by what agents knew up to names.
+/// Decisions of policies, by agents' knowledge up to names.
 pub struct DecisionCache {
     /// For each policy, what its decisions depend on besides its own facts; `None` if they cannot be shared.
     policies: Vec<Option<Blindness>>,
@@ -136,11 +138,11 @@ pub struct SlotId(u32);
 /// The result of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
-    /// What the agent proposes, which may be nothing, and what that is based on.
+    /// The proposal of the agent, which may be none, and its basis.
     Hit(Option<Proposal>, Basis),
-    /// Its policy is to be asked, and the answer to be given to [`DecisionCache::insert`] if there is a slot.
+    /// The policy has to be evaluated, and the answer passed to [`DecisionCache::insert`] if there is a slot.
     Miss(Option<SlotId>),
-    /// Another agent's policy is being asked for it: look with [`DecisionCache::lookup_pending`] when that is answered.
+    /// Another agent's policy is being evaluated for it: call [`DecisionCache::lookup_pending`] afterwards.
     Pending(SlotId),
 }
 
@@ -223,7 +225,7 @@ impl DecisionCache {
     /// Looks up the decision of an agent.
     pub fn lookup(&mut self, population: &Population, agent: AgentIndex) -> Lookup {
         let Some(hash) = self.hash(population, agent) else { return Lookup::Miss(None) };
-        // A decision is deterministic, so whether it looks back depends on the rest of what the agent knows alone.
+        // A decision is deterministic, so whether it looks back depends only on the rest of the agent's knowledge.
         if let Some(lookup) = self.lookup_key(hash, Basis::Present) {
             return lookup;
         }
@@ -259,7 +261,7 @@ impl DecisionCache {
         })
     }
 
-    /// Returns a decision that was pending; `None` if the policy is to be asked after all.
+    /// Returns a decision that was pending; `None` if the policy has to be evaluated after all.
     pub fn lookup_pending(
         &mut self,
         population: &Population,
@@ -286,7 +288,7 @@ impl DecisionCache {
         self.write_key(population, agent, Basis::Age).map(|()| Basis::Age)
     }
 
-    /// Stores what the policy of an agent said, and what that is based on. `is_plain` says that it may be shared.
+    /// Stores the decision of an agent's policy, and its basis. `is_plain` says that it may be shared.
     pub fn insert(
         &mut self,
         slot: SlotId,
@@ -319,7 +321,7 @@ impl DecisionCache {
         self.keys[self.current].write(population, agent, application, blindness.sees_neighbours, basis)
     }
 
-    /// Returns what an answer means to the agent whose key was written last.
+    /// Returns the meaning of an answer for the agent whose key was written last.
     fn proposal(&self, answer: Answer) -> Option<Proposal> {
         let Answer::Proposal(operation, place) = answer else { return None };
         Some(Proposal { operation, target: self.key().target(place) })

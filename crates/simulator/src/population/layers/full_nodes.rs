@@ -1,4 +1,4 @@
-//! Which nodes are full: one byte for each, in place of a look at its manager.
+//! Which nodes are full: one byte for each, instead of a look at its manager.
 
 use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware};
@@ -8,8 +8,8 @@ use crate::population::simulated_node::SimulatedNode;
 
 /// For each node, whether it is up and has no hardware left.
 ///
-/// Where hardware is scarce, half of all agents ask for a place on a full node in every cycle; this answers without fetching the
-/// node. It follows from the nodes, and is not saved.
+/// Where hardware is scarce, half of all agents propose a place on a full node in every cycle; this answers without
+/// fetching the node. It is derived from the nodes, and not stored in checkpoints.
 pub(crate) struct FullNodes {
     is_full: Vec<bool>,
 }
@@ -22,7 +22,7 @@ impl FullNodes {
         FullNodes { is_full: nodes.iter().map(is_full).collect() }
     }
 
-    /// Follows a change of a node. Returns whether the node was full and is not any more.
+    /// Takes in a change of a node. Returns whether the node was full and no longer is.
     pub(crate) fn update(&mut self, node: NodeIndex, changed: &SimulatedNode) -> bool {
         let is_full = is_full(changed);
         std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full
@@ -32,7 +32,7 @@ impl FullNodes {
         self.is_full[node.position()]
     }
 
-    /// Whether a node is full, and this needs any hardware at all.
+    /// Whether a node is full, and any hardware at all is needed.
     #[inline]
     pub(crate) fn inhibits(&self, node: NodeIndex, needed: Hardware) -> bool {
         self.is_full[node.position()] && !needed.fits(NO_HARDWARE)

@@ -1,9 +1,10 @@
-//! Parked agents: while nothing is new to an agent, its outcome of each cycle is counted, and it is not visited.
+//! Parked agents: while nothing is new to an agent, its outcome of each cycle is counted in aggregate, and it is not
+//! visited.
 //!
-//! An agent that proposes nothing does nothing, and one that asks for a place on a full node is inhibited. So as long as its facts
-//! stay the same and that node stays full, its outcome is known. Whatever could change that unparks the agent: a change of its own
-//! node, and room on a node in its reach. The simulation unparks it for whatever else it would see. No agent is parked where nodes
-//! and links go and come.
+//! An agent that proposes nothing does nothing, and one that proposes a place on a full node is inhibited. So as long
+//! as its facts stay the same and that node stays full, its outcome is known. Any event that could change that unparks
+//! the agent: a change of its own node, and free hardware on a reachable node. The simulation unparks it for everything
+//! else that it would see. No agent is parked in scenarios where nodes and links go up and down.
 
 use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use crate::population::state::{PastUse, Population};
 pub struct ParkedCounts {
     /// Agents that propose nothing.
     pub idle: u64,
-    /// Agents that ask for a place on a full node and are inhibited.
+    /// Agents that propose a place on a full node and are inhibited.
     pub inhibited: u64,
     /// The client requests that they see, in all.
     pub requests: f64,
@@ -52,8 +53,8 @@ impl ParkedCounts {
 }
 
 impl Population {
-    /// Returns the outcome that an agent will have in every cycle while it sees what it sees now, or snapshot `snapshot` of its
-    /// recurring traffic; `None` if that cannot be predicted.
+    /// Returns the outcome that an agent will have in every cycle while its facts stay the same (or for snapshot
+    /// `snapshot` of its recurring traffic); `None` if it cannot be predicted.
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
         let is_settled = agent.is_blank && agent.is_settled();
@@ -79,8 +80,8 @@ impl Population {
         ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
     }
 
-    /// Whether a proposal is inhibited until the agent is unparked: inhibitions are not remembered, and the target is in reach
-    /// and full.
+    /// Whether a proposal is inhibited until the agent is unparked: inhibitions are not remembered, and the target is
+    /// reachable and full.
     fn stays_inhibited(&self, agent: &Agent, proposal: &Proposal, reached: Option<LinksVersion>) -> bool {
         self.remembers_nothing
             && reached == Some(self.links_version)
@@ -119,7 +120,7 @@ impl Population {
         self.agent(agent).application.0
     }
 
-    /// Moves the agents that are to be unparked before they evaluate again to the end of `to_unpark`.
+    /// Moves the agents that must be unparked before they evaluate again to the end of `to_unpark`.
     pub fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         to_unpark.append(&mut self.to_unpark);
     }
@@ -139,8 +140,8 @@ impl Population {
         }
     }
 
-    /// Ends a cycle: agents that may have asked in vain for a place on a node that has room now are to be unparked. They are on
-    /// that node or on a neighbour of it.
+    /// Ends a cycle: agents that may have been inhibited by a node that has free hardware now must be unparked. They
+    /// are on that node or on a neighbour of it.
     pub(crate) fn unpark_around_freed_nodes(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         if self.parked_count > 0 {

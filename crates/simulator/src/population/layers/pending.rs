@@ -1,4 +1,4 @@
-//! Requests that wait for the next cycle, with all that is needed to inhibit those for a full node.
+//! Requests that wait for the next cycle, with all data needed to inhibit those for a full node.
 
 use mario_domain::{AgentOperation, Hardware};
 use mario_scenario::NodeIndex;
@@ -16,7 +16,7 @@ use crate::population::state::Population;
 pub(crate) enum PendingRequest {
     /// It proposes nothing.
     Nop(AgentIndex),
-    /// It asks for a place on a node in its reach. If that is full when it is judged, it is inhibited.
+    /// It proposes a place on a reachable node. If that is full when it is judged, it is inhibited.
     Place(PlaceRequest),
     /// It asks for something else.
     Other(AgentIndex),
@@ -40,7 +40,7 @@ impl PlaceRequest {
         PlaceRequest::node(from, proposal).map(|to| PlaceRequest { agent, from, to, operation: proposal.operation })
     }
 
-    /// The node on which a proposal with a short form asks for a place.
+    /// The node on which a proposal with a short form needs hardware.
     pub(crate) fn node(from: NodeIndex, proposal: &Proposal) -> Option<NodeIndex> {
         match proposal.target {
             _ if !proposal.operation.asks_for_place() => None,
@@ -104,7 +104,8 @@ impl Population {
     /// Queues the request of an agent that has just evaluated, in place of an earlier one of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
-        // Where another amount is needed than the application says, a request has no short form: as if none were needed.
+        // Where another amount is needed than the application declares, a request has no short form: as if none were
+        // needed.
         let needed = self.needed(agent.application);
         let is_usual = agent.is_blank || self.held(agent) == needed;
         let needed = if is_usual { needed } else { Hardware::NONE };
@@ -120,8 +121,8 @@ impl Population {
         }
     }
 
-    /// Returns the agent at a position of the queue and what it asks for. What needs no judging is put into the label: nothing
-    /// asked for, or a place on a full node.
+    /// Returns the agent at a position of the queue and its proposal. What needs no judging is put into the label: no
+    /// proposal, or a place on a full node.
     pub(crate) fn dequeue(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)
@@ -132,7 +133,7 @@ impl Population {
         self.proposal_at(position, label)
     }
 
-    /// Returns the agent at a position of the queue and what it asks for; puts it into the label if that is nothing.
+    /// Returns the agent at a position of the queue and its proposal; puts it into the label if there is none.
     pub(crate) fn proposal_at(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         let index = self.pending[position].agent();
         if matches!(self.pending[position], PendingRequest::Nop(_)) {
@@ -151,7 +152,7 @@ impl Population {
         }
     }
 
-    /// Links have changed: which targets are in reach is to be checked again.
+    /// Links have changed: reachability has to be checked again.
     pub(crate) fn recheck_reach(&mut self) {
         for pending in &mut self.pending {
             if let PendingRequest::Place(request) = *pending {

@@ -1,8 +1,9 @@
-//! The proposal cache: an agent that sees client requests that it saw before, and knows nothing else that is new, proposes what it
-//! proposed then.
+//! The proposal cache: an agent that sees client requests that it saw before, and nothing else that is new, reuses its
+//! proposal.
 //!
-//! Requests that take turns among several instances reach each of them in a few recurring patterns. The simulation numbers the
-//! snapshots of such a pattern, so that from the second round on an agent is told a number and no facts.
+//! Round robin traffic between several instances reaches each of them in a few recurring patterns. The simulation
+//! numbers the snapshots of such a pattern, so that from the second repetition on an agent receives only a number
+//! instead of facts.
 
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,11 @@ pub(crate) struct RequestSnapshot {
     same_as: u8,
 }
 
-/// What an agent proposed, which may be nothing.
+/// The proposal of an agent, which may be none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedProposal {
     proposal: Option<Proposal>,
-    /// The version of the links with which its target was in reach.
+    /// The version of the links with which its target was reachable.
     reached: Option<LinksVersion>,
     basis: Basis,
 }
@@ -164,13 +165,13 @@ impl Agent {
         self.snapshots.get(usize::from(self.current))
     }
 
-    /// Takes what the agent proposed to the current snapshot before.
+    /// Reuses the agent's proposal for the current snapshot.
     fn reuse_cached(&mut self) {
         let cached = self.current_snapshot().and_then(|snapshot| snapshot.cached.clone());
         (self.proposal, self.reached) = cached.map_or((None, None), |cached| (cached.proposal, cached.reached));
     }
 
-    /// The agent proposes this to what it sees.
+    /// The proposal of the agent for what it sees.
     pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>, basis: Basis) {
         if let Some(snapshot) = self.snapshots.get_mut(usize::from(self.current)) {
             snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None, basis });
@@ -179,7 +180,7 @@ impl Agent {
         self.reached = None;
     }
 
-    /// The target of what the agent proposes is in reach.
+    /// The target of the agent's proposal is reachable.
     pub(crate) fn set_reached(&mut self, version: LinksVersion) {
         self.reached = Some(version);
         let snapshot = self.snapshots.get_mut(usize::from(self.current));
@@ -188,8 +189,8 @@ impl Agent {
         }
     }
 
-    /// Returns what the agent proposed to a snapshot of its recurring pattern, and with which links its target was in reach;
-    /// `None` if that is not cached.
+    /// Returns the agent's proposal for a snapshot of its recurring pattern, and with which links its target was
+    /// reachable; `None` if that is not cached.
     pub(crate) fn cached_proposal(&self, number: u8) -> Option<(Option<&Proposal>, Option<LinksVersion>)> {
         let cached = self.recurring(number)?.cached.as_ref()?;
         Some((cached.proposal.as_ref(), cached.reached))
@@ -216,7 +217,7 @@ impl Agent {
         }
     }
 
-    /// Something else than client requests is new to the agent, so no cached proposal is valid any more.
+    /// Something other than client requests is new to the agent, so no cached proposal is valid any more.
     pub(crate) fn invalidate_cached_proposals(&mut self) {
         self.is_unchanged = false;
         for snapshot in &mut self.snapshots {
@@ -268,12 +269,12 @@ impl Population {
         self.agent(agent).is_unchanged
     }
 
-    /// Whether what an agent proposes to what it sees now is cached.
+    /// Whether the agent's proposal for what it sees now is cached.
     pub fn has_cached_proposal(&self, agent: AgentIndex) -> bool {
         self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// An agent proposes what is cached: see [`Population::has_cached_proposal`].
+    /// An agent proposes the cached proposal: see [`Population::has_cached_proposal`].
     pub fn propose_cached(&mut self, index: AgentIndex) {
         self.agents[index.position()].reuse_cached();
         self.repeat_proposal(index);

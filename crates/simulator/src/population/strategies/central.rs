@@ -5,7 +5,7 @@ use crate::population::label::Label;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal};
 use crate::population::state::Population;
 
-/// What a planner wants done in one cycle, in this order: first what happens to instances that are there, then what is deployed.
+/// The plan of one cycle, in this order: first operations on existing instances, then deployments.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
     /// Undeploys, and migrations to any node.
@@ -15,9 +15,9 @@ pub struct Plan {
 }
 
 impl Population {
-    /// A cycle in which a plan takes the place of what agents propose. Each order is judged by the hardware that is free at that
-    /// moment and enacted before the next, so that a plan can use the room it makes. A migration may lead anywhere and keeps
-    /// the instance's id. What agents proposed themselves is not judged: they did nothing.
+    /// A cycle in which a plan replaces the proposals of agents. Each operation is judged by the hardware that is free
+    /// at that moment and enacted before the next, so that a plan can use the hardware it frees. A migration may lead
+    /// anywhere and keeps the instance's id. The agents' own proposals are not judged.
     pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
         label.clear();
         self.cycle_by_plan(&plan.orders, &plan.deployments, label);
@@ -56,7 +56,7 @@ impl Population {
         }
     }
 
-    /// What free hardware alone says to a proposal, wherever it leads.
+    /// The verdict on a proposal by free hardware alone, wherever it leads.
     pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
         let agent = self.agent(index);
         if !proposal.operation.asks_for_place() {

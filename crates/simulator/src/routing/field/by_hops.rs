@@ -1,4 +1,4 @@
-//! Where all links are as long as each other: nodes are visited level by level, and what is at one distance is sorted at once.
+//! For links of equal length: nodes are visited level by level (BFS), and each level is sorted at once.
 
 use mario_scenario::NodeIndex;
 
@@ -13,7 +13,7 @@ pub(super) struct Levels {
     /// The same while an instance comes.
     reached: Vec<Reached>,
     further: Vec<Reached>,
-    /// Nodes that are reached from the border of a region, and how far they are; the furthest first.
+    /// Nodes reached from the border of a region, with their distances; the furthest first.
     border: Vec<(f64, NodeIndex)>,
 }
 
@@ -24,7 +24,7 @@ impl Levels {
         self.level.push(node);
     }
 
-    /// One hop further: each node once, in the order of nodes.
+    /// Advances one hop: each node once, in the order of nodes.
     fn advance(&mut self) {
         self.next.sort_unstable();
         self.next.dedup();
@@ -33,7 +33,8 @@ impl Levels {
     }
 }
 
-/// A node that has a new instance among its nearest, and whether some other is just as near: in one number, since they are sorted.
+/// A node with a new instance among its nearest, and whether another one is equally near: in one number, because they
+/// are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Reached(u32);
 
@@ -51,9 +52,9 @@ impl Reached {
     }
 }
 
-/// Together with its distance, it is found how messages of a node go on. From one that is nearer than before it is by
-/// the link by which it was reached, unless it is reached by two. From one that is as near as before it is as before, unless a
-/// node that is nearer than before is one more way.
+/// Updates distance and next hop in one BFS. A node whose distance shrank takes the link it was reached by, or
+/// `SEVERAL` if two links tie. A node at equal distance keeps its next hop unless a shortened neighbour adds a second
+/// one.
 pub(super) fn add(
     spots: &mut [Spot],
     ground: Ground<'_>,
@@ -85,7 +86,7 @@ pub(super) fn add(
                 }
             }
         }
-        // A node that is nearer than before comes first, if it was reached once more after that.
+        // A node whose distance shrank comes first, if it was reached once more after that.
         further.sort_unstable();
         further.dedup_by_key(|reached| reached.node());
         std::mem::swap(reached, further);
@@ -113,7 +114,7 @@ pub(super) fn region(
     }
 }
 
-/// Finds the distances in a region, where they are infinite, from its border and from the instances in it.
+/// Computes the distances in a region, where they are infinite, from its border and from the instances in it.
 pub(super) fn fill(
     spots: &mut [Spot],
     ground: Ground<'_>,

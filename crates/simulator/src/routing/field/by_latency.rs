@@ -1,4 +1,4 @@
-//! Where links differ in length: the nearest node is visited first.
+//! For links of different lengths: the nearest node is visited first (Dijkstra).
 
 use std::collections::BinaryHeap;
 
@@ -13,7 +13,7 @@ use crate::routing::CellIndex;
 pub(super) struct Heap {
     candidates: BinaryHeap<Candidate>,
     round: u32,
-    /// The round in which a node was last visited.
+    /// The search in which a node was last visited.
     visited: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Heap {
         self.candidates.push(Candidate::at(node, 0.0));
     }
 
-    /// Whether the node was not visited before.
+    /// Marks a node as visited. Returns whether it was not before.
     fn visit(&mut self, node: NodeIndex) -> bool {
         std::mem::replace(&mut self.visited[node.position()], self.round) != self.round
     }
@@ -85,7 +85,7 @@ pub(super) fn region(
     }
 }
 
-/// Finds the distances in a region, where they are infinite, from its border and from the instances in it.
+/// Computes the distances in a region, where they are infinite, from its border and from the instances in it.
 pub(super) fn fill(spots: &mut [Spot], ground: Ground<'_>, seeds: &[NodeIndex], region: &[NodeIndex], heap: &mut Heap) {
     heap.candidates.clear();
     let seeds = seeds.iter().filter(|node| ground.paths.is_node_up(**node));

@@ -12,7 +12,7 @@ fn random(state: &mut u64, below: usize) -> usize {
     (*state % below as u64) as usize
 }
 
-/// A tree and some links more, some of them without length.
+/// A tree with additional links, some of them of length zero.
 fn graph(state: &mut u64) -> Topology {
     let mut builder = TopologyBuilder::default();
     let mut linked = Vec::new();
@@ -79,7 +79,7 @@ impl World {
         Ground { topology: &self.topology, paths: &self.paths, metric: self.metric }
     }
 
-    /// Distances from a node, by looking at all links again and again.
+    /// Distances from a node, by repeated relaxation of all links.
     fn distances_to(&self, sources: impl Fn(NodeIndex) -> bool) -> Vec<f64> {
         let is_source = |node: NodeIndex| sources(node) && self.paths.is_node_up(node);
         let mut distances: Vec<f64> =
@@ -94,7 +94,7 @@ impl World {
         distances
     }
 
-    /// The cells that have a node among their nearest instances, in the order in which they are to become stale.
+    /// The cells that have a node among their nearest instances, in the order in which they must become stale.
     fn cells_near(&self, node: NodeIndex) -> Vec<CellIndex> {
         let (to_it, to_any) = (self.distances_to(|at| at == node), self.distances_to(|at| self.hosts[at.position()]));
         let is_near = |at: &NodeIndex| {
@@ -105,14 +105,14 @@ impl World {
         near.into_iter().filter_map(|at| self.field.cell(at)).collect()
     }
 
-    /// Finds all routes, as somebody would who was told which cells are stale.
+    /// Computes all stale routes, as a caller would.
     fn take_stale(&mut self, node: NodeIndex) -> Vec<CellIndex> {
         let mut stale = std::mem::take(&mut self.stale);
         for cell in &stale {
             self.field.refresh(NodeIndex(cell.0));
         }
         if self.metric == Metric::Latency {
-            // Of two nodes with a link without length in between, the one that is reached first is first.
+            // Of two nodes with a link of length zero in between, the one that is reached first is first.
             let distances = self.distances_to(|at| at == node);
             let distance = |cell: CellIndex| distances[cell.position()];
             assert!(stale.is_sorted_by(|one, other| distance(*one) <= distance(*other)));
@@ -142,7 +142,7 @@ impl World {
         field.rebuild(Ground { topology, paths, metric: *metric }, hosts, frontier);
     }
 
-    /// A node or a link goes or comes.
+    /// A node or a link goes up or down.
     fn disturb(&mut self, state: &mut u64) {
         let node = NodeIndex::at(random(state, NODES));
         if random(state, 2) == 0 {
@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// What is followed link by link, until it is the way of the one before, is what a search finds.
+    /// The path followed link by link, until it joins the previous path, is the one that a search finds.
     fn check_way_from(
         &mut self,
         from: NodeIndex,

@@ -1,4 +1,4 @@
-//! The best placement that can be found, again at each activation.
+//! The best placement that can be found, recomputed at each activation.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 
@@ -6,11 +6,11 @@ use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, best, changes};
 use crate::population::Plan;
 
-/// Looks for the best allocation of everything, and goes there in one cycle.
+/// Searches for the best allocation of everything, and moves there in one cycle.
 pub(super) struct Central {
     search: Search,
     distances: Distances,
-    /// What the last search was about, and what it found.
+    /// The last problem, and its solution.
     last: Option<(Moment, Problem, Vec<Allocation>)>,
 }
 

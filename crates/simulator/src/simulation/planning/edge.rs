@@ -8,7 +8,7 @@ use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
 use crate::population::{Deployment, Plan};
 
-/// Gives each user who comes a share of an instance, on the access point or as near to it as there is room.
+/// Gives each arriving user a share of an instance, on the access point or as near to it as there is room.
 pub(super) struct FirstFit {
     distances: Distances,
     answers: Answers,
@@ -17,9 +17,9 @@ pub(super) struct FirstFit {
 /// What users were given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
-    /// For each user, whether there was an answer to the user's demand.
+    /// For each user, whether the demand was considered.
     is_answered: Vec<bool>,
-    /// For each application and node, what its instances there still handle.
+    /// For each application and node, the spare capacity of its instances there.
     spare: FxHashMap<(u32, NodeIndex), f64>,
 }
 

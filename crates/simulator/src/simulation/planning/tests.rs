@@ -1,4 +1,4 @@
-//! What is planned happens, in one cycle, wherever there is room.
+//! A plan is enacted in one cycle, wherever there is room.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ impl Planner for Fixed {
     fn remember(&mut self, _memory: Answers) {}
 }
 
-/// All operations, and how they were judged.
+/// All operations, and their verdicts.
 #[derive(Default)]
 struct Operations(Vec<(OperationName, bool)>);
 
@@ -79,7 +79,7 @@ impl Recorder for Operations {
     }
 }
 
-/// What it takes to get everything where it is wanted.
+/// The operations that reach the wanted placement.
 fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     let scenario = scenario();
     let allocations: Vec<Allocation> = wanted

@@ -7,17 +7,17 @@ use super::fields::Change;
 pub enum Lookup {
     /// Nothing contradicts them.
     Never,
-    /// Some are contradicted by what follows from them, and others are not.
+    /// Some are contradicted by later records, and others are not.
     Sometimes,
 }
 
 /// An entry of the list.
 pub struct Believed {
-    /// The field; it may end in `*`, for all that begin so.
+    /// The field; it may end in `*`, for a prefix.
     pub field: &'static str,
     /// Which changes of it; all, if there are none.
     pub changes: &'static [Change],
-    /// How much the trace tells; in all of them, if there are none.
+    /// The trace levels; all, if there are none.
     pub details: &'static [&'static str],
     pub found: Lookup,
     /// Why nothing contradicts them, as `docs/auditing.md` says it.
@@ -36,7 +36,7 @@ impl Believed {
     }
 }
 
-/// Declares entries by their reason: the field, whether it is found, the changes, and the details.
+/// Declares entries by their reason: the field, whether it is detected, the changes, and the trace levels.
 macro_rules! believed {
     ($($reason:literal => [$($field:literal $found:ident [$($change:ident)*] [$($detail:literal)*];)*];)*) => {
         pub const BELIEVED: &[Believed] = &[$($(Believed {

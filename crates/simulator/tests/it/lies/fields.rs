@@ -15,9 +15,9 @@ pub enum Change {
     Less,
     /// A hundred times as much, and a little more.
     Much,
-    /// The next place of the table that it names.
+    /// The next entry of the table that it refers to.
     Other,
-    /// Another word that may stand there; a name that nothing has; the contrary.
+    /// Another valid word; an unknown name; the negation.
     Word,
     /// It is not there.
     Dropped,
@@ -134,7 +134,7 @@ const ELEMENTS: &[(&str, &[&str])] = &[
 const ACCEPTED: &[&str] = &["instance", "operation", "target", "verdict", "new"];
 const INHIBITED: &[&str] = &["instance", "operation", "target", "verdict", "reason"];
 
-/// Words of which one stands in a field of this name.
+/// The valid words of a field of this name.
 const WORDS: &[(&str, &[&str])] = &[
     ("operation", &["undeploy", "migrate", "replicate", "nop", "adapt"]),
     ("verdict", &["accepted", "inhibited"]),
@@ -150,7 +150,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("detail", &["full", "operations", "summary"]),
 ];
 
-/// All lies that can be told about a trace.
+/// All lies about a trace.
 pub fn lies(truth: &Trace) -> Vec<Lie> {
     let tables = Tables {
         nodes: length(&truth.0[0]["nodes"]),
@@ -238,7 +238,7 @@ fn object(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &
 fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes: &mut Changes) {
     let named = |field: &str| ELEMENTS.iter().find(|(name, _)| *name == field).map(|(_, names)| *names);
     if let Some(names) = named(field) {
-        // A worth has names for its elements, and none can be left away.
+        // A value has names for its elements, and none can be omitted.
         for (place, element) in elements.iter().enumerate() {
             any(element, &format!("{field}/{}", names[place]), &format!("{pointer}/{place}"), tables, changes);
         }
@@ -277,7 +277,7 @@ fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes
     }
 }
 
-/// The field that an outcome of a cycle is, and the names of its elements.
+/// The field of an outcome of a cycle, and the names of its elements.
 fn outcome(element: &Value) -> (String, Option<&'static [&'static str]>) {
     let word = |place: usize| element[place].as_str().unwrap_or_default();
     let verdict = match (word(1), word(2), word(3)) {

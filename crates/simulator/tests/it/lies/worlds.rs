@@ -1,4 +1,4 @@
-//! The worlds whose traces are lied about: all strategies, all details, and all that can go wrong in a world.
+//! The worlds whose traces are lied about: all strategies, all trace levels, and all kinds of failures.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct World {
     pub trace: Vec<u8>,
 }
 
-/// Follows requests that are late, goes without any, and asks for what cannot be now and then.
+/// Follows late requests, undeploys without any, and proposes impossible operations now and then.
 const FOLLOWS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
@@ -32,7 +32,7 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// The same for those who know what an instance handles, and how late is late.
+/// The same for agents that know the capacity of an instance, and the tolerated latency.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
@@ -42,7 +42,7 @@ operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhi
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
 
-/// Follows requests that held, waits after a replica, and goes when there was nothing for long.
+/// Follows sustained requests, waits after a replica, and undeploys after a long time without any.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 3).\n\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _, _).\n\
@@ -50,7 +50,7 @@ operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, ear
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).\n\
 operation(migrate, I, M) :- done(1, I, replicate, M), M \\== self.\n";
 
-/// Adapts to what it is asked for, asks for flavours that there are not, and moves and copies itself as it is.
+/// Adapts to demand, proposes unknown flavours, and migrates and replicates as it is.
 const ADAPTS: &str = "\
 rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
 operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, _, M, Late, _), rate(I, T), T > M, requests(I, _, _, L), L =< Late, flavour(A, F, _, W, _, Q), W > M, Q < 1, \\+ inhibited(adapt, I, F).\n\
@@ -59,7 +59,7 @@ operation(adapt, I, full) :- running(I, lite), \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, _, L), M \\== self, L > 2, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, R, _), R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Takes no copies of the second application.
+/// Accepts no copies of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
 
 /// A cloud, two nodes below it and two access points below each, with two applications and users who move.
@@ -88,7 +88,7 @@ fn base(policy: &str) -> Scenario {
         .with_application(1, 0, policy)
         .with_application(2, 0, other)
         .with_application(1, 0, policy);
-    // The last has no users, and nobody deploys it.
+    // The last has no users, and is not deployed.
     world.deploys.pop();
     for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
     {
@@ -104,7 +104,7 @@ fn base(policy: &str) -> Scenario {
     world
 }
 
-/// The same with nodes and links that go and come, and managers with policies of their own.
+/// The same with nodes and links that go up and down, and managers with policies of their own.
 fn troubled(policy: &str) -> Scenario {
     let node = mario_scenario::NodeIndex;
     let mut world = base(policy)
@@ -148,13 +148,13 @@ fn flavoured() -> Scenario {
     world
 }
 
-/// Minds being told to leave.
+/// Reacts to an announced eviction.
 const MINDS: &str = "\
 operation(migrate, I, M) :- leave(I, 1), requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- leave(I, 2), node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- \\+ leave(I, _), requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Evicts when it is full, shrinks what can be shrunk, and takes nothing while it waits for who leaves.
+/// Evicts when it is full, shrinks what can be shrunk, and accepts nothing while an eviction is pending.
 const OWNER: &str = "\
 evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), \\+ leave(_, _).\n\
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\
@@ -216,7 +216,7 @@ pub fn worlds() -> Vec<World> {
     prototype.arbitration = Arbitration::Sequential;
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
-    // What is deployed where nobody is.
+    // Deployed on a node without users.
     let node = mario_scenario::NodeIndex;
     let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
     deserted.deploys.iter_mut().filter(|deploy| deploy.time > Time::ZERO).for_each(|deploy| deploy.node = node(1));
@@ -244,7 +244,7 @@ pub fn worlds() -> Vec<World> {
     worlds
 }
 
-/// Whether all decisions of a world are made again with few inferences.
+/// Whether all decisions of a world are recomputed with few inferences.
 fn is_decided_fast(world: &World) -> bool {
     const INFERENCES: u64 = 1_000_000;
     let reader = TraceReader::new(world.trace.as_slice()).expect("a header");
@@ -254,12 +254,12 @@ fn is_decided_fast(world: &World) -> bool {
     report.spent_at.is_none()
 }
 
-/// A world drawn at random whose policies look back; `None` likewise.
+/// A random world whose policies look back; `None` likewise.
 pub fn remembering_world(number: u64) -> Option<World> {
     shortened(number, remembering(number), Detail::Full)
 }
 
-/// A world drawn at random; `None` where it cannot be run or takes long to audit.
+/// A random world; `None` where it cannot be run or takes long to audit.
 pub fn drawn_world(number: u64) -> Option<World> {
     let detail = [Detail::Full, Detail::Operations, Detail::Summary][number as usize % 3];
     shortened(number, draw(number), detail)
@@ -269,6 +269,6 @@ fn shortened(number: u64, mut scenario: Scenario, detail: Detail) -> Option<Worl
     scenario.duration = scenario.duration.min(Duration::of(1_000.0));
     Simulation::new(&scenario, RunOptions::default()).ok()?;
     let world = traced(&format!("world {number}"), &scenario, detail, number.is_multiple_of(2));
-    // What takes long to audit is not worth the while: each lie about it is audited.
+    // Worlds that take long to audit are skipped: each lie about them is audited.
     (world.trace.len() < 60_000 && is_decided_fast(&world)).then_some(world)
 }

@@ -17,11 +17,11 @@ use mario_simulator::population::{
 };
 use mario_simulator::{Cause, Recorder};
 
-/// What happened in the worlds that were compared.
+/// The events in the compared worlds.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
-/// What must have happened for a comparison to prove something.
+/// The events that must occur for a comparison to prove something.
 const WANTED: [&str; 12] = [
     "evaluations",
     "proposals",
@@ -70,7 +70,7 @@ pub struct Mirror<'a> {
     twins: BTreeMap<AgentIndex, InstanceId>,
     journals: u128,
     deploys: u128,
-    /// Copies that stop at the end of the cycle: room that is freed counts from the next one on.
+    /// Copies that stop at the end of the cycle: freed hardware counts from the next one on.
     stopping: Vec<(NodeIndex, WorkloadId)>,
     adapting: Vec<(NodeIndex, WorkloadId)>,
     /// What owners did at this activation.
@@ -162,7 +162,7 @@ impl<'a> Mirror<'a> {
         self.perform(node, effects);
     }
 
-    /// Performs effects, and what follows from them, until nothing is left to do.
+    /// Performs effects, and their consequences, until none is left.
     fn perform(&mut self, node: NodeIndex, effects: Vec<Effect>) {
         let mut queue: VecDeque<(NodeIndex, Effect)> = effects.into_iter().map(|effect| (node, effect)).collect();
         while let Some((node, effect)) = queue.pop_front() {
@@ -175,7 +175,7 @@ impl<'a> Mirror<'a> {
                 }
                 Effect::Start { workload, .. } => (node, Input::Healthy(workload)),
                 Effect::Adapt { workload, .. } => {
-                    // What it frees counts from the next cycle on, as with copies that stop.
+                    // Freed hardware counts from the next cycle on, as with copies that stop.
                     self.adapting.push((node, workload));
                     continue;
                 }
@@ -226,7 +226,7 @@ impl<'a> Mirror<'a> {
 
     fn deploy(&mut self, deployment: &Deployment, created: Option<AgentIndex>) -> Verdict {
         if self.nodes[deployment.node.position()].is_none() {
-            // Nobody is there to ask.
+            // The node is down.
             let node = self.scenario.topology.node(deployment.node).id.clone();
             return Verdict::Inhibited(Inhibition { node, rule: Rule::Down });
         }
@@ -239,7 +239,7 @@ impl<'a> Mirror<'a> {
         verdict
     }
 
-    /// The last request that was judged, what became of it, and the instance that appeared.
+    /// The last judged request, its verdict, and the instance that was created.
     fn judged(&mut self) -> Option<(Request, Verdict, Option<InstanceId>)> {
         let reports = std::mem::take(&mut self.reports);
         let mut judged = reports.into_iter().filter_map(|report| match report {
@@ -282,10 +282,10 @@ impl<'a> Mirror<'a> {
         });
     }
 
-    /// The owner of a node does to the twins what it does to the population's agents.
+    /// The owner of a node acts on the twins as on the population's agents.
     fn compare_owner(&mut self, node: NodeIndex, acts: Option<&OwnerActs>, population: &Population) {
         self.handle(node, Input::Evict);
-        // What an eviction frees is free when the owner is asked.
+        // The hardware freed by an eviction is free when the owner is asked.
         self.stop_copies();
         self.handle(node, Input::Initiative);
         let mut found: Vec<String> = Vec::new();
@@ -320,7 +320,7 @@ impl<'a> Mirror<'a> {
         assert_eq!(found, expected, "what the owner of {} does", population.node(node).id());
     }
 
-    /// What each twin remembers, and what is free on its node, is as in the population.
+    /// Memory and free hardware of each twin are as in the population.
     fn compare_states(&self, population: &Population) {
         for (agent, twin) in &self.twins {
             let state = population.agent(*agent);
@@ -448,7 +448,7 @@ impl Recorder for Mirror<'_> {
         for agent in gone {
             self.twins.remove(agent);
         }
-        // Its neighbours' sessions with it end, even if it is back before anybody looks.
+        // Its neighbours' sessions with it end, even if it is back before they notice.
         for other in (0..self.nodes.len()).map(NodeIndex::at) {
             if self.neighbours[other.position()].contains(&node) {
                 self.neighbours[other.position()].retain(|neighbour| *neighbour != node);

@@ -1,4 +1,4 @@
-//! Both sides are asked: the node that the instance is on, and the target.
+//! Both sides are asked: the node of the instance, and the target.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
@@ -7,7 +7,7 @@ use mario_simulator::population::{Asked, ContextChange, Deployment, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node};
 
-/// Rejects everything that leaves, or a copy of which leaves, the node.
+/// Rejects everything that would leave the node, or be copied from it.
 const NOTHING_LEAVES: &str = "reject(request(_, _, _, From, To), nothing_leaves) :- node(From, _), To \\== From.\n";
 
 /// Rejects everything that comes.
@@ -110,7 +110,7 @@ fn a_policy_that_gives_no_answer_inhibits() {
 /// Takes one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Names what it sees once there are four of them.
+/// Names the instances that it sees once there are four of them.
 const NAMES_FOUR: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), findall(I, serviceInstance(I, _, _), Is), \
                           length(Is, L), L >= 4.\n";
 
@@ -228,7 +228,7 @@ fn in_sequence_the_managers_of_source_and_target_are_asked() {
 
 #[test]
 fn what_one_manager_accepts_and_the_other_does_not_is_not_promised() {
-    // n0 would take the copy that n1 makes there, but n1 lets no copy go.
+    // n0 would accept the copy from n1, but n1 lets no copy go.
     let mut world = Plan::line(&[9, 9]).accepting(0, ONE_EACH).accepting(1, NOTHING_LEAVES).found();
     let agent = world.deploy(&[1])[0];
     world.propose(agent, Replicate, node(0));

@@ -1,4 +1,4 @@
-//! Rule r2: nodes that leave, go and come, and what agents see of it.
+//! Rule r2: nodes that leave, go down and come up, and what agents see of it.
 
 use mario_colony::Availability;
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};

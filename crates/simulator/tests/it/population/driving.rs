@@ -1,4 +1,4 @@
-//! Agents one by one or all at once, and decisions that are used again.
+//! Agents evaluated one by one or in parallel, and reused decisions.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::{Inhibition, Verdict};
@@ -10,7 +10,7 @@ use mario_simulator::population::{
 
 use crate::population::world::{Plan, World, deployment, node};
 
-/// Follows its clients, and makes a copy where it is when it has none.
+/// Follows its clients, and replicates where it is when it has none.
 const FOLLOWS: &str =
     "operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\noperation(replicate, _, self).\n";
 
@@ -96,7 +96,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
         assert!(world.population.is_unchanged(agent));
     };
     settled(&mut world);
-    // New client requests; the same again are no news.
+    // New client requests; the same again change nothing.
     requests(&mut world, agent, 1, 5.0);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
@@ -116,7 +116,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
     world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // What is remembered, when it comes and when it goes.
+    // Memories, when they appear and when they expire.
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
     assert!(!world.population.is_unchanged(agent));

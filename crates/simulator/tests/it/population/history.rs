@@ -1,4 +1,4 @@
-//! What agents whose policies look back are shown of what happened.
+//! What policies that look back see of the past.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_policy::Wanted;
@@ -16,7 +16,7 @@ fn observe(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
     world.population.r2(ContextChange::Requests { agent, facts: &facts });
 }
 
-/// What an agent is shown of what happened, in short.
+/// The visible past of an agent, in short.
 fn shown(world: &mut World, agent: AgentIndex) -> String {
     world.evaluator.evaluate(&world.population, agent, Wanted::All);
     let facts = world.evaluator.facts();

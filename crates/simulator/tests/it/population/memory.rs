@@ -1,4 +1,4 @@
-//! What agents remember, for how long, and what it does to their decisions.
+//! What agents remember, for how long, and how it affects their decisions.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
@@ -63,7 +63,7 @@ fn periodic_memory_is_lost_at_evaluations_6_11_16_after_the_facts_were_read() {
         }
         world.cycle(&[]);
     }
-    // At evaluation 6 the old refusal is still seen, so nothing is asked; from 7 on it is forgotten.
+    // At evaluation 6 the old inhibition is still visible, so nothing is proposed; from 7 on it is forgotten.
     assert_eq!(asked, [1, 7, 12, 17]);
 }
 

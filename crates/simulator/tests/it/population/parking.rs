@@ -1,4 +1,4 @@
-//! Agents that rest: when they may, what rouses them, and how they are counted.
+//! Parked agents: when they may be parked, what unparks them, and how they are counted.
 
 use mario_domain::AgentOperation;
 use mario_scenario::{Arbitration, NodeIndex};

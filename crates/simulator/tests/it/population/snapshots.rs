@@ -1,4 +1,4 @@
-//! What agents see again: the same facts, by number or not, and the same proposals.
+//! Recurring snapshots: the same facts, by number or not, and the same proposals.
 
 use mario_policy::Wanted;
 use mario_scenario::NodeIndex;
@@ -6,7 +6,7 @@ use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, R
 
 use crate::population::world::{Plan, World, deployment};
 
-/// Goes to whoever sends much; what it says depends on the requests and on the hardware.
+/// Migrates to a neighbour with many requests; its decision depends on the requests and on the hardware.
 const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, M \\== self.\n\
                        operation(replicate, I, M) :- requests(I, M, 2, _), node(_, Free), Free > 3.\n";
 
@@ -27,7 +27,7 @@ fn drawn(state: &mut u64) -> Vec<RequestFact> {
     }
 }
 
-/// An agent, and what must be true of it.
+/// An agent, and its expected state.
 struct Watched {
     world: World,
     agent: AgentIndex,
@@ -67,7 +67,7 @@ fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
         let agent = world.deploy(&[0])[0];
         let mut watched = Watched { world, agent, evaluated: None, recalled: 0 };
         for _ in 0..12 {
-            // Something new, several times, then a round that comes again and again.
+            // Something new, several times, then a recurring pattern.
             for _ in 0..random(&mut state, 8) {
                 let facts = drawn(&mut state);
                 watched.world.population.r2(ContextChange::Requests { agent, facts: &facts });

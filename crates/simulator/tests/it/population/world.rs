@@ -16,7 +16,7 @@ use mario_simulator::population::{
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
 
-/// What a population is founded with, unless a test says otherwise.
+/// The configuration of a population, with defaults.
 pub struct Plan {
     pub arbitration: Arbitration,
     pub memory: Memory,
@@ -24,7 +24,7 @@ pub struct Plan {
     pub links: Vec<(u32, u32)>,
     /// What an instance of each application needs.
     pub applications: Vec<u64>,
-    /// Texts, and how long they let remember.
+    /// Texts, and the lengths of their memories.
     pub policies: Vec<(&'static str, u32)>,
     /// The acceptance policies of nodes.
     pub acceptances: Vec<(u32, &'static str)>,
@@ -53,7 +53,7 @@ pub fn node_id(node: u32) -> NodeId {
 }
 
 impl Plan {
-    /// Nodes in a line with so many units each; one application that needs one unit, and a policy that proposes nothing.
+    /// A line of nodes with these units; one application that needs one unit, and a policy that proposes nothing.
     pub fn line(capacities: &[u64]) -> Plan {
         Plan {
             arbitration: Arbitration::Managers,
@@ -150,7 +150,7 @@ impl World {
         self.population.propose(agent, Some(Proposal { operation, target }), Basis::Past);
     }
 
-    /// The policy of an agent is asked, and the agent waits for the managers.
+    /// Evaluates the policy of an agent, which then waits for the managers.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
         let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
         let proposal = self.population.proposal(agent, decision);
@@ -213,7 +213,7 @@ pub fn inhibited(by: u32, rule: Rule) -> Verdict {
     Verdict::Inhibited(Inhibition { node: node_id(by), rule })
 }
 
-/// Inhibited for want of hardware: one unit was needed.
+/// Inhibited for lack of hardware: one unit was needed.
 pub fn full(by: u32) -> Verdict {
     inhibited(by, Rule::Capacity { needed: Hardware::units(1), free: Capacity::units(0) })
 }

@@ -37,7 +37,7 @@ impl Dice {
         self.0.random_range(0..end)
     }
 
-    /// Once in so many times.
+    /// With probability 1 in `times`.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -54,7 +54,7 @@ impl Dice {
         Duration::of(self.between(from, to))
     }
 
-    /// A time within the run: sometimes any, sometimes one at which much else happens.
+    /// A time within the run: sometimes any, sometimes one with many other events.
     fn time(&mut self, scenario: &Scenario) -> Time {
         if self.once_in(3) {
             let period = self.of(&[scenario.management_period, scenario.agents.period, scenario.step]);
@@ -129,7 +129,7 @@ impl Dice {
         let period = Duration::of(self.of(&[200.0, 100.0, 33.3, 47.0]));
         scenario.agents = AgentTiming { start: Time::at(self.of(&[0.0, 100.0, 17.5])), period, budget: None };
         scenario.management_period = Duration::of(self.of(&[100.0, 200.0, 350.0, 21.7, 33.3]));
-        // A policy that always makes copies doubles their number at each evaluation.
+        // A policy that always replicates doubles the instances at each evaluation.
         let slowest = period.max(scenario.management_period);
         scenario.duration = slowest * self.of(&[3.0, 6.0, 7.5]);
         scenario.step = scenario.duration / self.of(&[1.0, 2.5, 4.0]);
@@ -148,7 +148,7 @@ impl Dice {
         scenario.arbitration = self.of(&[Arbitration::Managers, Arbitration::Sequential]);
         scenario.memory = self.of(&[Memory::Sliding, Memory::Periodic { every: 5 }]);
         scenario.numbering = self.of(&[Numbering::Counted, Numbering::Shared]);
-        // Rates go by the rule only, not by the prototype's routing table.
+        // Rates require the rule, not the prototype's routing table.
         let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
         if is_by_rule && self.once_in(4) {
             scenario.network.fidelity = Fidelity::Flow;
@@ -240,7 +240,7 @@ impl Dice {
         }
     }
 
-    /// In any order: what is gone may be told to go, and what is there to come.
+    /// In any order: a node that is down may be told to go down, and one that is up to come up.
     fn disturbances(&mut self, scenario: &mut Scenario) {
         let count = if self.once_in(4) { 0 } else { self.below(16) };
         let links: Vec<(NodeIndex, NodeIndex)> = scenario
@@ -260,7 +260,7 @@ impl Dice {
                 _ => DisturbanceEvent::Crash(node),
             };
             if let DisturbanceEvent::Leave(node) = event {
-                // A scenario has none without the other.
+                // A scenario must have both or neither.
                 scenario.disturbances.push(Disturbance { time, event: DisturbanceEvent::Notice(node) });
             }
             scenario.disturbances.push(Disturbance { time, event });

@@ -1,4 +1,4 @@
-//! Worlds drawn at random whose applications have flavours.
+//! Random worlds whose applications have flavours.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const WORLDS: u64 = 160;
 
 /// Policies that adapt, among other things.
 const TEXTS: [&str; 7] = [
-    // The largest flavour that fits, and a smaller one when there is little to do.
+    // The largest flavour that fits, and a smaller one under low load.
     ":- dynamic flavour/6, running/2.\n\
      rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T > M,\n\
@@ -24,15 +24,15 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
     // In turn, whether it fits or not.
     "operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n",
-    // By name, without reading anything: blind to names but for this one.
+    // By name, without reading anything: invariant under renaming except for this one.
     "operation(adapt, I, lite) :- requests(I, _, R, _), R > 2.\n\
      operation(adapt, I, full) :- \\+ requests(I, _, _, _).\n\
      operation(replicate, I, self) :- requests(I, self, _, _).\n",
-    // What was inhibited, and flavours that there are not.
+    // Reads inhibitions, and proposes unknown flavours.
     "operation(adapt, I, F) :- member(F, [huge, large, 7, self, n1, '']), \\+ inhibited(adapt, I, F).\n\
      operation(migrate, I, M) :- inhibited(adapt, I, huge), node(_, _, [M | _]).\n\
      operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
-    // Moves and copies itself in the flavour that it runs in.
+    // Migrates and replicates in its current flavour.
     ":- remembers(operations, 3).\n\
      operation(adapt, I, lite) :- running(I, full), \\+ done(_, I, adapt, _).\n\
      operation(migrate, I, M) :- done(1, I, adapt, lite), node(_, _, Ms), last(Ms, M).\n\
@@ -48,7 +48,7 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- running(I, full), flavour(a, b).\n",
 ];
 
-/// A manager that looks at what runs, and lets nobody grow when it is tight.
+/// A manager that looks at what runs, and lets no instance grow when hardware is scarce.
 const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          node(N, F), F < 1, serviceInstance(I, A, N), running(I, lite).\n\
                      reject(request(replicate, _, A, _, N), too_many(C)) :-\n\
@@ -75,7 +75,7 @@ pub fn give_flavours(scenario: &mut Scenario, number: u64) {
             quality: Quantity::whole(1),
         };
         let units = own.hardware.as_units();
-        // Of one kind less, and of another more.
+        // Less of one kind, and more of another.
         let lite = Hardware::units(units / 2);
         let lite = if seed.is_multiple_of(3) { lite.with(HardwareKind::Gpu, 1).expect("counted") } else { lite };
         let mut flavours = vec![
@@ -94,7 +94,7 @@ pub fn flavoured(number: u64) -> Scenario {
     let mut scenario = world(number);
     give_flavours(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Some keep the policy that was drawn, which knows nothing of flavours.
+        // Some keep the drawn policy, which does not use flavours.
         if let Some(text) = TEXTS.get((number as usize + place * 3) % (TEXTS.len() + 1)) {
             policy.files = vec![("flavours.pl".to_owned(), (*text).to_owned())];
         }
@@ -109,14 +109,14 @@ pub fn flavoured(number: u64) -> Scenario {
             }
         }
     }
-    // What has no room at the beginning is deployed a moment later, and may be inhibited then.
+    // Instances without room at the start are deployed a moment later, and may be inhibited then.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }
     scenario
 }
 
-/// Runs a world in all ways, which must come to the same; counts what happened in it.
+/// Runs a world in all modes, which must have the same result; counts its events.
 pub(super) fn check_all_ways(number: u64, scenario: &Scenario, seen: &mut BTreeMap<&'static str, u64>) {
     let replay = Replay(number);
     let (trace, report, ..) = run(scenario, RunOptions::default());

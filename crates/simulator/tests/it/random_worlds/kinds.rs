@@ -1,4 +1,4 @@
-//! Worlds drawn at random whose hardware has several kinds.
+//! Random worlds whose hardware has several kinds.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::world::outputs;
 /// How many worlds are drawn.
 const WORLDS: u64 = 120;
 
-/// Policies that look at hardware by kind.
+/// Policies that read hardware by kind.
 const TEXTS: [&str; 3] = [
     ":- dynamic needs/3, free/3.\n\
      fits(I, N) :- serviceInstance(I, A, N), forall(needs(A, K, W), (free(N, K, F), F >= W)).\n\
@@ -23,7 +23,7 @@ const TEXTS: [&str; 3] = [
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
 ];
 
-/// A manager that keeps a part of every kind.
+/// A manager that reserves a part of every kind for itself.
 const KEEPS: &str = "reject(request(_, _, A, _, To), tight(K)) :-\n\
                      needs(A, K, W), free(To, K, F), capacity(To, K, C), F - W < C / 4.\n";
 
@@ -59,12 +59,12 @@ pub fn of_kinds(number: u64) -> Scenario {
         }
     }
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Some keep the policy that was drawn, which knows nothing of kinds.
+        // Some keep the drawn policy, which does not use kinds.
         if let Some(text) = TEXTS.get((number as usize + place) % 4) {
             policy.files = vec![("kinds.pl".to_owned(), (*text).to_owned())];
         }
     }
-    // What has no room at the beginning is deployed a moment later, and may be inhibited then.
+    // Instances without room at the start are deployed a moment later, and may be inhibited then.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(mario_domain::Time::at(1.0));
     }

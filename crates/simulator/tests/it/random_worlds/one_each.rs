@@ -1,4 +1,4 @@
-//! Random worlds in which every node owner takes one instance of each application.
+//! Random worlds in which every node owner accepts one instance of each application.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +19,14 @@ const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Looks after each cycle whether a node holds two instances of an application.
+/// Checks after each cycle whether a node holds two instances of an application.
 #[derive(Default)]
 struct Limit {
     cycles: u64,
     /// What was inhibited by the limit.
     inhibited: u64,
-    /// What was inhibited by the limit after something of the same application was accepted for the node in the same cycle.
+    /// Requests inhibited by the limit after another one of the same application was accepted for the node in the same
+    /// cycle.
     beside_promises: u64,
 }
 
@@ -147,7 +148,7 @@ fn no_owner_of_a_node_is_overrun() {
         }
         drop(replay);
     }
-    // Worlds in which nothing happens prove nothing.
+    // Worlds without events prove nothing.
     assert!(cycles > 500 && inhibited > 100 && told > 100, "{cycles} cycles, {inhibited} inhibited, {told} lies");
     assert!(beside_promises.iter().all(|count| *count > 5), "{beside_promises:?}");
 }

@@ -1,4 +1,4 @@
-//! Worlds drawn at random in which owners evict and shrink.
+//! Random worlds in which owners evict and shrink.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,32 @@ use crate::world::{audited, outputs};
 /// How many worlds are drawn.
 const WORLDS: u64 = 200;
 
-/// Owners with initiative. None reckons with the names of instances, or with the order in which they came.
+/// Owners with initiative. None depends on the names of instances, or on their order of arrival.
 pub const OWNERS: [&str; 6] = [
-    // Everything must go when it is tight.
+    // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
      evict(I, tight) :- node(N, F), F \\== inf, F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n",
     // Whatever needs most, and says why.
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
-    // Shrinks what runs in the first flavour, also what does already, and evicts what is small.
+    // Shrinks what runs in the first flavour, including what already does, and evicts small instances.
     "shrink(I, lite, 'less is more') :- serviceInstance(I, A, _), flavour(A, lite, H, _, _, _), running(I, G), flavour(A, G, K, _, _, _), H =< K,\n\
          \\+ (needs(A, gpu, _)), \\+ G = 7, node(_, F), F \\== inf.\n\
      evict(I, small) :- running(I, lite), node(_, F), F < 1.\n",
-    // Shrinks to what there is not, so that nothing is wanted; and evicts nobody therefore.
+    // Shrinks to an unknown flavour, so that nothing is done; not even evictions.
     "shrink(I, lite, all) :- serviceInstance(I, _, _).\n\
      evict(I, never) :- serviceInstance(I, _, _), \\+ running(I, _).\n",
     // Gives no valid answer now and then.
     "evict(I, why) :- serviceInstance(I, _, N), node(N, F), F \\== inf, X is 6 / F, X > 0.\n\
      evict(_, _) :- node(_, 3).\n",
-    // Counts what is about to leave.
+    // Counts instances that are about to leave.
     "evict(I, crowd) :- findall(J, serviceInstance(J, _, _), Js), length(Js, C), findall(J, leave(J, _), Ls), length(Ls, L), C - L > 2,\n\
          serviceInstance(I, _, _).\n\
      accept(request(_, _, _, _, _)) :- findall(E, leave(_, E), Es), sum_list(Es, S), S < 9.\n",
 ];
 
-/// Agents that mind being told to leave.
+/// Agents that react to an announced eviction.
 const MINDS: &str = ":- dynamic leave/2.\n\
      operation(migrate, I, M) :- leave(I, E), E < 3, requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(migrate, I, M) :- leave(I, 1), node(_, _, Ms), last(Ms, M).\n\

@@ -1,4 +1,4 @@
-//! Worlds drawn at random whose policies look back at what happened.
+//! Random worlds whose policies look back.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::world::outputs;
 /// How many worlds are drawn.
 const WORLDS: u64 = 160;
 
-/// Policies that look back, some of them blind to names and some not.
+/// Policies that look back, some of them invariant under renaming and some not.
 const TEXTS: [&str; 8] = [
-    // If demand held, towards where it came from.
+    // With sustained demand, towards its source.
     ":- dynamic requests/4, earlier/5.\n:- remembers(requests, 2).\n\
      operation(replicate, I, M) :- requests(I, M, R, _), forall(member(A, [1, 2]), (earlier(A, I, M, P, _), P > R / 2)).\n\
      operation(migrate, I, M) :- earlier(2, I, M, _, _), M \\== self, \\+ requests(I, _, _, _).\n",
@@ -25,16 +25,16 @@ const TEXTS: [&str; 8] = [
     ":- dynamic age/2.\n\
      operation(undeploy, I, self) :- age(I, 2).\n\
      operation(migrate, I, M) :- age(I, A), A > 0, node(_, _, Ms), last(Ms, M).\n",
-    // Back to where its requests came from before it moved.
+    // Back to the source of its requests before it migrated.
     ":- remembers(requests, 1). :- remembers(operations, 1).\n\
      operation(migrate, I, M) :- done(1, I, migrate, _), earlier(1, I, M, _, _), M \\== self.\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // By the trend, which rates as floats have too.
+    // By the trend, with float rates too.
     ":- remembers(requests, 3), remembers(inhibited, 2).\n\
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
      operation(undeploy, I, self) :- sum(I, 1, One), sum(I, 2, Two), One < Two.\n",
-    // Counts its own operations, and reckons with its number.
+    // Counts its own operations, and computes with its number.
     ":- remembers(operations, 1000).\n\
      operation(replicate, I, M) :- aggregate_all(count, done(_, I, replicate, _), C), C < 2, node(_, _, Ms),\n\
          K is (I + C) mod 2, nth0(K, [self | Ms], M).\n\

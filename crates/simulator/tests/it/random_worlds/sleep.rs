@@ -1,4 +1,4 @@
-//! Worlds drawn at random whose instances sleep.
+//! Random worlds whose instances sleep.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ const WORLDS: u64 = 200;
 
 /// Policies that sleep, among other things.
 const TEXTS: [&str; 7] = [
-    // Sleeps without requests, and copies itself with many.
+    // Sleeps without requests, and replicates with many.
     ":- dynamic asleep/1.\n\
      operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).\n\
      operation(replicate, I, M) :- \\+ asleep(I), requests(I, M, R, _), R > 2, \\+ inhibited(replicate, I, M).\n",
-    // Whatever comes, and whether it sleeps already or not.
+    // In any case, and whether it already sleeps or not.
     "operation(sleep, I, self) :- \\+ inhibited(sleep, I, self).\n\
      operation(wake, I, self) :- inhibited(sleep, I, self), \\+ inhibited(wake, I, self).\n\
      operation(replicate, I, self) :- inhibited(wake, I, self).\n",
@@ -45,13 +45,13 @@ const TEXTS: [&str; 7] = [
      operation(wake, I, self) :- asleep(I), node(_, F), F \\== inf, F > 2.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, M) :- node(_, _, [M | _]), \\+ inhibited(replicate, I, M).\n",
-    // Has a predicate of this name of its own.
+    // Defines a predicate of this name itself.
     "asleep(_) :- fail.\n\
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, self, R, _), R > 1.\n\
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
 ];
 
-/// A manager that looks at who sleeps, and lets few of them wake.
+/// A manager that looks at sleepers, and lets few of them wake.
 const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), serviceInstance(I, A, N), node(N, F), F \\== inf, F < 2.\n\
                      reject(request(sleep, I, _, N, N), 'stay up') :- \\+ asleep(I), aggregate_all(count, (asleep(J), serviceInstance(J, _, N)), C), C > 1.\n\
                      reject(request(replicate, _, _, _, _), sleepers) :- aggregate_all(count, asleep(_), C), C > 2.\n";
@@ -85,9 +85,9 @@ pub fn sleeping(number: u64) -> Scenario {
     };
     give_sleep(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // What was inhibited is remembered for long enough to try something else.
+        // Inhibitions are remembered for long enough to try something else.
         policy.memory = policy.memory.max(2);
-        // Some keep the policy that was drawn, which knows nothing of sleep.
+        // Some keep the drawn policy, which does not use sleep.
         if let Some(text) = TEXTS.get((number as usize / 2 + place * 3) % (TEXTS.len() + 1)) {
             policy.files = vec![("sleep.pl".to_owned(), (*text).to_owned())];
         }
@@ -102,7 +102,7 @@ pub fn sleeping(number: u64) -> Scenario {
             }
         }
     }
-    // What has no room at the beginning is deployed a moment later, and may be inhibited then.
+    // Instances without room at the start are deployed a moment later, and may be inhibited then.
     for deploy in &mut scenario.deploys {
         deploy.time = deploy.time.max(Time::at(1.0));
     }

@@ -1,4 +1,4 @@
-//! Policies for random worlds: those that ship, and such as nobody would write on purpose.
+//! Policies for random worlds: the shipped ones, and pathological ones.
 
 macro_rules! shipped {
     ($($name:literal,)*) => {
@@ -31,7 +31,7 @@ const HOSTILE: [&str; 22] = [
     // To and fro.
     "operation(migrate, _, M) :- node(_, _, Ms), last(Ms, M).\n",
     "operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // Where nobody may go.
+    // An unreachable target.
     "operation(migrate, _, n999).\n",
     "operation(migrate, _, self).\noperation(replicate, _, self).\n",
     "operation(replicate, _, n0).\noperation(migrate, _, n1).\n",
@@ -47,7 +47,7 @@ const HOSTILE: [&str; 22] = [
     "operation(replicate, _, self).\noperation(_, _, _) :- throw(broken).\n",
     "operation(_, _, _) :- halt.\n",
     "operation(migrate, _, M) :- node(_, _, Ms), member(M, Ms), member(_, [a, b, c, d, e, f, g, h]).\n",
-    // Talks until its budget for output is gone.
+    // Writes until its output budget is exhausted.
     "text(T) :- length(L, 9000), maplist(=(x), L), atom_chars(T, L).\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\noperation(_, _, _) :- text(T), repeat, write(T), fail.\n",
     // Looks random, and is not.

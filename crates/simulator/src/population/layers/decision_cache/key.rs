@@ -10,52 +10,52 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// More client requests than this are not compared.
+/// The maximum number of client requests in a key.
 const REQUESTS_MAX: usize = 12;
-/// More that is remembered than this is not compared.
+/// The maximum number of remembered inhibitions in a key.
 const REMEMBERED_MAX: usize = 16;
-/// More neighbours than this are not compared.
+/// The maximum number of neighbours in a key.
 const NEIGHBOURS_MAX: usize = 16;
-/// More nodes in all that an agent knows are not compared.
+/// The maximum number of nodes in a key.
 pub(super) const NODES_MAX: usize = 31;
 
-/// What is known besides client requests, memory and neighbours takes as many words.
+/// The number of words for everything but client requests, memory and neighbours.
 const HEAD: usize = 2;
-/// More evaluations of the past than this are not compared.
+/// The maximum number of earlier evaluations in a key.
 const EARLIER_MAX: usize = 16;
-/// More client requests of the past than this, in all, are not compared.
+/// The maximum number of earlier client requests in a key, in all.
 const EARLIER_REQUESTS_MAX: usize = 36;
-/// More operations of the past than this are not compared.
+/// The maximum number of earlier operations in a key.
 const DONE_MAX: usize = 16;
 const HISTORY_MAX: usize = 1 + EARLIER_MAX + 3 * EARLIER_REQUESTS_MAX + DONE_MAX;
 const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX + HISTORY_MAX;
 
-/// What an agent remembers of what happened.
+/// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
+/// Larger numbers do not fit into a word of the policy engine, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
 
-/// A place takes as many bits beside the code of an operation in a byte.
+/// The bits of a position beside the code of an operation in a byte.
 const PLACE_BITS: u32 = 5;
 
 const _: () = assert!(AgentOperation::COUNT <= 8, "the code of an operation takes three bits");
 const _: () = assert!(NODES_MAX <= 1 << PLACE_BITS, "a place takes five bits");
 
-/// Marks a place whose rate and latency follow in words of their own.
+/// Marks a position whose rate and latency follow in words of their own.
 const LONG: u64 = 1 << 56;
 
-/// What an agent knows, in as few words as it takes.
+/// The knowledge of an agent, packed into as few words as possible.
 ///
-/// A node is called by its place among all nodes that occur, `self` and its own node included, in the order of their names.
-/// So two agents know the same, up to names and such that do not change the order, if their words are the same.
+/// A node is identified by its position among all nodes that occur, `self` and its own node included, in the order of
+/// their names. So two agents have the same knowledge, up to a renaming that keeps the order, if their words are equal.
 pub(super) struct Key {
     words: [u64; WORDS_MAX],
     length: usize,
     nodes: Nodes,
 }
 
-/// The nodes that occur in what an agent knows.
+/// The nodes that occur in an agent's knowledge.
 struct Nodes {
     /// In the order of their names.
     sorted: [(u32, Neighbour); NODES_MAX],
@@ -63,7 +63,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Makes sure that a node is there; `None` when there are too many.
+    /// Adds a node if it is missing; `None` when there are too many.
     fn add(&mut self, population: &Population, node: Neighbour) -> Option<()> {
         let rank = population.rank(node);
         let mut position = self.count;
@@ -102,7 +102,7 @@ impl Key {
         hash(self.words())
     }
 
-    /// The place of a target; `None` when it is not among what the agent knows.
+    /// The position of a target; `None` when it does not occur in the agent's knowledge.
     pub(super) fn place(&self, target: &Target) -> Option<u8> {
         match target {
             Target::Own => self.nodes.place(Neighbour::Own),
@@ -119,8 +119,8 @@ impl Key {
         }
     }
 
-    /// Writes down what an agent of an application knows, its neighbours if `sees_neighbours` says so, and what happened before if
-    /// `basis` says so; `None` when it cannot be said without names.
+    /// Writes the knowledge of an agent of an application, including its neighbours if `sees_neighbours`, and its past
+    /// as `basis` says; `None` when it cannot be written without names.
     pub(super) fn write(
         &mut self,
         population: &Population,
@@ -136,7 +136,7 @@ impl Key {
             return None;
         }
         if population.numbers.next.unsigned_abs() >= NUMBER_MAX {
-            // Some instance may have a number that is too large.
+            // An instance may have a number that is too large.
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
@@ -174,7 +174,7 @@ impl Key {
         Some(())
     }
 
-    /// Writes what an agent remembers of what happened, as evaluation `now` is shown it.
+    /// Writes the past of an agent, as visible to evaluation `now`.
     fn write_history(&mut self, history: Option<&Past>, now: u32, age: Option<u32>) -> Option<()> {
         let Some(history) = history else {
             self.push(age.map_or(0, |age| u64::from(age) << 1 | 1));
@@ -232,7 +232,7 @@ impl Key {
         Some(())
     }
 
-    /// Writes down the places of neighbours, eight to a word.
+    /// Writes the positions of neighbours, eight to a word.
     fn write_neighbours(&mut self, neighbours: &[NodeIndex]) {
         for eight in neighbours.chunks(8) {
             let place = |node: &NodeIndex| u64::from(self.nodes.place(Neighbour::Node(*node)).unwrap_or(u8::MAX));
@@ -246,8 +246,8 @@ impl Key {
         self.length += 1;
     }
 
-    /// Writes what an agent remembers; returns the number of entries. An agent whose memory slides sees it in order and
-    /// without repeats, so it does not matter in which order it was inhibited.
+    /// Writes the memory of an agent; returns the number of entries. An agent with sliding memory sees it in order and
+    /// without repeats, so the order of the inhibitions does not matter.
     fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
@@ -273,7 +273,7 @@ impl Key {
     }
 }
 
-/// A small whole number, as most rates and latencies are.
+/// A small integer, as most rates and latencies are.
 fn short(value: f64) -> Option<u64> {
     let whole = value as u32;
     (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))
@@ -286,14 +286,14 @@ fn free(node: &SimulatedNode) -> u64 {
     }
 }
 
-/// Mixes words so that few of them come to the same.
+/// Hashes words with few collisions.
 pub(super) fn hash(words: &[u64]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = words.iter().fold(0_u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR));
     (mixed ^ (mixed >> 29)).wrapping_mul(FACTOR).rotate_left(32)
 }
 
-/// Whether the names of all nodes can be left out.
+/// Whether the names of all nodes can be omitted.
 pub(super) fn are_plain(population: &Population) -> bool {
     population.nodes.iter().all(|node| is_plain(node.id().id()))
 }

@@ -1,4 +1,4 @@
-//! Cached decisions against those of policies that are asked.
+//! Cached decisions compared with those of evaluated policies.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::{ContextChange, PopulationConfig};
 
-/// All shipped policies that need no facts to say something.
+/// All shipped policies that propose something without extra facts.
 const SHIPPED: [&str; 10] = [
     "workload-aware",
     "latency-aware",
@@ -125,7 +125,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
     population
 }
 
-/// Lets an agent see and remember something; most of it is about its neighbours.
+/// Gives an agent observations and memories, mostly about its neighbours.
 fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
     let own = population.agent(agent).node();
     let mut near: Vec<NodeIndex> = population.node(own).neighbours().to_vec();
@@ -155,7 +155,7 @@ fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
     tell_past(dice, population, agent, &facts);
 }
 
-/// Lets an agent whose policy looks back remember that it saw the same before, or nothing.
+/// Gives an agent whose policy looks back a past with the same observations, or none.
 fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
@@ -174,8 +174,8 @@ fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, fa
     remembering.extra.get_or_insert_default().history = Some(Box::new(history));
 }
 
-/// Lets the agents of a population see many things; holds what is found against what their policies say. Gives how much of
-/// what was asked was found, and how much of that were proposals.
+/// Gives the agents of a population many observations, and compares cached decisions with those of their policies.
+/// Returns the numbers of lookups, of hits, and of proposals among the hits.
 fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize; 2] {
     let mut decisions = DecisionCache { limit: rounds, ..DecisionCache::new(engine(), &population) };
     let mut evaluator = Evaluator::new(engine(), &population);
