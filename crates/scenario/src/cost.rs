@@ -229,7 +229,7 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
     let count = duration * rate * extent.caused;
     // Sent and served, and once for each hop; who is on and off looks at each while in between.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
-    // Where requests come faster than one instance of each application serves them, the others wait at first.
+    // Where requests arrive faster than one instance of each application serves them, the others queue at first.
     let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }

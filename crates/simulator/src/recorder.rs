@@ -107,7 +107,7 @@ pub trait Recorder {
     /// it.
     fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {}
 
-    /// Whether the run is to be broken off: nobody can take down what happens.
+    /// Whether the run must be aborted because recording failed.
     fn is_broken(&self) -> bool {
         false
     }

@@ -161,7 +161,7 @@ pub struct Simulation<'a> {
     users: Vec<User>,
     /// What applications call, and which client requests wait for it.
     calls: calls::Calls,
-    /// For each user whose ways are not listed, in which step to look next. With zeros, all are looked at.
+    /// For each user whose movements are not listed, the step to look at next. With zeros, all are looked at.
     users_due: Vec<u32>,
     /// The planner, where agents do not manage.
     planner: Option<Box<dyn planning::Planner>>,

@@ -29,12 +29,12 @@ impl<W: Write> TraceWriter<W> {
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.became_of(user, application, Sent { served, lost, response: sent.response - before.sum });
-            // Not a sum of differences: what all took together does not depend on how often it was told.
+            // Not a sum of differences: the total must not depend on how often it was reported.
             self.clients[user.position()].sum = sent.response;
         }
     }
 
-    /// This became of further client requests of a user.
+    /// Adds the results of further client requests of a user.
     fn became_of(&mut self, user: UserPlace, application: ApplicationPlace, of: Sent) {
         let client = &mut self.clients[user.position()];
         client.served += of.served;

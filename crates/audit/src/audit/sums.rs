@@ -369,7 +369,7 @@ impl Audit {
     }
 }
 
-/// Whether two sums or times are the same but for what adding fractions loses.
+/// Whether two sums or times are equal up to rounding errors.
 pub(super) fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= SUM_TOLERANCE * one.abs().max(other.abs()).max(1.0)
 }

@@ -20,7 +20,7 @@ pub struct Measured {
     /// Of each call of one application by another, in the order in which they are made; empty where none calls another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallFigures>,
-    /// What the run cost, where the scenario has models and the trace tells of single nodes.
+    /// The cost of the run, where the scenario has models and the trace records single nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
 }

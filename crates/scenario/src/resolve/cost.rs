@@ -33,7 +33,7 @@ impl Resolving<'_> {
         self.mistakes.len() == told
     }
 
-    /// What it costs, now that everything is there.
+    /// The cost, now that everything is built.
     pub(super) fn cost(
         &mut self,
         topology: &Topology,

@@ -197,7 +197,7 @@ impl Accounts {
         if span > 0.0 { ((passage.failed - before) / span).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Over how many links the requests went that have been counted.
+    /// The links that all accounted requests went over.
     pub(super) fn hops(&self) -> f64 {
         self.hops
     }

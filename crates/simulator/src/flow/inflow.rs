@@ -353,7 +353,7 @@ impl Inflow {
         self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, way, schedule, window.now);
     }
 
-    /// The users of some cells begin to take turns of which some come here.
+    /// The users of some cells start a round robin of which this instance is a participant.
     pub(super) fn take_turns(&mut self, share: Share, table: &mut TurnsTable) {
         let shares = &mut self.passing().shares;
         let last = shares.len().saturating_sub(LAST);

@@ -115,7 +115,7 @@ impl Load {
         all.map(|server| server.pace.occupied.units()).fold(0.0, f64::max)
     }
 
-    /// So many more requests per unit of time take a track; fewer if the number is negative. Gives what requests meet on it.
+    /// Adds a request rate to a track; a negative one removes it. Returns the passage of requests on it.
     pub(super) fn add(&mut self, track: Track<'_>, rate: f64, now: Time) -> Passage {
         let mut passage = Passage::default();
         self.add_on(track, rate, now, &mut passage);

@@ -16,7 +16,7 @@ pub(crate) struct FlowWorld<'a> {
     pub(crate) terrain: Terrain<'a>,
 }
 
-/// An instance, and by which way requests come to it.
+/// An instance, and the path of requests to it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Reach {
     pub(super) agent: AgentIndex,

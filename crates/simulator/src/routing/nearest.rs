@@ -196,8 +196,8 @@ impl Nearest {
         self.cells[cell.position()].application
     }
 
-    /// These are the first clients: their cells are numbered by application and access point. What changes together, since one
-    /// instance is the nearest, then lies together. Gives how many cells there are.
+    /// Adds the first clients: their cells are numbered by application and access point, so that cells that change
+    /// together, because they share the nearest instance, are adjacent in memory. Returns the number of cells.
     pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) -> usize {
         clients.sort_unstable();
         clients.dedup();

@@ -55,7 +55,7 @@ impl<'a> Rules<'a> {
             ("UserIndex", "") => Rule::Below(limits.users),
             ("PendingIndex", "") => Rule::Below(limits.pending),
             ("CallIndex" | "CallPlace", "") => Rule::Below(limits.calls),
-            // The slot of an agent that was never scheduled names the first batch, even where there is none.
+            // The slot of an agent that was never scheduled refers to the first batch, even if there is none.
             ("BatchIndex", "") if site.holder == "batch" => Rule::Below(limits.batches.max(1)),
             ("BatchIndex", "") => Rule::Below(limits.batches),
             ("Event", "Step") => Rule::Below(limits.steps + 1),

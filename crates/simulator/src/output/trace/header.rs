@@ -122,7 +122,7 @@ fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
     (0..).zip(&scenario.applications).flat_map(of_application).collect()
 }
 
-/// Whether the owner of any node has initiative. Where a planner manages, no manager is asked.
+/// Whether the owner of any node has initiative. Where a planner manages, managers are not asked.
 fn has_owners(scenario: &Scenario) -> bool {
     let has_initiative: Vec<bool> = scenario.acceptances.iter().map(has_initiative).collect();
     scenario.arbitration != Arbitration::Central

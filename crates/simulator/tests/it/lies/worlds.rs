@@ -239,7 +239,7 @@ pub fn worlds() -> Vec<World> {
     let mut calls_as_rates = calling;
     calls_as_rates.network.fidelity = Fidelity::Flow;
     worlds.push(traced("calls as rates", &calls_as_rates, Detail::Full, false));
-    // With less detail, owners are not asked again, and what they did is taken as recorded.
+    // At lower trace levels, owners are not evaluated again, and their actions are taken as recorded.
     worlds.push(traced("owners", &owned(), Detail::Full, true));
     worlds
 }
