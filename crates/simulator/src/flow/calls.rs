@@ -35,7 +35,7 @@ type Parts = f64;
 /// What instances call, as rates.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CallFlow {
-    /// For each application, its place among all, callers first.
+    /// For each application, its rank in the call graph, callers first.
     rank: Vec<u32>,
     /// For each application, the first of its calls.
     first_call: Vec<u32>,
@@ -43,24 +43,24 @@ pub(super) struct CallFlow {
     callers: BTreeMap<AgentIndex, Caller>,
     /// Where calls come from: applications at nodes.
     cells: BTreeMap<CellIndex, CallCell>,
-    /// What users of cells whose application calls others send to its instances.
+    /// The requests of users of cells whose application calls others.
     users: BTreeMap<CellIndex, Contribution>,
-    /// What is to be looked at, callers first: the rank of the application, cells before instances, and which.
+    /// The work list, callers first: the rank of the application, cells before instances, and which.
     due: BTreeSet<(u32, Due)>,
-    /// Callers whose calls take other ways from now on.
+    /// Callers whose calls take other routes from now on.
     to_start: BTreeSet<AgentIndex>,
-    /// What became of the requests of each call.
+    /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
 }
 
-/// Something that is to be looked at.
+/// An item of the work list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 enum Due {
     Cell(CellIndex),
     Caller(AgentIndex),
 }
 
-/// What users of a cell send, and to which instances.
+/// The requests of a cell's users, and the instances that they go to.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Contribution {
     agents: SmallVec<[AgentIndex; 2]>,
@@ -74,15 +74,15 @@ struct Caller {
     arrivals: Parts,
     /// For each of its calls, where it enters and how much in a period; nothing while nothing reaches it.
     entries: SmallVec<[Entry; 2]>,
-    /// Until when its calls have been counted.
+    /// The time up to which its calls are accounted for.
     since: Time,
-    /// How long all calls of a request would have taken, summed up over time until then.
+    /// The integral of the total call time of a request until then.
     called: f64,
-    /// Which share of requests would have been lost with a call, summed up over time until then.
+    /// The integral of the share of requests lost with a call until then.
     failed: f64,
 }
 
-/// Where a call enters, and what was summed up on its way when it was last counted.
+/// Where a call enters, and the integrals on its path when it was last accounted for.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     cell: CellIndex,
@@ -98,11 +98,11 @@ struct CallCell {
     /// What goes to each of the routes.
     share: Parts,
     routes: SmallVec<[CallRoute; 1]>,
-    /// Who calls from here, with how many of its calls.
+    /// The callers from here, with the number of their calls.
     callers: BTreeMap<AgentIndex, u32>,
 }
 
-/// A way, by what is on it: paths are used again.
+/// A route, by its links: paths are reused.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CallRoute {
     reach: Reach,
@@ -119,7 +119,7 @@ impl CallRoute {
     }
 }
 
-/// What became of the requests of a call, as far as it was counted.
+/// The results of the requests of a call, as far as accounted for.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct CallAccount {
     sent: f64,
@@ -129,7 +129,7 @@ struct CallAccount {
     hops: f64,
 }
 
-/// What requests of a call met in a span, on average.
+/// The mean delay of requests of a call in a span.
 struct Met {
     time: f64,
     /// How much longer the last of those that are sent at once took, if any are.
@@ -187,7 +187,7 @@ impl CallFlow {
             && self.is_acyclic(&application_of)
     }
 
-    /// Whether the routes of calls lead to applications of a higher rank only, so that to follow them comes to an end.
+    /// Whether the routes of calls lead only to applications of a higher rank, so that following them terminates.
     fn is_acyclic(&self, application_of: impl Fn(AgentIndex) -> ApplicationIndex) -> bool {
         let rank = |agent: AgentIndex| self.rank[application_of(agent).position()];
         self.cells.values().all(|cell| {
@@ -196,7 +196,7 @@ impl CallFlow {
         })
     }
 
-    /// Adds to what requests meet on their way to an instance what they meet beyond it.
+    /// Adds the delay beyond an instance to the passage of requests to it.
     fn complete(&self, passage: &mut Passage, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
         if let Some(caller) = self.callers.get(&agent) {
             let (called, failed) = self.until(caller, agent, load, beyond);
@@ -254,7 +254,7 @@ impl CallFlow {
         cell.routes.iter().map(of_route).fold(0.0, f64::max)
     }
 
-    /// What requests meet on the routes of a cell, on average; `None` when there are none.
+    /// The mean passage of requests on the routes of a cell; `None` when there are none.
     fn passage(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> Option<Passage> {
         Passage::mean(cell.routes.iter().map(|route| {
             let mut passage = load.passage(route.track(), beyond.now);
@@ -305,7 +305,7 @@ fn time_of(stages: &[Stage], met: &[Met]) -> (f64, f64) {
 }
 
 impl Flow {
-    /// So many more requests per unit of time take a track. Returns what requests meet on it, and beyond.
+    /// Adds a request rate to a track. Returns the passage of requests on it, and beyond.
     pub(super) fn load_track(&mut self, track: Track<'_>, rate: f64, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.add(track, rate, beyond.now);
         if let Some(calls) = &self.calls {
@@ -314,7 +314,7 @@ impl Flow {
         passage
     }
 
-    /// So many requests per unit of time change from one track to another. Returns what requests meet on both, and beyond.
+    /// Moves a request rate from one track to another. Returns the passages of both, and beyond.
     pub(super) fn shift_load(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, beyond: Beyond<'_>) -> [Passage; 2] {
         let mut passages = self.load.shift(from, to, rate, beyond.now);
         if let Some(calls) = &self.calls {
@@ -325,7 +325,7 @@ impl Flow {
         passages
     }
 
-    /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
+    /// Adds a request rate to the routes of a cell, split round robin. Returns the mean delay of a request.
     pub(super) fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
         let count = self.cells[index.position()].routes.len();
         let share = rate / count as f64;
@@ -335,7 +335,7 @@ impl Flow {
         }))
     }
 
-    /// What requests meet on a track, and beyond.
+    /// The passage of requests on a track, and beyond.
     pub(super) fn passage(&self, track: Track<'_>, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.passage(track, beyond.now);
         if let Some(calls) = &self.calls {

@@ -339,7 +339,7 @@ impl Inflow {
         self.passing().changes.add(users as i32, way, schedule, window.now);
     }
 
-    /// So many more requests come here in each period from `window.now` on, at no particular times; fewer if the number is negative.
+    /// Adds a rate of requests per period from `window.now` on, at no particular times; a negative one removes it.
     pub(super) fn flow_in(&mut self, way: Way, requests: f64, window: Window) {
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             Some(fact) => fact.rate += requests,

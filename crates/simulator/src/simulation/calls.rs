@@ -1,4 +1,5 @@
-//! Instances that call other applications for the client requests that they serve, where messages are sent one by one.
+//! Instances that call other applications for the client requests that they serve, where messages are sent
+//! individually.
 //!
 //! A client request to an application that calls others is *pending* from the beginning of its service until all its calls have been
 //! answered. An instance does not wait for its calls: it takes up the next request as soon as it is done with its own part. Answers take no time,
@@ -15,13 +16,13 @@ use crate::population::AgentIndex;
 use crate::recorder::{Recorder, Served, ServedCall};
 
 indices! {
-    /// Which call of all that applications make: application by application, in the order of stages.
+    /// The index of a call: application by application, in the order of stages.
     pub CallIndex;
     /// Which pending request.
     pub(crate) PendingIndex;
 }
 
-/// Who waits for a client request.
+/// The caller that waits for a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The user who sent it.
@@ -30,7 +31,7 @@ pub(crate) enum Origin {
     Call { caller: PendingIndex, call: CallIndex },
 }
 
-/// A client request that an instance has taken up, while its calls are not all answered.
+/// A client request that an instance serves, while its calls are not all answered.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     origin: Origin,
@@ -56,7 +57,7 @@ pub(super) struct Calls {
     pending: PendingTable,
 }
 
-/// Pending requests. Places are used again.
+/// Pending requests. Slots are reused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PendingTable {
     all: Vec<Pending>,
@@ -100,8 +101,8 @@ impl PendingTable {
         PendingIndex::at(self.all.len() - 1)
     }
 
-    /// Whether each restored pending request is at a stage that its application has, and waits for as much as refers to it: `answers` that are due,
-    /// and requests with these origins.
+    /// Whether each restored pending request is at a valid stage, and waits for exactly what refers to it: due
+    /// `answers`, and requests with these origins.
     pub(super) fn holds_together(
         &self,
         stage_count: impl Fn(AgentIndex) -> usize,
@@ -121,7 +122,7 @@ impl PendingTable {
             Origin::User(_) => None,
             Origin::Call { caller, .. } => Some(caller),
         };
-        // What is lost was told to who waits for it.
+        // A loss was already reported to its caller.
         let called = alive().filter(|pending| !pending.is_lost).map(|pending| pending.origin);
         let mut referred = vec![0_u32; self.all.len()];
         for index in answers.chain(origins.chain(called).filter_map(caller)) {
@@ -146,7 +147,7 @@ impl PendingTable {
 }
 
 impl Simulation<'_> {
-    /// An instance takes up a client request that somebody waits for. `served.ended` is when the instance is done with its own part.
+    /// An instance starts to serve a request that a caller waits for. `served.ended` is when its own part ends.
     pub(super) fn take_up(&mut self, origin: Origin, served: ServedCall, recorder: &mut impl Recorder) {
         let has_calls = !self.scenario.applications[served.application.position()].stages.is_empty();
         if has_calls {
@@ -172,7 +173,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Something that a pending request waits for has come: the end of its own service, or of a call.
+    /// A pending request got an answer that it waits for: the end of its own service, or of a call.
     pub(super) fn answer(&mut self, index: PendingIndex, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         pending.outstanding -= 1;
@@ -279,7 +280,7 @@ impl Simulation<'_> {
         self.lose(origin, application, recorder);
     }
 
-    /// Lets what instances call follow where users are, where traffic is rates.
+    /// Updates the calls of instances to the users' connections, where traffic is rates.
     pub(super) fn settle_calls(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing()
             && flow.has_calls()

@@ -119,7 +119,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     }
 }
 
-/// Somebody with a view of everything manages some of the worlds, and in some applications call each other.
+/// A central planner manages some of the worlds, and in some applications call each other.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {
