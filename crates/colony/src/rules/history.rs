@@ -31,7 +31,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
     /// The agent has evaluated, seeing these client requests; `next` is the number of its next evaluation. Returns whether that one
     /// will be shown another history than this one was, its age apart.
     pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
-        // What was done is shown with how long ago that was.
+        // Operations are shown with their age.
         let is_new = !self.done.is_empty();
         expire(&mut self.done, remembers.operations, next);
         self.push_requests(remembers.requests as usize, seen) || is_new

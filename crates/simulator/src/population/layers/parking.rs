@@ -58,7 +58,7 @@ impl Population {
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
         let is_settled = agent.is_blank && agent.is_settled();
-        // Where requests are enacted one by one, a node may have room in the middle of a cycle.
+        // Where operations are enacted one by one, a node may have free hardware in the middle of a cycle.
         if !is_settled || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
             return None;
         }

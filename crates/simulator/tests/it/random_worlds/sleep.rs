@@ -58,7 +58,7 @@ const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), s
 
 /// Lets the instances of most applications sleep, and has more of the traffic be rates.
 pub fn give_sleep(scenario: &mut Scenario, number: u64) {
-    // Rates go by the rule only, not by the prototype's routing table.
+    // Rates require the rule, not the prototype's routing table.
     let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
     if is_by_rule && number % 8 < 5 {
         scenario.network.fidelity = Fidelity::Flow;
