@@ -125,8 +125,7 @@ pub(crate) struct Outgoing {
     target: NodeId,
     receiver: JournalId,
     prepare: Arc<Prepare>,
-    /// For an application whose copies may not overlap: the token of the target's reservation, while the own copy
-    /// stops.
+    /// For exclusive applications: the token of the target's reservation, while the own copy stops.
     stopping: Option<Token>,
     deadline: Time,
 }
@@ -217,8 +216,7 @@ impl Node {
         self.state.minds.get(instance).map(Mind::luggage)
     }
 
-    /// The current knowledge of the agent of an instance here; `None` when it is not here, or its policy cannot be
-    /// used.
+    /// The knowledge of an instance's agent; `None` when it is not here, or its policy cannot be used.
     pub fn knowledge(&mut self, instance: &InstanceId) -> Option<Knowledge> {
         let (owned, mind) = (self.state.ledger.owned.get(instance)?, self.state.minds.get(instance)?);
         self.reasoner.knowledge(&self.state, owned, mind)
