@@ -79,15 +79,23 @@ impl Decisions {
         (self.made, self.computed)
     }
 
+    /// The policies whose decisions are made by functions that are not in the trace, by their names.
+    pub(crate) fn outside<'a>(&'a self, header: &'a Header) -> impl Iterator<Item = &'a str> {
+        let named = self.policies.iter().zip(&header.policies);
+        named.filter(|(policy, _)| is_outside(policy.as_ref())).map(|(_, traced)| traced.name.as_str())
+    }
+
     /// What the agents of these policies remember, before the first record.
     pub(crate) fn pasts(&self, header: &Header) -> Pasts {
         let remembers = |policy: &Option<Policy>| policy.as_ref().map_or_else(Default::default, Policy::remembers);
         Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
-    /// Counts a decision from the same facts as the last one of the same agent, which needs no check.
-    pub(crate) fn repeat(&mut self) {
-        self.made += 1;
+    /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
+    pub(crate) fn repeat(&mut self, policy: u32) {
+        if !is_outside(self.policies.get(policy as usize).and_then(Option::as_ref)) {
+            self.made += 1;
+        }
     }
 
     /// The recomputed and the recorded decision; `None` when they are the same.
@@ -97,7 +105,10 @@ impl Decisions {
         world: &World,
         situation: &Situation<'_>,
     ) -> Option<(String, String)> {
-        self.policies[situation.policy as usize].as_ref()?;
+        let policy = self.policies[situation.policy as usize].as_ref()?;
+        if policy.outside().is_some() {
+            return None;
+        }
         self.made += 1;
         self.encode(world, situation);
         if !self.kept.contains_key(self.key.as_slice()) {
@@ -198,6 +209,11 @@ impl Decisions {
         key.extend(recalled.age.unwrap_or(0).to_le_bytes());
         key.extend(recalled.leave.unwrap_or(u64::MAX).to_le_bytes());
     }
+}
+
+/// Whether a function decides in place of the text of a policy.
+fn is_outside(policy: Option<&Policy>) -> bool {
+    policy.is_some_and(|policy| policy.outside().is_some())
 }
 
 fn encode_requests(key: &mut Vec<u8>, requests: &[RequestFact]) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,13 +18,31 @@ const OUTPUT_MAX: u64 = 65_536;
 /// How often a program is asked whether it is done.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// A program that makes a number of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Something that makes a number of a run.
+#[derive(Clone)]
 pub struct Metric {
     /// What the number is called.
     pub name: String,
-    /// The program and its arguments; the directory of the run follows as the last one.
-    pub command: Vec<String>,
+    /// What makes it.
+    pub maker: MetricMaker,
+}
+
+/// What makes a number of a run.
+#[derive(Clone)]
+pub enum MetricMaker {
+    /// A program and its arguments; the directory of the run follows as the last one.
+    Command(Vec<String>),
+    /// A function of the host.
+    Function(Arc<dyn MetricFunction>),
+}
+
+/// A function that makes a number of a run.
+pub trait MetricFunction: Send + Sync {
+    /// What tells it from another function of the same name.
+    fn identity(&self) -> String;
+
+    /// The number of the run in a directory; or why there is none.
+    fn measure(&self, directory: &Path) -> Result<f64, String>;
 }
 
 /// Why something is not a metric.
@@ -61,21 +80,34 @@ pub enum MetricCause {
     NotANumber(String),
     /// The run could not be stored for it.
     Keep(String),
+    /// The function of the host failed, and this is why.
+    Function(String),
 }
 
 impl Metric {
     /// Reads `NAME=COMMAND`. Words of the command are separated by spaces, unless they are in quotes.
     pub fn read(text: &str) -> Result<Metric, MetricSyntax> {
         let (name, command) = text.split_once('=').ok_or(MetricSyntax::Shape)?;
-        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-        if name.is_empty() || !name.chars().all(is_letter) {
-            return Err(MetricSyntax::Name);
-        }
+        check_name(name)?;
         let command = words(command)?;
         if command.first().is_none_or(String::is_empty) {
             return Err(MetricSyntax::Command);
         }
-        Ok(Metric { name: name.to_owned(), command })
+        Ok(Metric { name: name.to_owned(), maker: MetricMaker::Command(command) })
+    }
+
+    /// A function of the host by this name.
+    pub fn function(name: &str, function: Arc<dyn MetricFunction>) -> Result<Metric, MetricSyntax> {
+        check_name(name)?;
+        Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
+    }
+
+    /// What tells it from another metric of the same name.
+    pub(crate) fn identity(&self) -> String {
+        match &self.maker {
+            MetricMaker::Command(command) => command.join(" "),
+            MetricMaker::Function(function) => function.identity(),
+        }
     }
 
     /// Its name among the numbers of a run.
@@ -83,17 +115,25 @@ impl Metric {
         format!("{METRIC}{}", self.name)
     }
 
-    /// The number that the program makes of the run in a directory.
+    /// The number of the run in a directory. A program may take as long as `timeout`.
     pub fn measure(&self, directory: &Path, timeout: Duration) -> Result<f64, MetricError> {
         let failed = |cause| MetricError { name: self.name.clone(), cause };
-        let mut child = Command::new(&self.command[0])
-            .args(&self.command[1..])
+        let command = match &self.maker {
+            MetricMaker::Command(command) => command,
+            MetricMaker::Function(function) => {
+                let number = function.measure(directory).map_err(|message| failed(MetricCause::Function(message)))?;
+                let is_number = number.is_finite();
+                return if is_number { Ok(number) } else { Err(failed(MetricCause::NotANumber(number.to_string()))) };
+            }
+        };
+        let mut child = Command::new(&command[0])
+            .args(&command[1..])
             .arg(directory)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| failed(MetricCause::Start(self.command[0].clone(), error)))?;
+            .map_err(|error| failed(MetricCause::Start(command[0].clone(), error)))?;
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
         let status = wait(&mut child, timeout).map_err(failed)?;
@@ -109,6 +149,11 @@ impl Metric {
         let number = output.parse::<f64>().ok().filter(|number| number.is_finite());
         number.ok_or_else(|| failed(MetricCause::NotANumber(excerpt(&output))))
     }
+}
+
+fn check_name(name: &str) -> Result<(), MetricSyntax> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
 /// Waits until a program ends, and stops it when it takes too long. Returns how it failed, if it did.
@@ -178,6 +223,12 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(LINES)..].iter().map(|line| excerpt(line)).collect::<Vec<_>>().join("\n")
 }
 
+impl fmt::Debug for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Metric").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for MetricSyntax {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -222,6 +273,7 @@ impl fmt::Display for MetricCause {
             MetricCause::NotANumber(output) => {
                 write!(formatter, "the program printed `{output}`, where one number is expected")
             }
+            MetricCause::Function(message) => formatter.write_str(message),
             MetricCause::Keep(message) => write!(formatter, "the run could not be kept for it: {message}"),
         }
     }
@@ -235,7 +287,11 @@ mod tests {
 
     #[test]
     fn a_metric_is_a_name_and_a_command() {
-        let read = |text| Metric::read(text).map(|metric| (metric.name, metric.command));
+        let command = |metric: Metric| match metric.maker {
+            MetricMaker::Command(command) => (metric.name, command),
+            MetricMaker::Function(_) => panic!("a text is a command"),
+        };
+        let read = |text| Metric::read(text).map(command);
         let expected = ["python3", "my metric.py", "--scale=2", ""].map(str::to_owned).to_vec();
         assert_eq!(read("jain=python3 'my metric.py'  --scale=2 \"\""), Ok(("jain".to_owned(), expected)));
         for (text, problem) in [
@@ -255,7 +311,7 @@ mod tests {
     fn a_program_makes_a_number_of_a_directory_or_says_why_not() {
         let measure = |script: &str, timeout| {
             let command = ["sh", "-c", script, "sh"].map(str::to_owned).to_vec();
-            let metric = Metric { name: "m".to_owned(), command };
+            let metric = Metric { name: "m".to_owned(), maker: MetricMaker::Command(command) };
             metric
                 .measure(Path::new("some/run"), Duration::from_secs_f64(timeout))
                 .map_err(|error| error.cause.to_string())
@@ -273,7 +329,8 @@ mod tests {
         // A program that writes without end is cut off, and one that does not end is stopped.
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
-        let missing = Metric { name: "m".to_owned(), command: vec!["no-such-program-of-anybody".to_owned()] };
+        let maker = MetricMaker::Command(vec!["no-such-program-of-anybody".to_owned()]);
+        let missing = Metric { name: "m".to_owned(), maker };
         let error = missing.measure(Path::new("."), Duration::from_mins(1)).expect_err("there is none");
         assert!(error.cause.to_string().starts_with("cannot start `no-such-program-of-anybody`"), "{}", error.cause);
     }

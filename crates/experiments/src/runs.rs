@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
 use mario_simulator::{
     Detail, Effort, Existing, Keep, KeepError, PastError, RunDirectory, RunOptions, Simulation, SimulationError, Tally,
@@ -90,8 +91,8 @@ pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<
 }
 
 /// Runs a scenario and keeps nothing but its figures, and how often policies were asked and gave no answer.
-pub fn counted(scenario: &Scenario) -> Result<(RunFigures, Effort), RunError> {
-    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+pub fn counted(scenario: &Scenario, functions: &PolicyFunctions) -> Result<(RunFigures, Effort), RunError> {
+    let mut simulation = begin(scenario, functions)?;
     let mut tally = Tally::new(scenario);
     let effort = simulation.run(&mut tally);
     Ok((tally.figures().into(), effort))
@@ -99,12 +100,19 @@ pub fn counted(scenario: &Scenario) -> Result<(RunFigures, Effort), RunError> {
 
 /// Runs a scenario with a trace in memory, and computes everything from that.
 pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
-    traced_with_effort(scenario).map(|(figures, _)| figures)
+    traced_with_effort(scenario, &PolicyFunctions::default()).map(|(figures, _)| figures)
+}
+
+fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simulation<'a>, RunError> {
+    Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(RunError::Simulation)
 }
 
 /// The same, and how often policies were asked and gave no answer.
-pub fn traced_with_effort(scenario: &Scenario) -> Result<(TraceFigures, Effort), RunError> {
-    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+pub fn traced_with_effort(
+    scenario: &Scenario,
+    functions: &PolicyFunctions,
+) -> Result<(TraceFigures, Effort), RunError> {
+    let mut simulation = begin(scenario, functions)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
     let effort = simulation.run(&mut trace);
     trace.traffic(effort.hops);
@@ -113,9 +121,9 @@ pub fn traced_with_effort(scenario: &Scenario) -> Result<(TraceFigures, Effort),
 }
 
 /// Runs a scenario and keeps everything in a directory, in the place of a run that is there.
-pub fn kept(resolved: &Resolved, directory: &Path) -> Result<Effort, RunError> {
+pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) -> Result<Effort, RunError> {
     let scenario = &resolved.scenario;
-    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+    let mut simulation = begin(scenario, functions)?;
     let failed = |error: KeepError| {
         let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
         RunError::Metric(MetricError { name: "trace".to_owned(), cause: MetricCause::Keep(format!("{error}{cause}")) })

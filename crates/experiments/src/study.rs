@@ -14,6 +14,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use mario_policy::PolicyFunctions;
 use mario_scenario::{Document, Files};
 use mario_simulator::Effort;
 
@@ -43,7 +44,9 @@ pub struct Plan<'a> {
     pub metrics: Vec<Metric>,
     /// How long such a program may take.
     pub metric_timeout: Duration,
-    /// Seeds whose runs are stored with their traces, in the directory of the study.
+    /// Functions that decide for policies whose text says so.
+    pub functions: PolicyFunctions,
+    /// Seeds whose runs are kept with their traces, in the directory of the study.
     pub kept_seeds: Vec<u64>,
 }
 

@@ -63,6 +63,9 @@ const DEPTH_MAX: usize = 100;
 
 /// Proves that a policy is invariant under renaming, or returns why not.
 pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
+    if let Some(function) = policy.outside() {
+        return Err(Seeing { place: format!("the function `{function}` decides") });
+    }
     let signatures = Signatures::new(engine);
     let look = |facts, applications| Inference::new(policy.program(), &signatures, facts, applications).run();
     let attempt = |facts| look(facts, APPLICATION).or_else(|_| look(facts, FIXED));

@@ -9,6 +9,7 @@ use mario_prolog::{
     Value,
 };
 
+use crate::function;
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
 use crate::vocabulary::{AGE, HISTORY};
@@ -139,6 +140,10 @@ impl Decider {
 
     /// The decision of the agent of `instance`, given its facts. It is valid until the next one.
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
+        if let Some(name) = policy.outside() {
+            self.decision = function::decide(policy, name, facts, instance, wanted);
+            return &self.decision;
+        }
         let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
         let budget = &policy.settings().budget;
         let watched = Watched { facts, looked_back: Cell::new(false), read_age: Cell::new(false) };

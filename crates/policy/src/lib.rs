@@ -49,6 +49,8 @@ mod policy;
 mod remembers;
 mod text;
 
+mod function;
+
 mod blind;
 
 mod acceptance;
@@ -74,6 +76,7 @@ pub use explain::{
 };
 pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};
+pub use function::{FunctionProposal, PolicyFunction, PolicyFunctions};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};
 pub use recorded::{Recorded, RecordedError};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
+use crate::function::{self, PolicyFunction};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
@@ -48,6 +49,9 @@ pub struct Policy {
     settings: Settings,
     remembers: Remembers,
     reads_kinds: bool,
+    /// The name of the function that decides in place of the program, if one does.
+    outside: Option<Arc<str>>,
+    function: Option<Arc<dyn PolicyFunction>>,
     clauses: Arc<[Place]>,
     warnings: Arc<[Problem]>,
     pub(crate) words: Words,
@@ -129,6 +133,7 @@ impl Policy {
             loader.default_relation(predicate.name, predicate.arity());
         }
         loader.declaration(remembers::DIRECTIVE, 2);
+        loader.declaration(function::DIRECTIVE, 1);
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
         // First, so that the policy's operators and flags do not apply to it.
         if let Some((name, text)) = companion {
@@ -144,8 +149,10 @@ impl Policy {
         }
         let remembers =
             Remembers::of(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
+        let outside =
+            function::declared(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
         let symbols = engine.symbols();
-        if !loaded.program.defines(NUMBERED_OPERATION, 4) {
+        if outside.is_none() && !loaded.program.defines(NUMBERED_OPERATION, 4) {
             return Err(PolicyError::NoOperation { name: name.to_owned() });
         }
         let policy = Policy {
@@ -155,6 +162,8 @@ impl Policy {
             settings,
             remembers,
             reads_kinds: loaded.program.mentions("free"),
+            outside,
+            function: None,
             clauses: loaded.places("operation", 3).into(),
             warnings: loaded.warnings.clone().into(),
             words: Words {
@@ -172,7 +181,22 @@ impl Policy {
         Policy { settings, ..self.clone() }
     }
 
-    /// The name under which it was loaded.
+    /// The same policy, decided by a function. Its text must declare one, or nothing changes.
+    #[must_use]
+    pub fn decided_by(&self, function: Arc<dyn PolicyFunction>) -> Policy {
+        Policy { function: Some(function), ..self.clone() }
+    }
+
+    /// The name of the function that decides in place of the program, as the text declares it.
+    pub fn outside(&self) -> Option<&str> {
+        self.outside.as_deref()
+    }
+
+    pub(crate) fn function(&self) -> Option<&dyn PolicyFunction> {
+        self.function.as_deref()
+    }
+
+    /// What it was called when it was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }

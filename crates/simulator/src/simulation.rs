@@ -107,6 +107,13 @@ pub enum SimulationError {
     },
     /// The world is too large for the chosen management.
     TooLarge(TooLarge),
+    /// A function decides for a policy, and is not given.
+    NoFunction {
+        /// The name of the policy.
+        policy: String,
+        /// The name of the function.
+        function: String,
+    },
 }
 
 /// How much was done.
@@ -401,6 +408,9 @@ impl fmt::Display for SimulationError {
                 write!(formatter, "cannot deploy application `{application}` at the beginning: {inhibition}")
             }
             SimulationError::TooLarge(_) => formatter.write_str("the world is too large for `central-exact`"),
+            SimulationError::NoFunction { policy, function } => {
+                write!(formatter, "policy `{policy}` is decided by the function `{function}`, which is not here")
+            }
         }
     }
 }
@@ -410,7 +420,7 @@ impl Error for SimulationError {
         match self {
             SimulationError::Policy(error) => error.source(),
             SimulationError::Acceptance(error) => error.source(),
-            SimulationError::NoRoom { .. } => None,
+            SimulationError::NoRoom { .. } | SimulationError::NoFunction { .. } => None,
             SimulationError::TooLarge(error) => Some(error),
         }
     }

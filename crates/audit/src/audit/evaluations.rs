@@ -69,7 +69,7 @@ impl Audit {
         let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
         let is_past_unchanged = pasts.is_unchanged(&record.instance);
         if record.seen.is_none() && before == here && is_past_unchanged {
-            decisions.repeat();
+            decisions.repeat(self.world.agent(place).policy);
             return;
         }
         let agent = self.world.agent(place);

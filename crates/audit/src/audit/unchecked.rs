@@ -42,6 +42,10 @@ impl Audit {
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
         }
+        let outside = self.decisions.iter().flat_map(|decisions| decisions.outside(&self.header));
+        for policy in outside {
+            say(&format!("the decisions of `{policy}`: a function that is not in the trace makes them"));
+        }
         if self.header.notice.is_some() && self.header.detail != Detail::Full {
             say("what owners of nodes want, and when evictions are due: the trace does not tell what they see");
         }

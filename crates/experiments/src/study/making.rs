@@ -33,10 +33,10 @@ pub(super) fn make(
         return in_directory(plan, resolved, &place.0);
     }
     if resolved.scenario.is_measured() {
-        let (figures, effort) = traced_with_effort(&resolved.scenario)?;
+        let (figures, effort) = traced_with_effort(&resolved.scenario, &plan.functions)?;
         return Ok((all_values(&figures, resolved), effort));
     }
-    let (figures, effort) = counted(&resolved.scenario)?;
+    let (figures, effort) = counted(&resolved.scenario, &plan.functions)?;
     Ok((values(&figures), effort))
 }
 
@@ -45,7 +45,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(V
         RunError::Metric(MetricError { name: name.to_owned(), cause: MetricCause::Keep(message) })
     };
     fs::create_dir_all(place).map_err(|error| failed("trace", error.to_string()))?;
-    let effort = kept(resolved, place)?;
+    let effort = kept(resolved, &plan.functions, place)?;
     let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
     let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
     let mut values = all_values(&figures, resolved);

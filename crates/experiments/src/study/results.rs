@@ -91,7 +91,7 @@ impl Identity {
             }
         }
         for metric in &plan.metrics {
-            identity.inputs.insert(format!("metric {}", metric.name), metric.command.join(" "));
+            identity.inputs.insert(format!("metric {}", metric.name), metric.identity());
         }
         Ok(identity)
     }

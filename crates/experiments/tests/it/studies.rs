@@ -31,6 +31,7 @@ fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64
         jobs: 2,
         metrics: Vec::new(),
         metric_timeout: Duration::from_mins(1),
+        functions: mario_policy::PolicyFunctions::default(),
         kept_seeds: Vec::new(),
     }
 }

@@ -8,6 +8,7 @@ mod checks;
 mod decisions;
 mod explained;
 mod facts;
+mod functions;
 mod generated;
 mod initiative;
 mod recorded;

@@ -2,6 +2,7 @@
 //!
 //! What follows from the scenario alone, and scratch memory, is rebuilt.
 
+use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Scenario, UserPlan};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -62,7 +63,7 @@ impl<'a> Simulation<'a> {
         options: RunOptions,
         saved: D,
     ) -> Result<Result<Simulation<'a>, D::Error>, SimulationError> {
-        let mut simulation = Simulation::empty(scenario, options)?;
+        let mut simulation = Simulation::empty(scenario, options, &PolicyFunctions::default())?;
         let restored = simulation.restore(saved).and_then(|is_sound| {
             if is_sound { Ok(simulation) } else { Err(D::Error::custom("the state does not hold together")) }
         });

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mario_domain::{Rule, Time, Verdict};
-use mario_policy::{Acceptance, Policy, Settings};
+use mario_policy::{Acceptance, Policy, PolicyFunctions, Settings};
 use mario_prolog::{Budget, Engine};
 use mario_scenario::{
     ApplicationIndex, DisturbanceEvent, Emitter, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex,
@@ -32,7 +32,16 @@ use crate::routing::Router;
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with its initial deployment and its first users.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
-        let mut simulation = Simulation::empty(scenario, options)?;
+        Simulation::with_functions(scenario, options, &PolicyFunctions::default())
+    }
+
+    /// The same, where functions decide for some policies.
+    pub fn with_functions(
+        scenario: &'a Scenario,
+        options: RunOptions,
+        functions: &PolicyFunctions,
+    ) -> Result<Simulation<'a>, SimulationError> {
+        let mut simulation = Simulation::empty(scenario, options, functions)?;
         simulation.queue.schedule(scenario.agents.start, Event::Start);
         simulation.queue.schedule(Time::ZERO + scenario.management_period, Event::Management);
         for node in absent_at_first(scenario) {
@@ -42,13 +51,17 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// A world without deployments and without scheduled events.
-    pub(super) fn empty(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
+    /// A world in which nothing is deployed and nothing is about to happen.
+    pub(super) fn empty(
+        scenario: &'a Scenario,
+        options: RunOptions,
+        functions: &PolicyFunctions,
+    ) -> Result<Simulation<'a>, SimulationError> {
         if let Some(search) = scenario.management.search() {
             check_size(scenario, search).map_err(SimulationError::TooLarge)?;
         }
         let engine = engine();
-        let mut population = found(engine, scenario)?;
+        let mut population = found(engine, scenario, functions)?;
         let instances = instances_expected(scenario);
         population.reserve(instances);
         let threads = options.threads.max(1);
@@ -182,8 +195,8 @@ fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
 }
 
 /// The population of a scenario, without instances.
-fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationError> {
-    let policies = scenario.policies.iter().map(|text| load_policy(engine, text, scenario.agents.budget));
+fn found(engine: &Engine, scenario: &Scenario, functions: &PolicyFunctions) -> Result<Population, SimulationError> {
+    let policies = scenario.policies.iter().map(|text| load_policy(engine, text, scenario.agents.budget, functions));
     let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
     let topology = &scenario.topology;
@@ -213,12 +226,22 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationE
     Ok(Population::new(engine, config))
 }
 
-fn load_policy(engine: &Engine, text: &PolicyText, budget: Option<u64>) -> Result<Policy, SimulationError> {
+fn load_policy(
+    engine: &Engine,
+    text: &PolicyText,
+    budget: Option<u64>,
+    functions: &PolicyFunctions,
+) -> Result<Policy, SimulationError> {
     let defaults = Settings::default();
     let inferences = budget.unwrap_or(defaults.budget.inferences);
     let settings = Settings { memory: text.memory, budget: Budget { inferences, ..defaults.budget } };
     let (name, main) = &text.files[0];
-    Policy::load(engine, name, main, Some(text.resolver()), settings).map_err(SimulationError::Policy)
+    let policy = Policy::load(engine, name, main, Some(text.resolver()), settings).map_err(SimulationError::Policy)?;
+    let Some(outside) = policy.outside() else { return Ok(policy) };
+    match functions.get(outside) {
+        Some(function) => Ok(policy.decided_by(Arc::clone(function))),
+        None => Err(SimulationError::NoFunction { policy: text.name.clone(), function: outside.to_owned() }),
+    }
 }
 
 fn load_acceptance(engine: &Engine, text: &PolicyText) -> Result<Acceptance, SimulationError> {

@@ -1,0 +1,131 @@
+//! Policies that are functions of the host, and not programs: those that researchers write in Python.
+//!
+//! Their text declares it, and says nothing about operations:
+//!
+//! ```prolog
+//! :- decided_outside(near_users).
+//! ```
+//!
+//! So a trace names the function, and what reads the trace knows that it cannot make its decisions again.
+//!
+//! **Contract:** a function is deterministic. It returns the same for the same facts, on any thread: decisions are kept while
+//! the facts do not change.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mario_domain::{AgentOperation, Id, SELF};
+use mario_prolog::{Explanation, LoadError, Loaded, Problem, TreeKind};
+
+use crate::decide::{Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::policy::Policy;
+
+/// The name of the directive, with one argument.
+pub(crate) const DIRECTIVE: &str = "decided_outside";
+
+/// A policy that is a function.
+pub trait PolicyFunction: Send + Sync {
+    /// What the agent of `instance` proposes, in order of priority; or why there is no answer.
+    fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
+}
+
+/// What a function proposes, as it writes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionProposal {
+    /// The word of an operation.
+    pub operation: String,
+    /// A node, `self`, or the flavour of an adapt.
+    pub target: Id,
+}
+
+/// Functions by the names that texts declare.
+#[derive(Clone, Default)]
+pub struct PolicyFunctions(BTreeMap<String, Arc<dyn PolicyFunction>>);
+
+impl PolicyFunctions {
+    /// Adds a function.
+    pub fn insert(&mut self, name: &str, function: Arc<dyn PolicyFunction>) {
+        self.0.insert(name.to_owned(), function);
+    }
+
+    /// The function of this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn PolicyFunction>> {
+        self.0.get(name)
+    }
+}
+
+impl fmt::Debug for PolicyFunctions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The function that a text declares, if it does.
+pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
+    let mut found = None;
+    for declaration in &loaded.declarations {
+        let Some((DIRECTIVE, [name])) = declaration.tree.callable() else { continue };
+        let TreeKind::Atom(name) = &name.kind else {
+            let message = "a policy names the function that decides for it".to_owned();
+            let problem =
+                Problem::error(&declaration.place, message, Some("write `:- decided_outside(name).`".to_owned()));
+            return Err(LoadError { errors: vec![problem], warnings: loaded.warnings.clone() });
+        };
+        found = Some(Arc::from(name.as_str()));
+    }
+    Ok(found)
+}
+
+/// Asks the function of a policy.
+pub(crate) fn decide(
+    policy: &Policy,
+    name: &str,
+    facts: &KnowledgeBase,
+    instance: Constant,
+    wanted: Wanted,
+) -> Decision {
+    let decided = match policy.function() {
+        Some(function) => function.decide(facts, instance),
+        None => Err(format!("it is decided by the function `{name}`, which is not here")),
+    };
+    let looked_back = !policy.remembers().is_nothing();
+    match decided {
+        Ok(mut proposals) => {
+            if wanted == Wanted::First {
+                proposals.truncate(1);
+            }
+            let solutions = proposals.iter().map(|proposal| solution(facts, instance, proposal)).collect();
+            Decision { solutions, ending: Ending::Complete, inferences: 0, looked_back }
+        }
+        Err(message) => {
+            let explanation = Explanation { message, term: format!("{DIRECTIVE}({name})"), hint: None };
+            Decision { solutions: Vec::new(), ending: Ending::Exception(explanation), inferences: 0, looked_back }
+        }
+    }
+}
+
+/// What a function proposes, held against what an agent may propose. All of it is of the clause 0, for there is none.
+fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposal) -> Solution {
+    let fault = |fault| {
+        let arguments = [written.operation.clone(), facts.text(instance), written.target.to_string()];
+        Solution::Invalid(InvalidProposal { fault, arguments, clause: 0 })
+    };
+    let Some(operation) = AgentOperation::ALL.into_iter().find(|known| known.as_str() == written.operation) else {
+        return fault(ProposalFault::UnknownOperation);
+    };
+    // An id is what people write, so that `7` means the node 7 whether it came as a text or as a number. Names that nobody else has
+    // do not become symbols: each would be kept for ever.
+    let text = written.target.to_string();
+    let is_written = |constant: &Constant| facts.text(*constant) == text;
+    let here = facts.nodes().map(|own| own.node).chain([facts.constant(SELF)]).find(is_written);
+    if !operation.has_target() && here.is_none() {
+        return fault(ProposalFault::UndeploysElsewhere);
+    }
+    let neighbours = facts.nodes().flat_map(|own| own.neighbours.iter().filter_map(|node| facts.to_id(*node)));
+    let near = || neighbours.map(|node| facts.id(&node)).chain(facts.requests().map(|row| row[1])).find(is_written);
+    let target = if operation.asks_for_flavour() { Some(facts.id(&written.target)) } else { here.or_else(near) };
+    let Some(target) = target else { return fault(ProposalFault::UnknownTarget) };
+    Solution::Proposal(Proposal { operation, instance, target, clause: 0 })
+}

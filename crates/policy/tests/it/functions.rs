@@ -1,0 +1,105 @@
+//! Policies that are functions of the host.
+
+use std::sync::Arc;
+
+use mario_domain::Id;
+use mario_policy::{
+    Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault, Solution,
+    Wanted, blindness,
+};
+use mario_prolog::Engine;
+
+use crate::{facts, load};
+
+const FACTS: &str = "service(video, 4, 10, 25). node(n42, 10, [n41, 43]). serviceInstance(s1, video, n42).
+    requests(s1, n7, 5, 30).";
+
+/// Proposes what it was made with.
+struct Fixed(Result<Vec<(&'static str, Id)>, String>);
+
+impl PolicyFunction for Fixed {
+    fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String> {
+        assert_eq!(facts.text(instance), "s1");
+        let propose = |(operation, target): &(&str, Id)| FunctionProposal {
+            operation: (*operation).to_owned(),
+            target: target.clone(),
+        };
+        Ok(self.0.clone()?.iter().map(propose).collect())
+    }
+}
+
+fn name(name: &str) -> Id {
+    Id::name(name).expect("it is not empty")
+}
+
+/// What comes of a function, each solution as `operation target` or its fault.
+fn decide(function: Fixed, wanted: Wanted) -> (Vec<String>, Ending) {
+    let engine = Engine::new();
+    let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));
+    let facts = facts(&engine, FACTS);
+    let mut decider = Decider::new(&engine);
+    let decision = decider.decide(&policy, &facts, facts.constant("s1"), wanted);
+    let shown = decision.solutions.iter().map(|solution| match solution {
+        Solution::Proposal(proposal) => {
+            let [operation, _, target] = proposal.texts(engine.symbols());
+            format!("{operation} {target}")
+        }
+        Solution::Invalid(invalid) => invalid.fault.description().to_owned(),
+    });
+    (shown.collect(), decision.ending.clone())
+}
+
+#[test]
+fn a_function_decides_in_place_of_the_text() {
+    let proposals = || {
+        Fixed(Ok(vec![
+            ("migrate", name("n41")),
+            ("replicate", Id::Number(43)),
+            ("replicate", name("43")),
+            ("replicate", name("n7")),
+            ("undeploy", name("self")),
+            ("undeploy", name("n42")),
+        ]))
+    };
+    let (all, ending) = decide(proposals(), Wanted::All);
+    assert_eq!(all, ["migrate n41", "replicate 43", "replicate 43", "replicate n7", "undeploy self", "undeploy n42"]);
+    assert_eq!(ending, Ending::Complete);
+    assert_eq!(decide(proposals(), Wanted::First).0, ["migrate n41"]);
+    assert_eq!(decide(Fixed(Ok(Vec::new())), Wanted::All), (Vec::new(), Ending::Complete));
+}
+
+#[test]
+fn what_is_no_operation_is_reported() {
+    for (operation, target, fault) in [
+        ("teleport", name("n41"), ProposalFault::UnknownOperation),
+        ("migrate", name("n99"), ProposalFault::UnknownTarget),
+        ("undeploy", name("n41"), ProposalFault::UndeploysElsewhere),
+    ] {
+        let (solutions, _) = decide(Fixed(Ok(vec![(operation, target)])), Wanted::All);
+        assert_eq!(solutions, [fault.description()]);
+    }
+}
+
+#[test]
+fn a_function_that_fails_or_is_not_there_has_not_answered() {
+    let (solutions, ending) = decide(Fixed(Err("it broke".to_owned())), Wanted::All);
+    assert!(solutions.is_empty() && ending.to_string().contains("it broke"), "{ending}");
+    let engine = Engine::new();
+    let policy = load(&engine, ":- decided_outside(mine).").expect("a policy");
+    assert_eq!(policy.outside(), Some("mine"));
+    let facts = facts(&engine, FACTS);
+    let mut decider = Decider::new(&engine);
+    let ending = decider.decide(&policy, &facts, facts.constant("s1"), Wanted::All).ending.to_string();
+    assert!(ending.contains("the function `mine`, which is not here"), "{ending}");
+}
+
+#[test]
+fn nothing_is_assumed_about_a_function_and_its_name_is_an_atom() {
+    let engine = Engine::new();
+    let policy = load(&engine, ":- decided_outside(mine). :- remembers(requests, 3).").expect("a policy");
+    assert!(blindness(&engine, &policy).is_err(), "it may look at names");
+    assert_eq!(policy.remembers().requests, 3);
+    let error = load(&engine, ":- decided_outside(3).").expect_err("3 is no name");
+    assert!(matches!(error, PolicyError::Load { .. }), "{error}");
+    assert!(matches!(load(&engine, "free(1)."), Err(PolicyError::NoOperation { .. })));
+}
