@@ -10,11 +10,12 @@ use clap::Args;
 use mario_experiments::metric::Metric;
 use mario_experiments::study::{Results, Shard};
 use mario_frontend::studies::Study;
+use mario_policy::PolicyFunctions;
 use mario_scenario::Document;
 
 use crate::console::many;
 use crate::interruptions::interruptions;
-use crate::scenarios::open;
+use crate::scenarios::{Disk, open};
 use crate::{Console, Failure};
 
 /// How many threads.
@@ -96,6 +97,7 @@ impl StudyArguments {
             metrics: self.metrics.clone(),
             metric_timeout: Duration::from_secs_f64(self.metric_timeout),
             kept_seeds: self.keep_runs.clone(),
+            functions: PolicyFunctions::default(),
             jobs: self.jobs.count(),
             out: self.out.clone(),
         };
@@ -103,7 +105,7 @@ impl StudyArguments {
         let interrupted = interruptions()?;
         let mut progress = console.progress("runs");
         let mut made = 0;
-        let results = study.carry_out(&document, variants, shard, &mut |done, total| {
+        let results = study.carry_out(&document, variants, shard, || Disk, &mut |done, total| {
             made = done;
             progress.done_of(done, total);
             !interrupted.load(Ordering::Relaxed)
@@ -116,6 +118,20 @@ impl StudyArguments {
         let kept = self.out.as_ref().map_or_else(String::new, |out| format!(", kept in {}", out.display()));
         console.inform(format!("{} made, {} in all{kept}", many(made, "run"), results.runs.len()));
         Ok(results)
+    }
+}
+
+/// Tells how many of the runs that were wanted are missing, and for whom they are to make.
+pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
+    match results.missing() {
+        0 => {}
+        missing if shard.of > missing && results.runs.is_empty() => {
+            console.inform(format!("this part has no runs: there are {missing}, and more parts"));
+        }
+        missing if shard.of > 1 => {
+            console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
+        }
+        missing => console.inform(format!("{missing} runs that an earlier call asked for are missing")),
     }
 }
 

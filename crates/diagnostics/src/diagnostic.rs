@@ -113,6 +113,19 @@ impl Diagnostic {
         self
     }
 
+    /// The name of the source, and the line and column of the fault in it, both from 1; columns count characters. `None` where
+    /// there is no place.
+    pub fn place(&self) -> Option<(&str, usize, usize)> {
+        let (source, label) = (self.source.as_ref()?, self.labels.first()?);
+        let mut start = label.span.start.min(source.text.len());
+        while !source.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let column = source.text[line_start..start].chars().count() + 1;
+        Some((&source.name, source.line_of(start), column))
+    }
+
     /// Adds `error` and everything in its chain of `source()` as causes.
     #[must_use]
     pub fn caused_by(mut self, error: &dyn Error) -> Self {

@@ -19,6 +19,8 @@ pub mod policies;
 pub mod policy_texts;
 pub mod scenarios;
 
+pub mod course;
+pub mod every;
 pub mod runs;
 pub mod studies;
 pub mod traces;

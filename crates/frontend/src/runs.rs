@@ -9,6 +9,7 @@ use mario_diagnostics::Diagnostic;
 use mario_experiments::figures::{Measured, from_trace};
 use mario_experiments::metric::{MetricCause, MetricError};
 use mario_experiments::runs::RunError;
+use mario_policy::PolicyFunctions;
 use mario_scenario::Resolved;
 use mario_simulator::{FailedAcceptance, KeepError, PastError, RunOptions, Simulation, SimulationError};
 
@@ -34,7 +35,16 @@ pub fn not_kept(error: &KeepError) -> Failure {
 
 /// Starts the simulation of a scenario. What does not fit into its world is reported with its place in the scenario.
 pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
-    Simulation::new(&resolved.scenario, options).map_err(|error| {
+    start_with(resolved, options, &PolicyFunctions::default())
+}
+
+/// The same, where functions decide for some policies.
+pub fn start_with<'a>(
+    resolved: &'a Resolved,
+    options: RunOptions,
+    functions: &PolicyFunctions,
+) -> Result<Simulation<'a>, Failure> {
+    Simulation::with_functions(&resolved.scenario, options, functions).map_err(|error| {
         let place = match &error {
             SimulationError::NoRoom { deploy, .. } => resolved.deploy_places.get(*deploy),
             _ => None,
@@ -60,6 +70,9 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
         }
         SimulationError::NoRoom { failure: None, .. } => {
             diagnostic = diagnostic.hint("deploy it elsewhere, or later, or have the node take it");
+        }
+        SimulationError::NoFunction { .. } => {
+            diagnostic = diagnostic.hint("run it from Python, where the function is: `mario.run(…, policy=function)`");
         }
         SimulationError::Policy(_) | SimulationError::Acceptance(_) => {}
     }
@@ -105,6 +118,7 @@ fn metric_failure(error: &MetricError) -> Failure {
         MetricCause::Timeout(_) => "give it more time with `--metric-timeout SECONDS`",
         MetricCause::Failed(..) => "the program gets the directory of a run as its last argument",
         MetricCause::NotANumber(_) => "let the program print one finite number and nothing else",
+        MetricCause::Function(_) => "the function gets the run as its argument, and returns one number",
         MetricCause::Keep(_) => "see that there is room for the directory of a run",
     };
     Failure::input(Diagnostic::error(error.to_string()).caused_by(&error.cause).hint(hint))

@@ -13,12 +13,12 @@ use mario_experiments::study::{
     MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
 };
 use mario_experiments::sweep;
-use mario_scenario::Document;
+use mario_policy::PolicyFunctions;
+use mario_scenario::{Document, Files};
 use mario_simulator::write_whole;
 
 use crate::failure::Failure;
 use crate::runs::run_failure;
-use crate::scenarios::Disk;
 
 /// Many runs of one scenario.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub struct Study {
     pub metric_timeout: Duration,
     /// Seeds whose runs are kept with their traces.
     pub kept_seeds: Vec<u64>,
+    /// Functions that decide for policies whose text says so.
+    pub functions: PolicyFunctions,
     /// How many runs at a time.
     pub jobs: usize,
     /// Where runs and results are kept.
@@ -42,11 +44,12 @@ pub struct Study {
 impl Study {
     /// Makes the missing runs. `progress` is called with the number done and the total, and returns whether to
     /// continue.
-    pub fn carry_out(
+    pub fn carry_out<F: Files>(
         &self,
         document: &Document,
         variants: Vec<Vec<String>>,
         shard: Shard,
+        files: impl Fn() -> F + Sync,
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Results, Failure> {
         if let Some(twice) = repeated(&self.policies) {
@@ -61,6 +64,7 @@ impl Study {
         let plan = Plan {
             metrics: self.metrics.clone(),
             metric_timeout: self.metric_timeout,
+            functions: self.functions.clone(),
             kept_seeds: self.kept_seeds.clone(),
             document,
             variants,
@@ -69,7 +73,7 @@ impl Study {
             shard,
             jobs: self.jobs,
         };
-        carry_out(&plan, self.out.as_deref(), || Disk, progress).map_err(|error| self.refuse(&error))
+        carry_out(&plan, self.out.as_deref(), files, progress).map_err(|error| self.refuse(&error))
     }
 
     fn refuse(&self, error: &StudyError) -> Failure {

@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::study::Shard;
-use mario_frontend::studies::{check_compared, comparison_json, keep_comparison};
+use mario_frontend::studies::{check_compared, check_shard, comparison_json, keep_comparison, read_shard};
 
-use crate::experiments::StudyArguments;
+use crate::experiments::{StudyArguments, tell_missing};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario compare`.
@@ -21,6 +21,7 @@ use crate::{Console, Failure, Outcome};
   mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10
   mario compare paper --policy old.pl --policy new.pl --set measures.applications=true
   mario compare paper --policy old.pl --policy new.pl --metric jain='python3 jain.py' --out comparison --keep-runs 1
+  mario compare paper --policy old.pl --policy new.pl --seeds 1000 --shard 3/8 --out part-3
   mario compare runs/live-1 runs/live-2",
   mut_arg("policies", |policies| policies.required(false)))]
 pub struct Arguments {
@@ -30,6 +31,9 @@ pub struct Arguments {
     /// Further directories of runs, if the first is one: their figures are shown side by side
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+    /// Make one part of the runs only, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
+    #[arg(long, value_name = "I/N", value_parser = read_shard)]
+    pub shard: Option<Shard>,
     /// How to print the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -69,7 +73,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         return Err(Failure::input(Diagnostic::error(title).hint("name directories of runs alone, or one scenario")));
     }
     check_compared(&arguments.study.policies)?;
-    let results = arguments.study.carry_out(vec![Vec::new()], Shard::WHOLE, console)?;
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    check_shard(shard, arguments.study.out.as_deref())?;
+    let results = arguments.study.carry_out(vec![Vec::new()], shard, console)?;
     let comparison = Comparison::of(&results, &[]);
     if let Some(directory) = &arguments.study.out {
         keep_comparison(directory, &comparison)?;
@@ -80,5 +86,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Format::Csv => comparison.csv(),
     };
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+    tell_missing(&results, shard, console);
     Ok(Outcome::Done)
 }

@@ -2,7 +2,6 @@
 
 mod acceptances;
 mod course;
-mod every;
 mod reasons;
 mod summary;
 
@@ -16,7 +15,7 @@ use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
 
 use course::Finished;
-pub(super) use every::Every;
+pub(super) use mario_frontend::every::Every;
 
 use crate::bug::quietly;
 use crate::interruptions::interruptions;

@@ -8,7 +8,7 @@ use mario_experiments::study::{Results, Shard};
 use mario_experiments::sweep;
 use mario_frontend::studies::{check_figures, check_shard, keep_sweep, read_shard, variants};
 
-use crate::experiments::StudyArguments;
+use crate::experiments::{StudyArguments, tell_missing};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario sweep`.
@@ -48,16 +48,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     check_shard(shard, arguments.study.out.as_deref())?;
     let results = arguments.study.carry_out(variants, shard, console)?;
     show(&results, &arguments.figures, arguments.study.out.as_deref(), console)?;
-    match results.missing() {
-        0 => {}
-        missing if shard.of > missing && results.runs.is_empty() => {
-            console.inform(format!("this part has no runs: there are {missing}, and more parts"));
-        }
-        missing if shard.of > 1 => {
-            console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
-        }
-        missing => console.inform(format!("{missing} runs that an earlier call asked for are missing")),
-    }
+    tell_missing(&results, shard, console);
     Ok(Outcome::Done)
 }
 

@@ -103,3 +103,25 @@ fn an_unrelated_directory_is_left_unchanged() {
     }
     assert_eq!(fs::read_dir(&other).expect("a directory").count(), 1, "nothing was added");
 }
+
+#[test]
+fn parts_of_a_comparison_are_joined_to_the_whole() {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("merge").join("comparison");
+    let _ = fs::remove_dir_all(&place);
+    let compare = |shard: Option<&str>, directory: &Path| {
+        let policies = ["compare", "paper", "--policy", "latency-aware", "--policy", "cells", "--seeds", "3"];
+        let shard = shard.map_or_else(Vec::new, |shard| vec!["--shard", shard]);
+        let words = policies.into_iter().chain(["--set", "duration=600"]).chain(shard).chain(["--out"]);
+        let output = run(words.map(AsRef::as_ref).chain([directory.as_os_str()]));
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let [whole, first, second, all] = ["whole", "part-1", "part-2", "all"].map(|name| place.join(name));
+    compare(None, &whole);
+    compare(Some("1/2"), &first);
+    compare(Some("2/2"), &second);
+    assert_eq!(merge(&[&first, &second, Path::new("--out"), &all]).0, Some(0));
+    for name in ["comparison.json", "comparison.csv", "runs.csv"] {
+        let read = |directory: &Path| fs::read_to_string(directory.join(name)).expect("it is kept");
+        assert_eq!(read(&all), read(&whole), "{name}");
+    }
+}

@@ -1,145 +1,69 @@
-//! Drives a run: progress, checkpoints and interruption.
+//! The course of a run, as the console shows it.
 
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
-use mario_frontend::runs::{not_kept, not_runnable};
 use mario_scenario::Scenario;
-use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
+use mario_simulator::{Checkpoint, RunDirectory, Simulation};
 
-use super::every::{Every, Saving};
+use mario_frontend::course::{self, Observer, resuming};
+pub(super) use mario_frontend::course::{Finished, not_resumed, open, quoted};
+
+use super::Every;
 use super::reasons::Watching;
+use crate::console::ProgressBar;
 use crate::{Console, Failure};
 
-/// How often to update the progress display.
-const GLANCE: Duration = Duration::from_millis(100);
+/// Shows how far a run is, and listens for signals.
+struct Shown<'a> {
+    progress: ProgressBar,
+    interrupted: &'a AtomicBool,
+    console: &'a Console,
+}
 
-/// A run that is complete.
-pub(super) struct Finished {
-    pub(super) summary: Summary,
-    pub(super) effort: Effort,
+impl Observer for Shown<'_> {
+    fn wants_to_stop(&mut self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn at(&mut self, now: Time, emitted: u64) {
+        self.progress.at(now, emitted);
+    }
+
+    fn saved(&mut self, now: Time, bytes: u64, took: Duration) {
+        self.console.detail(format!("checkpoint at time {now}: {bytes} bytes in {:.2} s", took.as_secs_f64()));
+    }
+
+    fn not_saved(&mut self, warning: Diagnostic) {
+        self.console.show(&[warning]);
+    }
 }
 
 /// Runs a simulation to its end.
 pub(super) fn finish(
-    mut simulation: Simulation<'_>,
-    mut kept: RunDirectory<'_>,
+    simulation: Simulation<'_>,
+    kept: RunDirectory<'_>,
     scenario: &Scenario,
     (directory, every): (&Path, Every),
     interrupted: &AtomicBool,
     console: &Console,
 ) -> Result<Finished, Failure> {
     let _watching = Watching::begin(&simulation, scenario, console);
-    let mut progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
-    let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
-    while !simulation.is_over() && !kept.is_broken() {
-        let glance = Instant::now() + GLANCE;
-        let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {
-            interrupted.load(Ordering::Relaxed) || Instant::now() >= glance
-        });
-        if simulation.is_over() || kept.is_broken() {
-            break;
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            drop(progress);
-            kept.save(&simulation).map_err(|error| not_kept(&error))?;
-            return Err(broken_off(simulation.now(), directory));
-        }
-        if saving.is_due(is_there) {
-            let begun = Instant::now();
-            match kept.save(&simulation) {
-                Ok(bytes) => {
-                    let seconds = begun.elapsed().as_secs_f64();
-                    console.detail(format!("checkpoint at time {}: {bytes} bytes in {seconds:.2} s", simulation.now()));
-                }
-                // The previous checkpoint is still there, and the run itself may yet succeed.
-                Err(error) => console.show(&[not_saved(&error)]),
-            }
-            saving.saved(simulation.now());
-        }
-        progress.at(simulation.now(), simulation.effort().emitted);
-    }
-    drop(progress);
-    let effort: Effort = simulation.effort();
-    drop(simulation);
-    let summary = kept.complete(scenario, effort.clone()).map_err(|error| {
-        if Checkpoint::is_in(directory) {
+    let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
+    let mut shown = Shown { progress, interrupted, console };
+    let finished = course::finish(simulation, kept, scenario, (directory, every), &mut shown);
+    drop(shown);
+    let finished = finished.inspect_err(|failure| {
+        let is_broken = !matches!(failure, Failure::Interrupted(_));
+        if is_broken && Checkpoint::is_in(directory) {
             let command = resuming(directory);
             console.inform(format!("when the cause is fixed, resume the run from its last checkpoint: {command}"));
         }
-        not_kept(&error)
     })?;
+    let effort = &finished.effort;
     console.detail(format!("policies were evaluated for {} of {} decisions", effort.evaluated, effort.asked));
-    Ok(Finished { summary, effort })
-}
-
-/// The last checkpoint of the run in a directory.
-pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
-    Checkpoint::open(directory).map_err(|error| not_resumed(&error))
-}
-
-fn broken_off(time: Time, directory: &Path) -> Failure {
-    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
-        .hint(format!("resume it: {}", resuming(directory)))
-        .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
-    Failure::Interrupted(vec![diagnostic])
-}
-
-/// The command that resumes the run in a directory, quoted for a shell.
-fn resuming(directory: &Path) -> String {
-    format!("mario run --resume {}", quoted(directory))
-}
-
-/// A path quoted for a shell.
-pub(super) fn quoted(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
-    if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
-}
-
-fn not_saved(error: &KeepError) -> Diagnostic {
-    let diagnostic = Diagnostic::warning("a checkpoint could not be written; the run continues");
-    match error {
-        KeepError::Write(_, cause) => diagnostic.caused_by(cause),
-        KeepError::Exists(_) | KeepError::Busy(_) => diagnostic,
-    }
-}
-
-/// Why a run cannot be resumed, and what to do about it.
-pub(super) fn not_resumed(error: &ResumeError) -> Failure {
-    let again = "start the run again, with --force to replace what it left";
-    let hint = match error {
-        ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
-        ResumeError::Complete(path) => {
-            format!("there is nothing to resume; `mario report {}` shows it", path.display())
-        }
-        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
-        ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
-        ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
-        ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
-        ResumeError::Short { path, .. } => {
-            let compressed = path.with_added_extension("gz");
-            if compressed.exists() {
-                format!("decompress it first: gunzip {}", compressed.display())
-            } else {
-                format!("put the file back as it was, or {again}")
-            }
-        }
-        ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
-            let diagnostic = Diagnostic::error(format!("cannot resume the run: `{}` is gone", path.display()));
-            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
-        }
-        ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
-        ResumeError::Contradictory { .. } => {
-            let bug = "if nobody has changed it, this is a bug in mario: please report it with the directory";
-            let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
-            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
-        }
-        ResumeError::Simulation(error) => return not_runnable(error),
-    };
-    Failure::input(Diagnostic::error(format!("cannot resume the run: {error}")).hint(hint))
+    Ok(finished)
 }

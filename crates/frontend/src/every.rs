@@ -43,7 +43,7 @@ impl FromStr for Every {
 const FIRST: Duration = Duration::from_millis(200);
 
 /// When the next checkpoint is due.
-pub(super) struct Saving {
+pub(crate) struct Saving {
     every: Every,
     /// Whether a checkpoint was ever written.
     is_saved: bool,
@@ -57,19 +57,19 @@ pub(super) struct Saving {
 
 impl Saving {
     /// The schedule of a run that has reached `now`.
-    pub(super) fn new(every: Every, is_saved: bool, period: mario_domain::Duration, now: Time) -> Saving {
+    pub(crate) fn new(every: Every, is_saved: bool, period: mario_domain::Duration, now: Time) -> Saving {
         let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: Time::NEVER };
         saving.wait(now);
         saving
     }
 
     /// The simulation time up to which the run may proceed before the next checkpoint.
-    pub(super) fn until(&self) -> Time {
+    pub(crate) fn until(&self) -> Time {
         self.until
     }
 
     /// Whether a checkpoint is due. `is_there`: the run has reached [`Saving::until`].
-    pub(super) fn is_due(&self, is_there: bool) -> bool {
+    pub(crate) fn is_due(&self, is_there: bool) -> bool {
         let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {
             Every::Elapsed(elapsed) => is_first || self.since.elapsed() >= elapsed,
@@ -79,7 +79,7 @@ impl Saving {
     }
 
     /// A checkpoint was written at this simulation time.
-    pub(super) fn saved(&mut self, now: Time) {
+    pub(crate) fn saved(&mut self, now: Time) {
         self.is_saved = true;
         self.wait(now);
     }

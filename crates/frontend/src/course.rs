@@ -1,0 +1,147 @@
+//! Drives a run: progress, checkpoints and interruption.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
+use mario_scenario::Scenario;
+use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
+
+use crate::every::{Every, Saving};
+use crate::failure::Failure;
+use crate::runs::{not_kept, not_runnable};
+
+/// How often to update the progress display.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// A run that is complete.
+pub struct Finished {
+    /// What it came to.
+    pub summary: Summary,
+    /// How much was done.
+    pub effort: Effort,
+}
+
+/// Who follows a run.
+pub trait Observer {
+    /// Whether the run is to stop now. Asked often, between two events.
+    fn wants_to_stop(&mut self) -> bool;
+
+    /// The run has come to `now`; `emitted` client requests were sent until then.
+    fn at(&mut self, now: Time, emitted: u64);
+
+    /// A checkpoint was written: how many bytes, and how long that took.
+    fn saved(&mut self, now: Time, bytes: u64, took: Duration);
+
+    /// A checkpoint could not be written, and the run continues.
+    fn not_saved(&mut self, warning: Diagnostic);
+}
+
+/// Runs a simulation to its end. Where the observer wants it to stop, a checkpoint is written and the run is returned as interrupted.
+pub fn finish(
+    mut simulation: Simulation<'_>,
+    mut kept: RunDirectory<'_>,
+    scenario: &Scenario,
+    (directory, every): (&Path, Every),
+    observer: &mut dyn Observer,
+) -> Result<Finished, Failure> {
+    let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
+    while !simulation.is_over() && !kept.is_broken() {
+        let glance = Instant::now() + GLANCE;
+        let mut stops = false;
+        let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {
+            stops = observer.wants_to_stop();
+            stops || Instant::now() >= glance
+        });
+        if simulation.is_over() || kept.is_broken() {
+            break;
+        }
+        if stops || observer.wants_to_stop() {
+            kept.save(&simulation).map_err(|error| not_kept(&error))?;
+            return Err(broken_off(simulation.now(), directory));
+        }
+        if saving.is_due(is_there) {
+            let begun = Instant::now();
+            match kept.save(&simulation) {
+                Ok(bytes) => observer.saved(simulation.now(), bytes, begun.elapsed()),
+                // The previous checkpoint is still there, and the run itself may yet succeed.
+                Err(error) => observer.not_saved(not_saved(&error)),
+            }
+            saving.saved(simulation.now());
+        }
+        observer.at(simulation.now(), simulation.effort().emitted);
+    }
+    let effort: Effort = simulation.effort();
+    drop(simulation);
+    let summary = kept.complete(scenario, effort.clone()).map_err(|error| not_kept(&error))?;
+    Ok(Finished { summary, effort })
+}
+
+/// The last checkpoint of the run in a directory.
+pub fn open(directory: &Path) -> Result<Checkpoint, Failure> {
+    Checkpoint::open(directory).map_err(|error| not_resumed(&error))
+}
+
+fn broken_off(time: Time, directory: &Path) -> Failure {
+    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
+        .hint(format!("resume it: {}", resuming(directory)))
+        .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
+    Failure::Interrupted(vec![diagnostic])
+}
+
+/// The command that resumes the run in a directory, quoted for a shell.
+pub fn resuming(directory: &Path) -> String {
+    format!("mario run --resume {}", quoted(directory))
+}
+
+/// A path quoted for a shell.
+pub fn quoted(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
+    if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
+}
+
+fn not_saved(error: &KeepError) -> Diagnostic {
+    let diagnostic = Diagnostic::warning("a checkpoint could not be written; the run continues");
+    match error {
+        KeepError::Write(_, cause) => diagnostic.caused_by(cause),
+        KeepError::Exists(_) | KeepError::Busy(_) => diagnostic,
+    }
+}
+
+/// Why a run cannot be resumed, and what to do about it.
+pub fn not_resumed(error: &ResumeError) -> Failure {
+    let again = "start the run again, with --force to replace what it left";
+    let hint = match error {
+        ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
+        ResumeError::Complete(path) => {
+            format!("there is nothing to resume; `mario report {}` shows it", path.display())
+        }
+        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
+        ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
+        ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
+        ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
+        ResumeError::Short { path, .. } => {
+            let compressed = path.with_added_extension("gz");
+            if compressed.exists() {
+                format!("decompress it first: gunzip {}", compressed.display())
+            } else {
+                format!("put the file back as it was, or {again}")
+            }
+        }
+        ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: `{}` is gone", path.display()));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
+        }
+        ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
+        ResumeError::Contradictory { .. } => {
+            let bug = "if nobody has changed it, this is a bug in mario: please report it with the directory";
+            let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
+        }
+        ResumeError::Simulation(error) => return not_runnable(error),
+    };
+    Failure::input(Diagnostic::error(format!("cannot resume the run: {error}")).hint(hint))
+}
