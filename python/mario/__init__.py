@@ -1,0 +1,43 @@
+"""Declarative, decentralised application management: the same declarative policy in a notebook, on a cluster and on live nodes.
+
+>>> import mario
+>>> run = mario.run("paper", policy="latency-aware", set={"duration": 4000})
+>>> run.summary["nodes"]
+85
+"""
+
+from ._mario import Table, __version__, policy_names, preset_names
+from .errors import EnvironmentError, Error, InputError, Interrupted, PolicyWarning, ShardError
+from .facts import Facts
+from .policy import Decision, FunctionPolicy, Policy, policy
+from .run import Run, resume, run
+from .scenario import Scenario
+from .study import Comparison, Study, Sweep, compare, merge, sweep
+
+__all__ = [
+    "Comparison",
+    "Decision",
+    "EnvironmentError",
+    "Error",
+    "Facts",
+    "FunctionPolicy",
+    "InputError",
+    "Interrupted",
+    "Policy",
+    "PolicyWarning",
+    "Run",
+    "Scenario",
+    "ShardError",
+    "Study",
+    "Sweep",
+    "Table",
+    "__version__",
+    "compare",
+    "merge",
+    "policy",
+    "policy_names",
+    "preset_names",
+    "resume",
+    "run",
+    "sweep",
+]

@@ -1,0 +1,259 @@
+"""Policies: texts, files, names of those that ship, and Python functions."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from . import _mario
+from .arguments import whole
+from .facts import Constant, Facts
+from .facts import text as facts_text
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy says."""
+
+    #: Operation, instance and target of each proposal, in order of priority. Ids are as texts have them.
+    operations: list[tuple[str, str, str]]
+    #: The clause that says so, for each: its number from 1, its file and its line.
+    clauses: list[dict[str, Any]]
+    #: What the decision cost.
+    inferences: int
+    #: Solutions that are no operations: which, and what is wrong with them.
+    invalid: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def first(self) -> tuple[str, str, str] | None:
+        """What the agent asks for; ``None`` when it proposes nothing."""
+        return self.operations[0] if self.operations else None
+
+
+class Policy:
+    """A policy, loaded and ready to be asked.
+
+    ``Policy(text)`` takes a text of Prolog, ``Policy.open(name)`` the name of a policy that ships or the path of a file.
+    """
+
+    def __init__(self, text: str, *, name: str = "policy.pl", budget: int | None = None) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"a policy is a text of Prolog, and not {type(text).__name__}; Policy.open reads files")
+        if not name.endswith(".pl"):
+            raise ValueError(f"the name of a text ends in `.pl`, and `{name}` does not")
+        self._given: tuple[str, str | None, int | None] = (name, text, whole("budget", budget, 1))
+        self._loaded = _mario.LoadedPolicy(*self._given)
+
+    @classmethod
+    def open(cls, name: str | os.PathLike[str], *, budget: int | None = None) -> Policy:
+        """The policy that ships under a name, or that is in a file."""
+        policy = cls.__new__(cls)
+        policy._given = (os.fspath(name), None, whole("budget", budget, 1))
+        policy._loaded = _mario.LoadedPolicy(*policy._given)
+        return policy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._given,)
+
+    def __repr__(self) -> str:
+        return f"<mario.Policy {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._loaded.name
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+        return self._loaded.text
+
+    def decide(
+        self,
+        facts: str | Mapping[str, Iterable[tuple]],
+        *,
+        instance: Constant | None = None,
+        all: bool = True,  # noqa: A002 - the name of the option of the command line
+    ) -> Decision:
+        """What the agent of an instance proposes, given its facts: a dictionary of tuples, or Prolog text.
+
+        The instance need not be named where the facts have one only. With ``all=False``, there is no more than what the
+        agent asks for.
+        """
+        answer = json.loads(self._loaded.decide(facts_text(facts), "facts", _id(facts, instance), all))
+        operations = [tuple(operation) for operation in answer["ops"]]
+        return Decision(operations, answer["clauses"], answer["inferences"], answer.get("invalid", []))
+
+    def explain(self, facts: str | Mapping[str, Iterable[tuple]], *, instance: Constant | None = None) -> dict[str, Any]:
+        """Why the agent proposes what it proposes, and why nothing else.
+
+        The dictionary is what ``mario policy explain --format json`` prints.
+        """
+        return json.loads(self._loaded.explain(facts_text(facts), "facts", _id(facts, instance)))
+
+    def check(self, *, budget: int | None = None) -> dict[str, Any]:
+        """What is wrong with it, in its text and in all small worlds.
+
+        The dictionary is what ``mario policy check --format json`` prints for a file; ``findings`` is empty when nothing is.
+        """
+        return json.loads(self._loaded.check(whole("budget", budget, 1)))
+
+
+def _restore(given: tuple[str, str | None, int | None]) -> Policy:
+    name, text, budget = given
+    return Policy.open(name, budget=budget) if text is None else Policy(text, name=name, budget=budget)
+
+
+def _id(facts: object, instance: Constant | None) -> str | None:
+    if instance is None and isinstance(facts, Facts):
+        instance = facts.instance
+    return None if instance is None else str(instance)
+
+
+#: What a function returns: nothing, one proposal, or several in order of priority.
+Proposals = Union[None, tuple[str, Constant], Iterable[tuple[str, Constant]]]
+
+
+class FunctionPolicy:
+    """A Python function as a policy: see :func:`policy`."""
+
+    def __init__(
+        self,
+        function: Callable[[Facts], Proposals],
+        *,
+        name: str | None = None,
+        requests: int = 0,
+        operations: int = 0,
+        inhibited: int | None = None,
+        random: bool = False,
+        hardware_kinds: bool = False,
+        age: bool = False,
+        adapts: bool = False,
+        sleeps: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"a policy in Python is a function of facts, and not {type(function).__name__}")
+        self.function = function
+        self.name = name or re.sub(r"\W", "_", getattr(function, "__name__", type(function).__name__))
+        if not re.fullmatch(r"[A-Za-z_]\w*", self.name, re.ASCII):
+            self.name = "function"
+        remembered = {"requests": requests, "operations": operations, "inhibited": inhibited}
+        self._declared = [f":- remembers({what}, {count:d})." for what, count in remembered.items() if count]
+        self._reads = [
+            clause
+            for is_read, clause in (
+                (random, "reads(Instance) :- fact(Instance, random, _)."),
+                (hardware_kinds, "reads(Node) :- free(Node, _, _)."),
+                (age, "reads(Instance) :- age(Instance, _)."),
+                (adapts, "proposes(adapt)."),
+                (sleeps, "proposes(sleep). proposes(wake)."),
+            )
+            if is_read
+        ]
+
+    def __call__(self, facts: Facts) -> Proposals:
+        return self.function(facts)
+
+    @property
+    def file(self) -> str:
+        """The name of its text in scenarios and summaries."""
+        return f"python:{self.name}.pl"
+
+    @property
+    def text(self) -> str:
+        """The text that stands for it in scenarios and traces: what it reads, and its source as a comment."""
+        try:
+            source = inspect.getsource(self.function)
+        except (OSError, TypeError):
+            source = "(its source is not known)\n"
+        comment = "".join(f"% {line}\n" if line else "%\n" for line in source.splitlines())
+        declared = "".join(f"{line}\n" for line in [f":- decided_outside('{self.name}').", *self._declared, *self._reads])
+        return f"% A policy that is a Python function. Only a run from Python can ask it.\n{declared}%\n{comment}"
+
+    def ask(self, facts: dict[str, list[tuple]], instance: Constant) -> list[tuple[str, Constant]]:
+        """What the function proposes, as the simulator takes it."""
+        answer = self.function(Facts(facts, instance))
+        if answer is None:
+            return []
+        if isinstance(answer, str):
+            raise TypeError(f"the policy `{self.name}` returned {answer!r}: a proposal is a tuple (operation, target)")
+        if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str):
+            return [answer]
+        try:
+            return list(answer)
+        except TypeError:
+            raise TypeError(
+                f"the policy `{self.name}` returned {answer!r}: it returns None, a tuple (operation, target) or a list of them"
+            ) from None
+
+
+def policy(function: Callable[[Facts], Proposals] | None = None, **options: Any) -> Any:
+    """Makes a policy of a Python function of :class:`Facts`; also a decorator.
+
+    The function returns ``None``, a tuple ``(operation, target)``, or a list of them in order of priority. The operation is
+    ``"migrate"``, ``"replicate"``, ``"undeploy"``, ``"adapt"``, ``"sleep"`` or ``"wake"``; the target is a neighbour, ``"self"``,
+    or a flavour.
+
+    **It must be deterministic**: the same for the same facts. Its answers are used again while the facts of an agent do not
+    change. It is slow: each decision enters the interpreter, none is shared between agents, and threads wait for each other.
+
+    Options say what it reads beside the facts that all agents know: ``requests``, ``operations`` and ``inhibited`` (for how
+    many evaluations it remembers them), ``random=True`` (the fact ``random``), ``hardware_kinds=True`` (``free``),
+    ``age=True`` (``age``); ``adapts=True`` and ``sleeps=True``, whether it may propose to adapt, or to sleep and
+    wake.
+    """
+    if function is None:
+        return lambda decorated: FunctionPolicy(decorated, **options)
+    return FunctionPolicy(function, **options)
+
+
+#: What may be given as a policy.
+PolicyLike = Union[str, "os.PathLike[str]", Policy, FunctionPolicy, Callable[[Facts], Proposals]]
+
+
+class Choices:
+    """Policies as the Rust side takes them: words, texts by the names of files, and functions by name."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.files: dict[str, str] = {}
+        self.functions: dict[str, Callable[..., Any]] = {}
+
+    def word(self, chosen: PolicyLike) -> str:
+        """The word that means a policy; what it stands for is noted."""
+        if isinstance(chosen, str):
+            return chosen
+        if isinstance(chosen, os.PathLike):
+            return os.fspath(chosen)
+        if isinstance(chosen, Policy):
+            name, text, _ = chosen._given
+            if text is not None:
+                self._note(name, text)
+            return name
+        if isinstance(chosen, FunctionPolicy):
+            self._note(chosen.file, chosen.text)
+            self.functions[chosen.name] = chosen.ask
+            return chosen.file
+        if callable(chosen):
+            return self.word(FunctionPolicy(chosen))
+        raise TypeError(
+            f"a policy is a name, a path, a mario.Policy or a function of facts, and not {type(chosen).__name__}: {chosen!r}"
+        )
+
+    def choose(self, chosen: PolicyLike | Mapping[str, PolicyLike] | None) -> None:
+        """The policy of all applications, or of each in a mapping."""
+        if chosen is None:
+            return
+        if isinstance(chosen, Mapping):
+            self.words += [f"{application}={self.word(one)}" for application, one in chosen.items()]
+        else:
+            self.words.append(self.word(chosen))
+
+    def _note(self, name: str, text: str) -> None:
+        if self.files.setdefault(name, text) != text:
+            raise ValueError(f"two policies are called `{name}`; give one of them another name")

@@ -1,0 +1,196 @@
+"""Single runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import _mario
+from .arguments import whole
+from .errors import InputError
+from .policy import Choices, PolicyLike
+from .progress import Progress, ProgressLike
+from .scenario import ScenarioLike, Settings, overrides, scenario_of
+
+#: For each table of a run, which columns are texts and which are integers; all others are numbers.
+_TABLES: dict[str, tuple[list[str], list[str]]] = {
+    "operations": ([], ["undeploy", "nop", "migrate", "replicate", "inhibited", "adapt", "sleep", "wake"]),
+    "moves": (["instance", "app", "action"], []),
+    "handovers": (["user", "from", "to"], []),
+    "messages": (["user", "instance"], []),
+}
+
+
+class Run:
+    """A run that was kept: by :func:`run`, by ``mario run``, or by ``mario live``."""
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+        #: What its author may want to know about the scenario.
+        self.notes: list[str] = []
+        if not (self.directory / "trace.jsonl").exists():
+            raise InputError(f"error: `{self.directory}` holds no run: it has no trace.jsonl")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it came to its end."""
+        return not (self.directory / "PARTIAL").exists()
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What ``summary.json`` holds."""
+        return self._json("summary.json")
+
+    @property
+    def measures(self) -> dict[str, Any] | None:
+        """What ``measures.json`` holds: ``None`` unless the scenario asks for measures."""
+        return self._json("measures.json") if (self.directory / "measures.json").exists() else None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The scenario with all defaults filled in."""
+        return self._json("run.json")["scenario"]
+
+    @property
+    def trace(self) -> Path:
+        """The trace: everything that happened, one JSON object on each line."""
+        return self.directory / "trace.jsonl"
+
+    def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
+        """The records of the trace, or those of one kind."""
+        with self.trace.open(encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                if kind is None or kind in record or record.get("type") == kind:
+                    yield record
+
+    @property
+    def operations(self) -> _mario.Table:
+        """How many operations of agents there were, activation by activation."""
+        return self.table("operations")
+
+    @property
+    def moves(self) -> _mario.Table:
+        """What became of each proposal; not with ``trace="summary"``."""
+        return self.table("moves")
+
+    @property
+    def handovers(self) -> _mario.Table:
+        """Where users were connected; not with ``trace="summary"``."""
+        return self.table("handovers")
+
+    @property
+    def messages(self) -> _mario.Table:
+        """Each client request that was served; with ``messages=True`` only."""
+        return self.table("messages")
+
+    def table(self, name: str) -> _mario.Table:
+        """A table in Arrow's columns, for pandas, polars, pyarrow and whatever else reads them."""
+        if name not in _TABLES:
+            raise KeyError(f"there is no table `{name}`; there are {', '.join(_TABLES)}")
+        return _mario.Table.read_csv(self.directory / f"{name}.csv", *_TABLES[name])
+
+    def save(self, directory: str | os.PathLike[str]) -> Run:
+        """Copies the run to a directory, which must not be there yet."""
+        shutil.copytree(self.directory, directory)
+        return Run(directory)
+
+    def __repr__(self) -> str:
+        state = "" if self.is_complete else ", not complete"
+        return f"<mario.Run in {self.directory}{state}>"
+
+    def _json(self, name: str) -> dict[str, Any]:
+        path = self.directory / name
+        if not path.exists():
+            why = "" if self.is_complete else ": the run is not complete"
+            raise InputError(f"error: `{self.directory}` has no {name}{why}")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def run(
+    scenario: ScenarioLike,
+    *,
+    policy: PolicyLike | Mapping[str, PolicyLike] | None = None,
+    seed: int | None = None,
+    set: Settings | None = None,  # noqa: A002 - the name of the option of the command line
+    budget: int | None = None,
+    attachments: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    trace: str = "full",
+    messages: bool = False,
+    threads: int = 1,
+    reuse: bool = True,
+    regret: bool = False,
+    checkpoint_every: str | float = 60,
+    progress: ProgressLike = None,
+) -> Run:
+    """Runs a scenario in the simulator, as ``mario run`` does, with the same bytes.
+
+    The policy is a name, a path, a :class:`Policy`, a function of :class:`Facts`, or a dictionary of these by application.
+    ``set`` has other values for keys of the scenario. Without ``out``, the run is in a temporary directory, which goes
+    when the :class:`Run` does; :meth:`Run.save` keeps it.
+
+    Ctrl-C saves the run and raises :class:`Interrupted`; with ``out``, :func:`resume` goes on from there.
+    """
+    given = scenario_of(scenario)
+    choices = Choices()
+    choices.choose(policy)
+    temporary = None
+    if out is None:
+        out = temporary = tempfile.mkdtemp(prefix="mario-")
+    directory = Path(out)
+    try:
+        with Progress(progress, "run", " time") as shown:
+            notes = _mario.run(
+                given._loaded,
+                directory,
+                overrides=[*given._overrides, *overrides(set)],
+                choices=choices.words,
+                seed=whole("seed", seed),
+                budget=whole("budget", budget, 1),
+                attachments=None if attachments is None else os.fspath(attachments),
+                files=choices.files,
+                functions=choices.functions,
+                force=force,
+                trace=trace,
+                messages=messages,
+                threads=whole("threads", threads, 1),
+                reuse=reuse,
+                regret=regret,
+                checkpoint_every=str(checkpoint_every),
+                progress=shown.function,
+            )
+    except BaseException:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    made = Run(directory)
+    made.notes = notes
+    if temporary is not None:
+        weakref.finalize(made, shutil.rmtree, temporary, ignore_errors=True)
+    return made
+
+
+def resume(
+    directory: str | os.PathLike[str],
+    *,
+    threads: int = 1,
+    checkpoint_every: str | float = 60,
+    progress: ProgressLike = None,
+) -> Run:
+    """Resumes the run in a directory from its last checkpoint. It leaves what it would have left without a break."""
+    with Progress(progress, "run", " time") as shown:
+        _mario.resume(
+            Path(directory),
+            threads=whole("threads", threads, 1),
+            checkpoint_every=str(checkpoint_every),
+            progress=shown.function,
+        )
+    return Run(directory)

@@ -1,0 +1,234 @@
+"""Many runs: comparisons, sweeps, and their parts."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from . import _mario
+from .arguments import whole
+from .policy import Choices, PolicyLike
+from .progress import Progress, ProgressLike
+from .run import Run
+from .scenario import ScenarioLike, Settings, directory_of, overrides, scenario_of, value
+
+#: A number of one's own for each run: a function of the run, or a command that gets its directory.
+MetricLike = Union[str, Callable[[Run], float]]
+
+#: A policy of a study; as a tuple, with keys of the scenario that go with it.
+ContenderLike = Union[PolicyLike, tuple[PolicyLike, Settings]]
+
+_RUNS = (["variant", "policy"], ["seed"])
+_SWEEP = (["variant", "policy", "figure"], ["seeds"])
+_COMPARISON = (["first", "second", "figure", "verdict"], ["seeds"])
+
+
+class Study:
+    """Runs that belong together."""
+
+    def __init__(self, told: tuple[str, str, str, str, int, list[str]], directory: Path | None) -> None:
+        document, self._runs, self._results, self.text, self.missing, self.notes = told
+        #: What ``comparison.json`` or ``sweep.json`` holds.
+        self.results: dict[str, Any] = json.loads(document)
+        #: Where the runs are kept, if they are.
+        self.directory = directory
+
+    @property
+    def runs(self) -> _mario.Table:
+        """The figures of each run, as ``runs.csv`` has them."""
+        return _mario.Table.parse_csv(self._runs, *_RUNS)
+
+    @property
+    def table(self) -> _mario.Table:
+        """The results, as ``comparison.csv`` or ``sweep.csv`` has them."""
+        is_sweep = self._results.startswith("variant,")
+        return _mario.Table.parse_csv(self._results, *(_SWEEP if is_sweep else _COMPARISON))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Comparison(Study):
+    """How policies differ, and which differences are more than chance. ``print`` shows it as the command line does."""
+
+
+class Sweep(Study):
+    """How results depend on keys of the scenario. ``print`` shows it as the command line does."""
+
+
+class _Metric:
+    """A function of a run, called with the directory of one."""
+
+    def __init__(self, name: str, function: Callable[[Run], float]) -> None:
+        self._name, self._function = name, function
+
+    def __call__(self, directory: str) -> float:
+        number = self._function(Run(directory))
+        if isinstance(number, bool) or not hasattr(number, "__float__"):
+            raise TypeError(f"the metric `{self._name}` returned {number!r}, where one number is expected")
+        return float(number)
+
+
+def compare(
+    scenario: ScenarioLike,
+    policies: Iterable[ContenderLike],
+    *,
+    seeds: int = 30,
+    seed: int | None = None,
+    set: Settings | None = None,  # noqa: A002 - the name of the option of the command line
+    attachments: str | os.PathLike[str] | None = None,
+    metrics: Mapping[str, MetricLike] | None = None,
+    metric_timeout: float = 60,
+    keep_runs: Sequence[int] = (),
+    jobs: int | None = None,
+    shard: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: ProgressLike = None,
+) -> Comparison:
+    """Tells which policy is better for a scenario, and whether the difference is real, as ``mario compare`` does.
+
+    A policy may be a tuple of it and keys of the scenario that go with it. ``metrics`` are functions of a :class:`Run` that
+    return a number, or commands. With ``out``, everything is kept, and another call makes only what is missing.
+    ``shard="2/8"`` makes one part of the runs only, into a directory of its own; :func:`merge` joins the parts.
+    """
+    told = _study(
+        scenario,
+        policies,
+        None,
+        seeds,
+        seed,
+        set,
+        attachments,
+        metrics,
+        metric_timeout,
+        keep_runs,
+        jobs,
+        shard,
+        out,
+        progress,
+    )
+    return Comparison(told, directory_of(out))
+
+
+def sweep(
+    scenario: ScenarioLike,
+    keys: Mapping[str, Iterable[Any]],
+    policies: Iterable[ContenderLike],
+    *,
+    seeds: int = 30,
+    seed: int | None = None,
+    set: Settings | None = None,  # noqa: A002 - the name of the option of the command line
+    attachments: str | os.PathLike[str] | None = None,
+    metrics: Mapping[str, MetricLike] | None = None,
+    metric_timeout: float = 60,
+    keep_runs: Sequence[int] = (),
+    jobs: int | None = None,
+    shard: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: ProgressLike = None,
+) -> Sweep:
+    """Runs a scenario with every combination of values of some keys, as ``mario sweep`` does.
+
+    ``shard="2/8"`` makes one part of the runs only, into a directory of its own; :func:`merge` joins the parts.
+    """
+    if not isinstance(keys, Mapping):
+        raise TypeError(f"`keys` is a dict of keys and their values, and not {type(keys).__name__}")
+    words = []
+    for key, values in keys.items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise TypeError(f"the values of `{key}` are a list, and not {values!r}")
+        words.append(f"{key}={','.join(value(one) for one in values)}")
+    told = _study(
+        scenario,
+        policies,
+        words,
+        seeds,
+        seed,
+        set,
+        attachments,
+        metrics,
+        metric_timeout,
+        keep_runs,
+        jobs,
+        shard,
+        out,
+        progress,
+    )
+    return Sweep(told, directory_of(out))
+
+
+def merge(directories: Iterable[str | os.PathLike[str]], *, out: str | os.PathLike[str] | None = None) -> Comparison | Sweep:
+    """Joins runs that were made apart, as ``mario merge`` does: the result is what one machine would have made.
+
+    ``missing`` of the result says how many runs are not there.
+    """
+    told = _mario.merge([Path(directory) for directory in directories], directory_of(out))
+    is_sweep = told[2].startswith("variant,")
+    return Sweep(told, directory_of(out)) if is_sweep else Comparison(told, directory_of(out))
+
+
+def _study(
+    scenario: ScenarioLike,
+    policies: Iterable[ContenderLike],
+    keys: list[str] | None,
+    seeds: int,
+    seed: int | None,
+    changed: Settings | None,
+    attachments: str | os.PathLike[str] | None,
+    metrics: Mapping[str, MetricLike] | None,
+    metric_timeout: float,
+    keep_runs: Sequence[int],
+    jobs: int | None,
+    shard: str | None,
+    out: str | os.PathLike[str] | None,
+    progress: ProgressLike,
+) -> tuple[str, str, str, str, int, list[str]]:
+    if keep_runs and out is None:
+        raise ValueError("runs are kept in `out`: name a directory")
+    given = scenario_of(scenario)
+    choices = Choices()
+    if isinstance(policies, (str, os.PathLike)) or callable(policies):
+        raise TypeError("`policies` is a list of policies")
+    contenders = [_contender(choices, policy) for policy in policies]
+    with Progress(progress, "runs", " runs") as shown:
+        return _mario.study(
+            given._loaded,
+            contenders=contenders,
+            keys=keys,
+            seeds=whole("seeds", seeds, 1),
+            seed=whole("seed", seed),
+            overrides=[*given._overrides, *overrides(changed)],
+            attachments=None if attachments is None else os.fspath(attachments),
+            files=choices.files,
+            functions=choices.functions,
+            metrics=[_metric(name, metric) for name, metric in (metrics or {}).items()],
+            metric_timeout=metric_timeout,
+            keep_runs=[whole("keep_runs", kept) for kept in keep_runs],
+            jobs=whole("jobs", jobs, 1) or os.cpu_count() or 1,
+            shard=shard,
+            out=directory_of(out),
+            progress=shown.function,
+        )
+
+
+def _contender(choices: Choices, policy: ContenderLike) -> str:
+    if isinstance(policy, tuple):
+        policy, changed = policy
+        return f"{choices.word(policy)}@{','.join(overrides(changed))}"
+    return choices.word(policy)
+
+
+def _metric(name: str, metric: MetricLike) -> tuple[str, Any, str]:
+    if isinstance(metric, str):
+        return name, metric, ""
+    if not callable(metric):
+        raise TypeError(f"the metric `{name}` is a function of a run or a command, and not {metric!r}")
+    try:
+        identity = inspect.getsource(metric)
+    except (OSError, TypeError):
+        identity = repr(getattr(metric, "__qualname__", type(metric).__qualname__))
+    return name, _Metric(name, metric), f"python {identity}"

@@ -1,0 +1,316 @@
+//! A run whose agents are asked one by one, for those who learn.
+//!
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread puts a question and waits: so what an agent
+//! sees, and when, is exactly what a policy sees, and the run that comes of it is one that a policy could have made.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mario_domain::{AgentOperation, Time, Verdict};
+use mario_frontend::Failure;
+use mario_frontend::runs::start_with;
+use mario_frontend::scenarios::Choices;
+use mario_policy::{Constant, FunctionProposal, KnowledgeBase, PolicyFunction, PolicyFunctions};
+use mario_scenario::{NodeIndex, Resolved};
+use mario_simulator::population::{AgentIndex, Label, Outcome, Population};
+use mario_simulator::{Cause, Recorder, Reuse, RunOptions, Served};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::exception;
+use crate::facts::{dictionary, id};
+use crate::scenario::ScenarioText;
+
+/// How often Python is asked whether there was a signal while the simulation computes.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What happened to one instance since it was last asked.
+#[derive(Clone, Debug, Default)]
+struct News {
+    served: u64,
+    response: f64,
+    /// What became of its proposals: the operation, and why it was inhibited if it was.
+    verdicts: Vec<(String, Option<String>)>,
+}
+
+/// News of all instances by their ids, and the time.
+#[derive(Default)]
+struct Journal {
+    now: f64,
+    news: BTreeMap<String, News>,
+    /// Instances that are gone, until they are asked for.
+    gone: Vec<String>,
+}
+
+/// The question what an agent does.
+struct Question {
+    instance: Py<PyAny>,
+    facts: Py<PyDict>,
+}
+
+/// Either the next question, or the end of the run.
+enum Told {
+    Question(Question),
+    End(Result<(), Failure>),
+}
+
+/// A run that waits for what its agents are to do.
+#[pyclass(module = "mario._mario")]
+pub(crate) struct Session {
+    told: Mutex<Receiver<Told>>,
+    answers: Option<Sender<Vec<FunctionProposal>>>,
+    journal: Arc<Mutex<Journal>>,
+    is_closed: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    is_waiting: bool,
+    is_over: bool,
+}
+
+#[pymethods]
+impl Session {
+    /// Begins a run of a scenario in which `function` is the name that texts of policies declare.
+    #[new]
+    #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files))]
+    #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
+    fn new(
+        py: Python<'_>,
+        scenario: &ScenarioText,
+        function: String,
+        overrides: Vec<String>,
+        choices: Vec<String>,
+        seed: Option<u64>,
+        files: BTreeMap<String, String>,
+    ) -> PyResult<Session> {
+        let choices = Choices { overrides, policies: choices, seed, ..Choices::default() };
+        let resolved = py.detach(|| scenario.resolve(&choices, &files)).map_err(|failure| exception(py, &failure))?;
+        let (teller, told) = mpsc::channel();
+        let (answers, answered) = mpsc::channel();
+        let journal = Arc::new(Mutex::new(Journal::default()));
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let asking =
+            Asking { teller: teller.clone(), answered: Mutex::new(answered), is_closed: Arc::clone(&is_closed) };
+        let mut functions = PolicyFunctions::default();
+        functions.insert(&function, Arc::new(asking));
+        let following = Following { journal: Arc::clone(&journal), instances: Vec::new() };
+        let closed = Arc::clone(&is_closed);
+        let thread = std::thread::spawn(move || {
+            let ended = simulate(&resolved, &functions, following, &closed);
+            // Nobody listens where the session was closed.
+            let _ = teller.send(Told::End(ended));
+        });
+        let told = Mutex::new(told);
+        let thread = Some(thread);
+        Ok(Session { told, answers: Some(answers), journal, is_closed, thread, is_waiting: false, is_over: false })
+    }
+
+    /// The next agent that is to decide: its instance and its facts; `None` when the run is over.
+    fn next_question(&mut self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Py<PyDict>)>> {
+        if self.is_waiting {
+            return Err(PyRuntimeError::new_err("the agent that was asked last has not been answered for"));
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        loop {
+            let told = py.detach(|| self.told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(GLANCE));
+            match told {
+                Ok(Told::Question(Question { instance, facts })) => {
+                    self.is_waiting = true;
+                    return Ok(Some((instance, facts)));
+                }
+                Ok(Told::End(ended)) => {
+                    self.is_over = true;
+                    ended.map_err(|failure| exception(py, &failure))?;
+                    return Ok(None);
+                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.is_over = true;
+                    return Err(PyRuntimeError::new_err(
+                        "the simulation has ended without a word: this is a bug in mario",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What the agent that was asked does: proposals in order of priority, each an operation and a target.
+    fn answer(&mut self, proposals: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !self.is_waiting {
+            return Err(PyRuntimeError::new_err("no agent was asked"));
+        }
+        let mut all = Vec::new();
+        for proposal in proposals.try_iter()? {
+            let (operation, target) = proposal?.extract::<(String, Bound<'_, PyAny>)>()?;
+            if !AgentOperation::ALL.iter().any(|known| known.as_str() == operation) {
+                let known = AgentOperation::ALL.map(AgentOperation::as_str).join(", ");
+                return Err(PyValueError::new_err(format!("`{operation}` is no operation; there are {known}")));
+            }
+            all.push(FunctionProposal { operation, target: id(&target)? });
+        }
+        self.is_waiting = false;
+        // Where the thread has ended, the next question tells why.
+        let _ = self.answers.as_ref().map(|answers| answers.send(all));
+        Ok(())
+    }
+
+    /// The time of the run.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).now
+    }
+
+    /// What happened to an instance since this was last asked for it: requests served, the sum of their response times, and
+    /// what became of its proposals.
+    fn news<'py>(&self, py: Python<'py>, instance: &str) -> PyResult<Bound<'py, PyDict>> {
+        let news =
+            self.journal.lock().unwrap_or_else(PoisonError::into_inner).news.remove(instance).unwrap_or_default();
+        let told = PyDict::new(py);
+        told.set_item("served", news.served)?;
+        told.set_item("response", news.response)?;
+        told.set_item("verdicts", PyList::new(py, news.verdicts)?)?;
+        Ok(told)
+    }
+
+    /// The instances that have gone since this was last asked.
+    fn gone(&self) -> Vec<String> {
+        std::mem::take(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner).gone)
+    }
+
+    /// Ends the run, complete or not.
+    fn close(&mut self, py: Python<'_>) {
+        py.detach(|| self.stop());
+    }
+}
+
+impl Session {
+    fn stop(&mut self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.answers = None;
+        self.is_over = true;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so on standard error.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        // The thread may be about to put a question, for which it needs the interpreter. Where that is about to end, so is the thread.
+        let _ = Python::try_attach(|py| py.detach(|| self.stop()));
+    }
+}
+
+/// The policy of agents that are asked from outside.
+struct Asking {
+    teller: Sender<Told>,
+    answered: Mutex<Receiver<Vec<FunctionProposal>>>,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl PolicyFunction for Asking {
+    fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String> {
+        let closed = || "the environment was closed".to_owned();
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(closed());
+        }
+        let question = Python::try_attach(|py| {
+            let question = Question {
+                instance: crate::facts::value(py, facts, instance)?.unbind(),
+                facts: dictionary(py, facts)?.unbind(),
+            };
+            Ok::<_, PyErr>(question)
+        });
+        let question = question.ok_or_else(closed)?.map_err(|error| error.to_string())?;
+        self.teller.send(Told::Question(question)).map_err(|_| closed())?;
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).recv().map_err(|_| closed())
+    }
+}
+
+/// Notes what happens to instances.
+struct Following {
+    journal: Arc<Mutex<Journal>>,
+    /// The instance of each agent.
+    instances: Vec<String>,
+}
+
+impl Following {
+    fn note(&self, agent: usize, time: Time, change: impl FnOnce(&mut News)) {
+        let Some(instance) = self.instances.get(agent) else { return };
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.now = time.units();
+        change(journal.news.entry(instance.clone()).or_default());
+    }
+
+    fn note_gone(&self, agent: AgentIndex) {
+        let Some(instance) = self.instances.get(agent.position()) else { return };
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).gone.push(instance.clone());
+    }
+
+    fn learn(&mut self, population: &Population) {
+        for position in self.instances.len()..population.agent_count() {
+            self.instances.push(population.instance(AgentIndex::at(position)).to_string());
+        }
+    }
+}
+
+impl Recorder for Following {
+    fn wants_decisions(&self) -> bool {
+        true
+    }
+
+    fn deployed(&mut self, _: Time, _: AgentIndex, population: &Population) {
+        self.learn(population);
+    }
+
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
+        self.learn(population);
+        for outcome in label.iter() {
+            let Outcome::Judged(judged) = outcome else { continue };
+            let agent = population.agent(judged.agent);
+            let inhibition = match population.verdict(&judged.verdict, agent.application()) {
+                Verdict::Accepted => None,
+                Verdict::Inhibited(inhibition) => Some(inhibition.to_string()),
+            };
+            let verdict = (judged.proposal.operation.to_string(), inhibition);
+            self.note(judged.agent.position(), time, |news| news.verdicts.push(verdict));
+            if !agent.is_alive() {
+                self.note_gone(judged.agent);
+            }
+        }
+    }
+
+    fn node_down(&mut self, _: Time, _: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Population) {
+        for agent in gone {
+            self.note_gone(*agent);
+        }
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.note(served.agent.position(), served.started, |news| {
+            news.served += 1;
+            news.response += (served.ended - served.emitted).units();
+        });
+    }
+}
+
+/// Runs to the end, or until the session is closed.
+fn simulate(
+    resolved: &Resolved,
+    functions: &PolicyFunctions,
+    mut following: Following,
+    is_closed: &AtomicBool,
+) -> Result<(), Failure> {
+    // Whoever learns is no function of the facts: what was decided before is not used again.
+    let options = RunOptions { threads: 1, reuse: Reuse::Nothing };
+    let mut simulation = start_with(resolved, options, functions)?;
+    simulation.run_until_pause(resolved.scenario.end(), &mut following, || is_closed.load(Ordering::Relaxed));
+    Ok(())
+}

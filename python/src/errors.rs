@@ -1,0 +1,61 @@
+//! Failures as Python exceptions, with the text and the places that the command line shows.
+
+use mario_diagnostics::{Diagnostic, Renderer};
+use mario_frontend::Failure;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// The module that has the classes of exceptions.
+const CLASSES: &str = "mario.errors";
+
+/// The exception for a failure.
+pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
+    let class = match failure {
+        Failure::Input(_) => "InputError",
+        Failure::Environment(_) => "EnvironmentError",
+        Failure::Interrupted(_) => "Interrupted",
+        Failure::OutputClosed => return PyRuntimeError::new_err("the output was closed"),
+    };
+    let raised = (|| {
+        let diagnostics = places(py, failure.diagnostics())?;
+        let made = py.import(CLASSES)?.getattr(class)?.call1((text(failure.diagnostics()), diagnostics))?;
+        Ok(PyErr::from_value(made))
+    })();
+    raised.unwrap_or_else(|error: PyErr| error)
+}
+
+/// What the command line prints of diagnostics, without colour.
+pub(crate) fn text(diagnostics: &[Diagnostic]) -> String {
+    let renderer = Renderer::plain();
+    let texts: Vec<String> = diagnostics.iter().map(|diagnostic| renderer.render(diagnostic)).collect();
+    texts.concat().trim_end().to_owned()
+}
+
+/// Diagnostics as dictionaries: title, causes, hints, and the place where there is one.
+fn places<'py>(py: Python<'py>, diagnostics: &[Diagnostic]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for diagnostic in diagnostics {
+        let one = PyDict::new(py);
+        one.set_item("title", &diagnostic.title)?;
+        one.set_item("causes", &diagnostic.causes)?;
+        one.set_item("hints", &diagnostic.hints)?;
+        if let Some((file, line, column)) = diagnostic.place() {
+            one.set_item("file", file)?;
+            one.set_item("line", line)?;
+            one.set_item("column", column)?;
+        }
+        list.append(one)?;
+    }
+    Ok(list)
+}
+
+/// Tells warnings through Python's own module for them.
+pub(crate) fn warn(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyResult<()> {
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    let category = py.import(CLASSES)?.getattr("PolicyWarning")?;
+    py.import("warnings")?.call_method1("warn", (text(diagnostics), category))?;
+    Ok(())
+}

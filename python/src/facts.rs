@@ -1,0 +1,54 @@
+//! Facts of agents as Python dictionaries: the name of each predicate, and its facts as tuples.
+
+use mario_domain::Id;
+use mario_policy::{FACTS, KnowledgeBase};
+use mario_prolog::{Relations, Value};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// What an agent knows. Of `node/2` and `node/3`, which say the same, there is the one with neighbours; `refused/3` is `inhibited/3`.
+pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResult<Bound<'py, PyDict>> {
+    let dictionary = PyDict::new(py);
+    for (position, predicate) in FACTS.iter().enumerate() {
+        let says_the_same = predicate.name == "refused" || (predicate.name == "node" && predicate.arity() == 2);
+        let Some(table) = facts.table(position).filter(|_| !says_the_same) else { continue };
+        let rows = PyList::empty(py);
+        for row in 0..table.len() {
+            let values: Vec<Bound<'py, PyAny>> = (0..predicate.arity())
+                .map(|column| value(py, facts, table.value(row, column)))
+                .collect::<PyResult<_>>()?;
+            rows.append(PyTuple::new(py, values)?)?;
+        }
+        dictionary.set_item(predicate.name, rows)?;
+    }
+    Ok(dictionary)
+}
+
+/// A constant: a name is a `str`, a number an `int` or a `float`, and `inf` is `float("inf")`.
+pub(crate) fn value<'py>(py: Python<'py>, facts: &KnowledgeBase, constant: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    match constant {
+        Value::Integer(number) => number.into_bound_py_any(py),
+        Value::Float(number) => number.into_bound_py_any(py),
+        Value::List(values) => {
+            let values: Vec<_> = values.iter().map(|one| value(py, facts, *one)).collect::<PyResult<_>>()?;
+            PyList::new(py, values)?.into_bound_py_any(py)
+        }
+        name => match facts.text(name).as_str() {
+            "inf" => f64::INFINITY.into_bound_py_any(py),
+            name => name.into_bound_py_any(py),
+        },
+    }
+}
+
+/// A node, an instance or a flavour: a `str` or an `int`.
+pub(crate) fn id(object: &Bound<'_, PyAny>) -> PyResult<Id> {
+    if let Ok(number) = object.extract::<i64>() {
+        return Ok(Id::Number(number));
+    }
+    match object.extract::<String>() {
+        Ok(name) => Id::name(&name).map_err(|error| PyTypeError::new_err(error.to_string())),
+        Err(_) => Err(PyTypeError::new_err(format!("a target is a str or an int, and not {}", object.repr()?))),
+    }
+}

@@ -1,0 +1,45 @@
+//! The module `mario._mario`: what the Python package `mario` takes from Rust.
+//!
+//! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and keeps it in a directory, as `mario run` does. [`study`] makes many runs,
+//! [`policy`] asks one policy, [`table`] hands tables over by the Arrow `PyCapsule` interface, and [`environment`] lets learning
+//! agents decide. The classes that people use are written in Python, in `python/mario`; these here are thin.
+//!
+//! **Invariant:** nothing is computed here: a binding calls a library or the front end, and converts.
+//! **Invariant:** the interpreter is free for others while a simulation runs, and signals are looked at every tenth of a second.
+//! **Invariant:** what goes wrong is an exception with the text that the command line prints, never a panic.
+//!
+//! Not here: what the package offers to its users (`python/mario/__init__.py`).
+
+#![allow(clippy::needless_pass_by_value, reason = "Python hands arguments over by value")]
+
+mod errors;
+
+mod facts;
+mod function;
+mod policy;
+mod scenario;
+
+mod progress;
+mod run;
+mod study;
+
+mod environment;
+mod table;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _mario(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<environment::Session>()?;
+    module.add_class::<policy::LoadedPolicy>()?;
+    module.add_class::<scenario::ScenarioText>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(policy::policy_names, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::preset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::resume, module)?)?;
+    module.add_function(wrap_pyfunction!(study::study, module)?)?;
+    module.add_function(wrap_pyfunction!(study::merge, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! How far something is, told to a Python function; and signals, which Python is asked for.
+
+use std::time::{Duration, Instant};
+
+use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
+use mario_frontend::course::Observer;
+use pyo3::prelude::*;
+
+use crate::errors::warn;
+use crate::function::Raised;
+
+/// How often Python is asked whether there was a signal, and told how far it is.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Tells a function how far something is, and learns whether it is to stop.
+pub(crate) struct Progress<'a> {
+    function: Option<&'a Py<PyAny>>,
+    total: f64,
+    raised: Raised,
+    next: Instant,
+    /// An exception of the function, or of a handler of signals.
+    error: Option<PyErr>,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(function: Option<&'a Py<PyAny>>, total: f64, raised: &Raised) -> Progress<'a> {
+        Progress { function, total, raised: raised.clone(), next: Instant::now() + GLANCE, error: None }
+    }
+
+    pub(crate) fn set_total(&mut self, total: f64) {
+        self.total = total;
+    }
+
+    /// Whether to go on; `done` of the total is.
+    pub(crate) fn tell(&mut self, done: f64, total: f64) -> bool {
+        self.total = total;
+        if self.raised.is_any() || self.error.is_some() {
+            return false;
+        }
+        let is_over = done >= total;
+        if !is_over && Instant::now() < self.next {
+            return true;
+        }
+        self.next = Instant::now() + GLANCE;
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(function) = self.function {
+                function.call1(py, (done, total))?;
+            }
+            Ok(())
+        });
+        self.error = told.err();
+        self.error.is_none()
+    }
+
+    /// What was raised meanwhile by a policy, a metric, the function or a handler of signals.
+    pub(crate) fn into_error(self) -> Option<PyErr> {
+        self.raised.take().or(self.error)
+    }
+}
+
+impl Observer for Progress<'_> {
+    fn wants_to_stop(&mut self) -> bool {
+        if self.raised.is_any() || self.error.is_some() {
+            return true;
+        }
+        if Instant::now() < self.next {
+            return false;
+        }
+        self.next = Instant::now() + GLANCE;
+        #[allow(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is not general enough in its lifetime"
+        )]
+        let signalled = Python::attach(|py| py.check_signals());
+        self.error = signalled.err();
+        self.error.is_some()
+    }
+
+    fn at(&mut self, now: Time, _emitted: u64) {
+        let Some(function) = self.function else { return };
+        let told = Python::attach(|py| function.call1(py, (now.units(), self.total)));
+        self.error = self.error.take().or(told.err());
+    }
+
+    fn saved(&mut self, _now: Time, _bytes: u64, _took: Duration) {}
+
+    fn not_saved(&mut self, warning: Diagnostic) {
+        self.error = self.error.take().or_else(|| Python::attach(|py| warn(py, &[warning])).err());
+    }
+}

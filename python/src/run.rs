@@ -1,0 +1,189 @@
+//! One run, kept in a directory as `mario run` keeps it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
+use mario_frontend::Failure;
+use mario_frontend::course::{self, Finished};
+use mario_frontend::every::Every;
+use mario_frontend::runs::{differs, keep_measures, not_kept, start_with};
+use mario_frontend::scenarios::Choices;
+use mario_policy::PolicyFunctions;
+use mario_scenario::{Fidelity, Resolved, Scenario};
+use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::exception;
+use crate::function::{Raised, policies};
+use crate::progress::Progress;
+use crate::scenario::ScenarioText;
+
+/// How a run is made and kept.
+struct Options {
+    out: PathBuf,
+    keep: Keep,
+    existing: Existing,
+    run: RunOptions,
+    every: Every,
+    regret: bool,
+}
+
+/// Runs a scenario and keeps it in a directory. Returns what a user may want to know about it.
+#[pyfunction]
+#[pyo3(signature = (scenario, out, *, overrides, choices, seed, budget, attachments, files, functions, force, trace, messages, threads, reuse, regret, checkpoint_every, progress))]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "each is a keyword of the Python function, which names it"
+)]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &ScenarioText,
+    out: PathBuf,
+    overrides: Vec<String>,
+    choices: Vec<String>,
+    seed: Option<u64>,
+    budget: Option<u64>,
+    attachments: Option<PathBuf>,
+    files: BTreeMap<String, String>,
+    functions: Option<&Bound<'_, PyDict>>,
+    force: bool,
+    trace: &str,
+    messages: bool,
+    threads: usize,
+    reuse: bool,
+    regret: bool,
+    checkpoint_every: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<String>> {
+    let raised = Raised::default();
+    let functions = policies(functions, &raised)?;
+    let options = Options {
+        out,
+        keep: Keep { detail: detail(trace)?, messages },
+        existing: if force { Existing::Replace } else { Existing::Refuse },
+        run: RunOptions { threads, reuse: if reuse { Reuse::Proposals } else { Reuse::Nothing } },
+        every: every(checkpoint_every)?,
+        regret,
+    };
+    let choices = Choices { overrides, policies: choices, seed, budget, attachments };
+    let mut observer = Progress::new(progress.as_ref(), 0.0, &raised);
+    let done = py.detach(|| {
+        let resolved = scenario.resolve(&choices, &files)?;
+        simulate(&resolved, &options, &functions, &mut observer)?;
+        Ok(resolved.notes)
+    });
+    conclude(py, done, observer)
+}
+
+/// Resumes the run in a directory from its last checkpoint.
+#[pyfunction]
+#[pyo3(signature = (directory, *, threads, checkpoint_every, progress))]
+pub(crate) fn resume(
+    py: Python<'_>,
+    directory: PathBuf,
+    threads: usize,
+    checkpoint_every: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<String>> {
+    let raised = Raised::default();
+    let every = every(checkpoint_every)?;
+    let mut observer = Progress::new(progress.as_ref(), 0.0, &raised);
+    let done = py.detach(|| {
+        let go_on = || {
+            let checkpoint = course::open(&directory)?;
+            let scenario = checkpoint.scenario();
+            let resumed = checkpoint.resume(threads);
+            let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
+            observer.total(scenario);
+            course::finish(simulation, kept, scenario, (&directory, every), &mut observer)?;
+            measure(&directory, scenario)
+        };
+        let resumed = Checkpoint::guarded(&directory, go_on);
+        resumed.map_err(|error| course::not_resumed(&error))??;
+        Ok(Vec::new())
+    });
+    conclude(py, done, observer)
+}
+
+fn simulate(
+    resolved: &Resolved,
+    options: &Options,
+    functions: &PolicyFunctions,
+    observer: &mut Progress<'_>,
+) -> Result<Finished, Failure> {
+    let scenario = &resolved.scenario;
+    if options.keep.messages && scenario.network.fidelity == Fidelity::Flow {
+        return Err(Failure::input(
+            Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
+                .hint("leave --messages away, or add --set network.fidelity=messages"),
+        ));
+    }
+    // What cannot be run must not leave a directory, or replace one: so this comes first.
+    let simulation = start_with(resolved, options.run, functions)?;
+    verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
+    let directory = &options.out;
+    let mut kept =
+        RunDirectory::create(directory, resolved, options.keep, options.existing).map_err(|error| not_kept(&error))?;
+    if options.regret {
+        kept = kept.with_regret(scenario);
+    }
+    observer.total(scenario);
+    let finished = course::finish(simulation, kept, scenario, (directory, options.every), observer)?;
+    measure(directory, scenario)?;
+    Ok(finished)
+}
+
+/// Keeps what the scenario asks for beside the usual figures.
+fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
+    if scenario.is_measured() {
+        keep_measures(directory)?;
+    }
+    Ok(())
+}
+
+/// What a run came to: an exception of a function comes before that the run was stopped for it.
+fn conclude(py: Python<'_>, done: Result<Vec<String>, Failure>, observer: Progress<'_>) -> PyResult<Vec<String>> {
+    match (done, observer.into_error()) {
+        (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),
+        (_, Some(error)) => Err(error),
+        (Err(failure), None) => Err(exception(py, &failure)),
+        (Ok(notes), None) => Ok(notes),
+    }
+}
+
+/// Ctrl-C becomes the exception that says where the run was saved. Every other exception stays what it is.
+pub(crate) fn interrupted(py: Python<'_>, failure: &Failure, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+        return error;
+    }
+    let raised = exception(py, failure);
+    raised.set_cause(py, Some(error));
+    raised
+}
+
+fn detail(trace: &str) -> PyResult<Detail> {
+    match trace {
+        "full" => Ok(Detail::Full),
+        "operations" => Ok(Detail::Operations),
+        "summary" => Ok(Detail::Summary),
+        other => {
+            let message = format!("trace is `full`, `operations` or `summary`, and not `{other}`");
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
+fn every(text: &str) -> PyResult<Every> {
+    text.parse().map_err(|wanted| PyValueError::new_err(format!("checkpoint_every is {wanted}, and not `{text}`")))
+}
+
+impl Progress<'_> {
+    fn total(&mut self, scenario: &Scenario) {
+        self.set_total((scenario.end() - Time::ZERO).units());
+    }
+}

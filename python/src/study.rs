@@ -1,0 +1,128 @@
+//! Many runs: comparisons, sweeps and their parts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mario_experiments::comparison::Comparison;
+use mario_experiments::metric::Metric;
+use mario_experiments::study::{Results, Shard};
+use mario_experiments::sweep;
+use mario_frontend::Failure;
+use mario_frontend::scenarios::Choices;
+use mario_frontend::studies::{
+    Study, check_compared, check_shard, comparison_json, join, keep_comparison, keep_sweep, read_shard, variants,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::exception;
+use crate::function::{PythonMetric, Raised, policies};
+use crate::progress::Progress;
+use crate::run::interrupted;
+use crate::scenario::{ScenarioText, Texts};
+
+/// What many runs came to: JSON, the table of runs, the table of results, a text for people, how many runs are missing, and notes.
+type Told = (String, String, String, String, u64, Vec<String>);
+
+/// Makes the runs that are missing of a comparison, or of a sweep where there are keys.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, keep_runs, jobs, shard, out, progress))]
+#[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
+pub(crate) fn study(
+    py: Python<'_>,
+    scenario: &ScenarioText,
+    contenders: Vec<String>,
+    keys: Option<Vec<String>>,
+    seeds: u64,
+    seed: Option<u64>,
+    overrides: Vec<String>,
+    attachments: Option<PathBuf>,
+    files: BTreeMap<String, String>,
+    functions: Option<&Bound<'_, PyDict>>,
+    metrics: Vec<(String, Py<PyAny>, String)>,
+    metric_timeout: f64,
+    keep_runs: Vec<u64>,
+    jobs: usize,
+    shard: Option<&str>,
+    out: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Told> {
+    let raised = Raised::default();
+    let study = Study {
+        policies: contenders,
+        seeds,
+        metrics: metrics.into_iter().map(|metric| read_metric(py, metric, &raised)).collect::<PyResult<_>>()?,
+        metric_timeout: Duration::try_from_secs_f64(metric_timeout)
+            .map_err(|error| PyValueError::new_err(format!("metric_timeout: {error}")))?,
+        kept_seeds: keep_runs,
+        functions: policies(functions, &raised)?,
+        jobs,
+        out,
+    };
+    let shard = shard.map(read_shard).transpose().map_err(PyValueError::new_err)?.unwrap_or(Shard::WHOLE);
+    let choices = Choices { overrides, seed, attachments, ..Choices::default() };
+    let mut observer = Progress::new(progress.as_ref(), 0.0, &raised);
+    let done = py.detach(|| {
+        let of_keys = match &keys {
+            Some(keys) => variants(keys)?,
+            None => {
+                check_compared(&study.policies)?;
+                vec![Vec::new()]
+            }
+        };
+        check_shard(shard, study.out.as_deref())?;
+        let document = scenario.chosen(&choices);
+        let results = study.carry_out(&document, of_keys, shard, || Texts(&files), &mut |done, total| {
+            observer.tell(done as f64, total as f64)
+        })?;
+        tell(&results, study.out.as_deref())
+    });
+    match (done, observer.into_error()) {
+        (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),
+        (_, Some(error)) => Err(error),
+        (Err(failure), None) => Err(exception(py, &failure)),
+        (Ok(told), None) => Ok(told),
+    }
+}
+
+/// Joins the runs in directories, and keeps them in `out` if that is given.
+#[pyfunction]
+#[pyo3(signature = (directories, out))]
+pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathBuf>) -> PyResult<Told> {
+    let joined = py.detach(|| {
+        let results = join(&directories, out.as_deref())?;
+        results.map(|results| tell(&results, out.as_deref())).transpose()
+    });
+    let told = joined.map_err(|failure| exception(py, &failure))?;
+    told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
+}
+
+/// A metric: its name, a function or a command, and what tells it from others of that name.
+fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Raised) -> PyResult<Metric> {
+    let (name, maker, identity) = metric;
+    if let Ok(command) = maker.extract::<String>(py) {
+        return Metric::read(&format!("{name}={command}")).map_err(|error| PyValueError::new_err(error.to_string()));
+    }
+    let function = PythonMetric { name: name.clone(), function: maker, identity, raised: raised.clone() };
+    Metric::function(&name, Arc::new(function)).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// What runs came to, which is kept beside them.
+fn tell(results: &Results, out: Option<&Path>) -> Result<Told, Failure> {
+    let (missing, notes) = (results.missing(), results.identity.notes.clone());
+    if results.identity.variants.iter().all(Vec::is_empty) {
+        let comparison = Comparison::of(results, &[]);
+        if let Some(directory) = out {
+            keep_comparison(directory, &comparison)?;
+        }
+        return Ok((comparison_json(&comparison), results.csv(), comparison.csv(), comparison.text(), missing, notes));
+    }
+    if let Some(directory) = out {
+        keep_sweep(directory, results)?;
+    }
+    let text = sweep::text(results, &sweep::usual_figures(results));
+    Ok((sweep::json(results).to_string(), results.csv(), sweep::csv(results), text, missing, notes))
+}

@@ -1,0 +1,219 @@
+//! Tables, handed over by the Arrow `PyCapsule` interface: pandas, polars, pyarrow and others read them without a copy.
+
+use std::fs;
+use std::path::PathBuf;
+
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Fields};
+use mario_diagnostics::Diagnostic;
+use mario_frontend::Failure;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use crate::errors::exception;
+
+/// A table in Arrow's columns. It is immutable.
+#[pyclass(frozen, module = "mario._mario")]
+pub(crate) struct Table {
+    fields: Fields,
+    columns: ArrayData,
+}
+
+/// One column on its way.
+enum Column {
+    Text { ends: Vec<i32>, bytes: Vec<u8> },
+    Integer { values: Vec<i64>, valid: Vec<bool> },
+    Number { values: Vec<f64>, valid: Vec<bool> },
+}
+
+#[pymethods]
+impl Table {
+    /// Reads a file of comma-separated values with a header. Columns named in `texts` are texts, those in `integers` integers,
+    /// and all others numbers. An empty cell of a number is null.
+    #[staticmethod]
+    fn read_csv(py: Python<'_>, path: PathBuf, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
+        py.detach(|| {
+            let content = fs::read_to_string(&path)
+                .map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+            table(&content, &texts, &integers).map_err(|(line, why)| {
+                let title = format!("`{}` is not a table of a run: {why} in line {line}", path.display());
+                Failure::input(Diagnostic::error(title).hint("make the run again"))
+            })
+        })
+        .map_err(|failure| exception(py, &failure))
+    }
+
+    /// The same of a text.
+    #[staticmethod]
+    fn parse_csv(text: &str, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
+        table(text, &texts, &integers).map_err(|(line, why)| PyValueError::new_err(format!("line {line}: {why}")))
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.fields.iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// How many rows there are.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn __len__(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<mario.Table with {} rows: {}>", self.columns.len(), self.column_names().join(", "))
+    }
+
+    /// The schema, by the Arrow `PyCapsule` interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.columns.data_type()).map_err(|error| wrong(&error))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Schema and columns, by the Arrow `PyCapsule` interface. The memory is shared, not copied.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        // The interface lets a producer ignore what it cannot cast to.
+        drop(requested_schema);
+        let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&self.columns), c"arrow_array")?;
+        PyTuple::new(py, [self.__arrow_c_schema__(py)?, array])
+    }
+}
+
+fn wrong(error: &ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Why a line is no row, and which.
+type Wrong = (usize, String);
+
+fn table(content: &str, texts: &[String], integers: &[String]) -> Result<Table, Wrong> {
+    let mut rest = content;
+    let names = row(&mut rest).ok_or_else(|| (1, "there is no header".to_owned()))?;
+    let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, texts, integers)).collect();
+    let mut line = 1;
+    while let Some(cells) = row(&mut rest) {
+        line += 1;
+        if cells.len() != columns.len() {
+            return Err((line, format!("{} cells where {} are expected", cells.len(), columns.len())));
+        }
+        for (column, cell) in columns.iter_mut().zip(&cells) {
+            column.push(cell).map_err(|why| (line, why))?;
+        }
+    }
+    build(&names, columns).map_err(|error| (line, error.to_string()))
+}
+
+fn build(names: &[String], columns: Vec<Column>) -> Result<Table, ArrowError> {
+    let rows = columns.first().map_or(0, Column::len);
+    let mut fields = Vec::new();
+    let mut children = Vec::new();
+    for (name, column) in names.iter().zip(columns) {
+        let child = column.build()?;
+        fields.push(Field::new(name, child.data_type().clone(), true));
+        children.push(child);
+    }
+    let fields = Fields::from(fields);
+    let columns = ArrayData::builder(DataType::Struct(fields.clone())).len(rows).child_data(children).build()?;
+    Ok(Table { fields, columns })
+}
+
+impl Column {
+    fn new(name: &String, texts: &[String], integers: &[String]) -> Column {
+        if texts.contains(name) {
+            Column::Text { ends: vec![0], bytes: Vec::new() }
+        } else if integers.contains(name) {
+            Column::Integer { values: Vec::new(), valid: Vec::new() }
+        } else {
+            Column::Number { values: Vec::new(), valid: Vec::new() }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Column::Text { ends, .. } => ends.len() - 1,
+            Column::Integer { values, .. } => values.len(),
+            Column::Number { values, .. } => values.len(),
+        }
+    }
+
+    fn push(&mut self, cell: &str) -> Result<(), String> {
+        let no_number = || format!("`{cell}` is no number");
+        match self {
+            Column::Text { ends, bytes } => {
+                bytes.extend_from_slice(cell.as_bytes());
+                ends.push(i32::try_from(bytes.len()).map_err(|_| "the texts are longer than 2 GiB".to_owned())?);
+            }
+            Column::Integer { values, valid } => {
+                values.push(if cell.is_empty() { 0 } else { cell.parse().map_err(|_| no_number())? });
+                valid.push(!cell.is_empty());
+            }
+            Column::Number { values, valid } => {
+                values.push(if cell.is_empty() { 0.0 } else { cell.parse().map_err(|_| no_number())? });
+                valid.push(!cell.is_empty());
+            }
+        }
+        Ok(())
+    }
+
+    fn build(self) -> Result<ArrayData, ArrowError> {
+        let nulls = |valid: Vec<bool>| (valid.contains(&false)).then(|| NullBuffer::new(BooleanBuffer::from(valid)));
+        let length = self.len();
+        match self {
+            Column::Text { ends, bytes } => {
+                let buffers = vec![Buffer::from_vec(ends), Buffer::from_vec(bytes)];
+                ArrayData::builder(DataType::Utf8).len(length).buffers(buffers).build()
+            }
+            Column::Integer { values, valid } => {
+                let data = ArrayData::builder(DataType::Int64).len(length).add_buffer(Buffer::from_vec(values));
+                data.nulls(nulls(valid)).build()
+            }
+            Column::Number { values, valid } => {
+                let data = ArrayData::builder(DataType::Float64).len(length).add_buffer(Buffer::from_vec(values));
+                data.nulls(nulls(valid)).build()
+            }
+        }
+    }
+}
+
+/// Takes the cells of the next row off the text. Cells in quotes may hold commas, line breaks and doubled quotes.
+fn row(rest: &mut &str) -> Option<Vec<String>> {
+    if rest.is_empty() {
+        return None;
+    }
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    let mut letters = rest.char_indices().peekable();
+    let mut end = rest.len();
+    while let Some((place, letter)) = letters.next() {
+        let cell = cells.len() - 1;
+        match letter {
+            '"' if is_quoted && letters.peek().is_some_and(|(_, next)| *next == '"') => {
+                letters.next();
+                cells[cell].push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            '\n' if !is_quoted => {
+                end = place + 1;
+                break;
+            }
+            letter => cells[cell].push(letter),
+        }
+    }
+    *rest = &rest[end..];
+    Some(cells)
+}

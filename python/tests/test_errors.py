@@ -1,0 +1,182 @@
+"""Bad input: an exception that says what and where, with the text of the command line, and nothing lost."""
+
+from __future__ import annotations
+
+import pickle
+
+import mario
+import pytest
+from conftest import SHORT
+
+
+def same_text(error: BaseException, printed: str) -> None:
+    assert str(error).strip() == printed.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["nowhere"], {}),
+        (["nowhere.toml"], {}),
+        (["paper", "--policy", "no-such-policy"], {"policy": "no-such-policy"}),
+        (["paper", "--policy", "missing.pl"], {"policy": "missing.pl"}),
+        (["paper", "--policy", "app9=latency-aware"], {"policy": {"app9": "latency-aware"}}),
+        (["paper", "--set", "topology.sise=4"], {"set": {"topology.sise": 4}}),
+        (["paper", "--set", "duration=-1"], {"set": {"duration": -1}}),
+        (["paper", "--set", "workload.period=often"], {"set": {"workload.period": "often"}}),
+    ],
+)
+def test_a_mistake_is_told_in_the_words_of_the_command_line(arguments, options, command, tmp_path):
+    printed = command("run", *arguments, "--out", "run", code=2, cwd=tmp_path)
+    with pytest.raises(mario.InputError) as caught:
+        mario.run(arguments[0], out=tmp_path / "run", **options)
+    same_text(caught.value, printed)
+    assert caught.value.diagnostics[0]["title"] in printed
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_mistake_in_a_file_has_its_place(command, tmp_path):
+    path = tmp_path / "wrong.pl"
+    path.write_text("operation(undeploy, I, self) :- true.\noperation(migrate, I, N :- requests(I, N, _, _).\n")
+    printed = command("run", "paper", "--policy", path, "--out", tmp_path / "run", code=2)
+    with pytest.raises(mario.InputError) as caught:
+        mario.run("paper", policy=path, out=tmp_path / "run")
+    same_text(caught.value, printed)
+    (problem,) = caught.value.diagnostics
+    assert (problem["file"], problem["line"], problem["column"]) == (str(path), 2, 25)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.diagnostics == caught.value.diagnostics
+
+
+def test_a_policy_that_raises_in_prolog_is_told_as_the_command_line_does(command, tmp_path):
+    text = "operation(migrate, I, N) :- requests(I, N, R, _), X is foo + R, X > 0.\n"
+    (tmp_path / "policy.pl").write_text(text)
+    facts = "serviceInstance(s1, video, n1).\nrequests(s1, n2, 3, 4).\n"
+    (tmp_path / "facts").write_text(facts)
+    printed = command("policy", "decide", "--policy", "policy.pl", "--facts", "facts", code=2, cwd=tmp_path)
+    with pytest.raises(mario.InputError) as caught:
+        mario.Policy(text).decide(facts)
+    assert str(caught.value) in printed
+
+
+@pytest.mark.parametrize(
+    ("call", "exception", "words"),
+    [
+        (lambda: mario.run(3), TypeError, "a scenario is a name, a path, a dict or a graph, and not int"),
+        (lambda: mario.run("paper", policy=3), TypeError, "and not int: 3"),
+        (lambda: mario.run("paper", set=[1]), TypeError, "`set` is a dict of keys and values, and not list"),
+        (lambda: mario.run("paper", set={"duration": object()}), TypeError, "a value is a number"),
+        (lambda: mario.run("paper", seed="x"), TypeError, "`seed` is a whole number, and not 'x'"),
+        (lambda: mario.run("paper", seed=-1), ValueError, "`seed` is a whole number from 0"),
+        (lambda: mario.run("paper", trace="much"), ValueError, "trace is `full`, `operations` or `summary`"),
+        (lambda: mario.run("paper", checkpoint_every="often"), ValueError, "checkpoint_every is a number of seconds"),
+        (lambda: mario.run("paper", progress=3), TypeError, "progress is True, False or a function"),
+        (lambda: mario.Scenario({"duration": None}), ValueError, "`duration` is None"),
+        (lambda: mario.Scenario({"duration": float("nan")}), ValueError, ""),
+        (lambda: mario.Scenario({3: 4}), TypeError, "a key of a scenario is a str"),
+        (lambda: mario.Scenario({"no_such_key": 1}).settings(), mario.InputError, "no_such_key"),
+        (lambda: mario.Policy(3), TypeError, "a policy is a text of Prolog, and not int"),
+        (lambda: mario.Policy("x :- y."), mario.InputError, "has no clause of operation/3"),
+        (lambda: mario.Policy.open("nowhere.pl"), mario.InputError, "cannot read `nowhere.pl`"),
+        (lambda: mario.Policy.open("latency-aware").decide(3), TypeError, "facts are a dict of tuples or a text"),
+        (lambda: mario.Policy.open("latency-aware").decide({"nodes": []}), ValueError, "there are no facts `nodes`"),
+        (
+            lambda: mario.Policy.open("latency-aware").decide({"node": [("n", 1, [], 2)]}),
+            ValueError,
+            "has 2 or 3 values",
+        ),
+        (lambda: mario.Policy.open("latency-aware").decide({"node": [(True, 1)]}), TypeError, "and not True"),
+        (lambda: mario.Policy.open("latency-aware").decide("node(a"), mario.InputError, "facts:1:"),
+        (lambda: mario.Policy.open("latency-aware").decide({}), mario.InputError, "cannot tell for which instance"),
+        (lambda: mario.compare("paper", ["latency-aware"]), mario.InputError, "nothing to be compared with"),
+        (lambda: mario.compare("paper", "latency-aware"), TypeError, "`policies` is a list"),
+        (lambda: mario.compare("paper", ["never-move"] * 2), mario.InputError, "is there twice"),
+        (
+            lambda: mario.compare("paper", ["never-move", "cells"], seeds=0),
+            ValueError,
+            "`seeds` is a whole number from 1",
+        ),
+        (lambda: mario.compare("paper", ["never-move", "cells"], metrics={"a.b": len}), ValueError, "name of a metric"),
+        (lambda: mario.sweep("paper", {"workload.period": 20}, ["cells"]), TypeError, "are a list, and not 20"),
+        (lambda: mario.sweep("paper", {"workload.period": [20]}, ["cells"], shard="9/8"), ValueError, "I/N"),
+        (
+            lambda: mario.sweep("paper", {"workload.period": [20]}, ["cells"], shard="1/8"),
+            mario.InputError,
+            "kept nowhere",
+        ),
+        (lambda: mario.sweep("paper", {"seed": [1]}, ["cells"]), mario.InputError, "seed"),
+        (lambda: mario.Run("nowhere"), mario.InputError, "`nowhere` holds no run"),
+        (lambda: mario.resume("nowhere"), mario.InputError, "cannot resume the run"),
+        (lambda: mario.merge([]), ValueError, "there is nothing to merge"),
+        (lambda: mario.merge(["nowhere"]), mario.InputError, "nowhere"),
+    ],
+)
+def test_wrong_types_and_values_are_exceptions_that_say_what(call, exception, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(exception) as caught:
+        call()
+    assert words in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize(
+    ("answer", "exception", "words"),
+    [
+        (lambda facts: 1 / 0, ZeroDivisionError, "division by zero"),
+        (lambda facts: "migrate", TypeError, "a proposal is a tuple (operation, target)"),
+        (lambda facts: 3, TypeError, "it returns None, a tuple (operation, target) or a list"),
+        (lambda facts: [3], TypeError, "a proposal is a tuple (operation, target), and not 3"),
+        (lambda facts: ("migrate", None), TypeError, "a target is a str or an int, and not None"),
+        (lambda facts: ("migrate", ""), TypeError, ""),
+        (lambda facts: facts["no_such_fact"], KeyError, "no_such_fact"),
+    ],
+)
+def test_a_policy_that_raises_ends_the_run_with_its_exception(answer, exception, words, tmp_path):
+    with pytest.raises(exception) as caught:
+        mario.run("paper", policy=mario.policy(answer, name="wrong"), out=tmp_path / "run")
+    assert words in str(caught.value)
+    notes = getattr(caught.value, "__notes__", ["in the policy `wrong`, asked about instance 1"])
+    assert notes == ["in the policy `wrong`, asked about instance 1"]
+    # What happened until then is there, and marked.
+    assert (tmp_path / "run" / "PARTIAL").exists() and not mario.Run(tmp_path / "run").is_complete
+
+
+def test_what_is_no_operation_is_counted_as_no_answer_and_not_dropped(tmp_path):
+    run = mario.run("paper", policy=mario.policy(lambda facts: ("teleport", "moon"), name="wild"), set=SHORT)
+    assert "a policy proposes undeploy, migrate" in run.trace.read_text()
+    assert run.summary["groups"][0]["operations"]["migrate"] == 0
+
+
+def test_metrics_that_raise_or_return_no_number_are_told_and_keep_what_was_made(tmp_path):
+    def sometimes(run: mario.Run) -> float:
+        if run.summary["seed"] == 3:
+            raise RuntimeError("the third is bad")
+        return 1.0
+
+    def study(metric):
+        return mario.compare(
+            "paper",
+            ["never-move", "latency-aware"],
+            seed=1,
+            seeds=4,
+            set=SHORT,
+            jobs=1,
+            metrics={"m": metric},
+            out=tmp_path / "study",
+        )
+
+    with pytest.raises(RuntimeError, match="the third is bad"):
+        study(sometimes)
+    kept = (tmp_path / "study" / "runs.jsonl").read_text().splitlines()
+    assert len(kept) >= 4, "the runs before the bad one are kept"
+    with pytest.raises(TypeError, match="where one number is expected"):
+        mario.compare("paper", ["never-move", "cells"], seeds=1, set=SHORT, metrics={"m": lambda run: "many"})
+
+
+def test_an_output_that_is_there_is_refused_and_left_alone(tmp_path):
+    mario.run("paper", set=SHORT, out=tmp_path / "run")
+    before = (tmp_path / "run" / "summary.json").read_bytes()
+    with pytest.raises(mario.InputError, match="is there already and not empty"):
+        mario.run("paper", policy="cells", set=SHORT, out=tmp_path / "run")
+    assert (tmp_path / "run" / "summary.json").read_bytes() == before
+    mario.run("paper", policy="cells", set=SHORT, out=tmp_path / "run", force=True)
+    assert (tmp_path / "run" / "summary.json").read_bytes() != before

@@ -1,0 +1,160 @@
+"""Interrupts, memory, threads and the interpreter's lock."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import mario
+import pytest
+
+#: A run of the paper's world that takes some seconds.
+LONG = {"duration": 40_000_000}
+
+
+def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
+    whole = mario.run("paper", set={"duration": 2_000_000}, trace="summary", out=tmp_path / "whole")
+    begun = []
+
+    def interrupt_once(done: float, total: float) -> None:
+        if not begun:
+            begun.append(done)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(mario.Interrupted) as caught:
+        mario.run("paper", set={"duration": 2_000_000}, trace="summary", out=tmp_path / "run", progress=interrupt_once)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert "the run was broken off at time" in str(caught.value) and "--resume" in str(caught.value)
+    assert not mario.Run(tmp_path / "run").is_complete
+    resumed = mario.resume(tmp_path / "run")
+    assert resumed.is_complete
+    for name in ("trace.jsonl", "operations.csv", "summary.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (whole.directory / name).read_bytes(), name
+
+
+def test_ctrl_c_ends_a_long_run_within_a_second(tmp_path):
+    script = textwrap.dedent(
+        f"""
+        import mario
+        print("begins", flush=True)
+        mario.run("paper", set={LONG!r}, trace="summary", out={str(tmp_path / "run")!r})
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begins\n"
+    time.sleep(1.0)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    # A generous bound: the machine may be busy with other things.
+    assert time.monotonic() - begun < 10
+    assert "mario.errors.Interrupted: error: the run was broken off" in told
+    assert process.returncode != 0
+    assert (tmp_path / "run" / "checkpoint").exists()
+
+
+def test_ctrl_c_keeps_the_runs_of_a_study(tmp_path):
+    def interrupt(done: float, total: float) -> None:
+        if done == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def study(progress):
+        return mario.compare(
+            "paper",
+            ["never-move", "latency-aware"],
+            seeds=5,
+            jobs=1,
+            set={"duration": 60_000},
+            out=tmp_path / "study",
+            progress=progress,
+        )
+
+    with pytest.raises(mario.Interrupted, match="the same command makes the runs that are missing"):
+        # Only calls that are due are told, so that the third run may be told with the fourth.
+        study(lambda done, total: interrupt(min(done, 3) if done >= 3 else done, total))
+    kept = len((tmp_path / "study" / "runs.jsonl").read_text().splitlines())
+    assert 3 <= kept < 10
+    assert study(None).missing == 0
+
+
+def test_other_threads_run_while_a_simulation_does():
+    counted = 0
+    is_over = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not is_over.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    mario.run("paper", set={"duration": 400_000}, trace="summary", progress=False)
+    is_over.set()
+    counter.join()
+    assert counted > 20
+
+
+def test_runs_in_several_threads_do_not_disturb_each_other():
+    summaries = [None] * 4
+
+    def make(place: int) -> None:
+        summaries[place] = mario.run("paper", policy=lambda facts: None, set={"duration": 4000}, seed=7).summary
+
+    threads = [threading.Thread(target=make, args=(place,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert summaries[0] is not None and all(summary == summaries[0] for summary in summaries)
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_memory_does_not_grow_with_the_number_of_calls():
+    policy = mario.Policy.open("latency-aware")
+    facts = {
+        "service": [("a", 1, 1, 1)],
+        "node": [("n", 1, ["m"])],
+        "serviceInstance": [(1, "a", "n")],
+        "requests": [(1, "m", 3, 9)],
+    }
+    seen = []
+
+    def watched(known: mario.Facts):
+        seen.append(len(known.requests))
+        seen.clear()
+        return [("migrate", "nowhere"), ("teleport", 1)]
+
+    def round_of_calls(number: int) -> None:
+        run = mario.run("paper", policy=watched, set={"duration": 2000}, messages=True)
+        for name in ("operations", "moves", "messages"):
+            run.table(name).__arrow_c_array__()
+        mario.compare("paper", ["cells", "never-move"], seeds=1, set={"duration": 1000}, metrics={"m": lambda run: 1.0})
+        for step in range(50):
+            # A name that no other call has.
+            policy.decide({**facts, "requests": [(1, f"m{number}-{step}", 3, 9)]})
+        with pytest.raises(mario.InputError):
+            mario.Policy("operation(migrate, I, N :- x.")
+        with pytest.raises(ZeroDivisionError):
+            mario.run("paper", policy=lambda known: 1 / 0)
+
+    for number in range(20):
+        round_of_calls(number)
+    gc.collect()
+    before = resident_bytes()
+    for number in range(60):
+        round_of_calls(1000 + number)
+    gc.collect()
+    grown = resident_bytes() - before
+    assert grown < 8 << 20, f"{grown / 2**20:.1f} MiB in 60 rounds"
