@@ -308,7 +308,7 @@ fn simulate(
     mut following: Following,
     is_closed: &AtomicBool,
 ) -> Result<(), Failure> {
-    // Whoever learns is no function of the facts: what was decided before is not used again.
+    // A learner is no function of the facts: what was decided before is not used again.
     let options = RunOptions { threads: 1, reuse: Reuse::Nothing };
     let mut simulation = start_with(resolved, options, functions)?;
     simulation.run_until_pause(resolved.scenario.end(), &mut following, || is_closed.load(Ordering::Relaxed));

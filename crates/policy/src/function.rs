@@ -97,11 +97,23 @@ pub(crate) fn decide(
                 proposals.truncate(1);
             }
             let solutions = proposals.iter().map(|proposal| solution(facts, instance, proposal)).collect();
-            Decision { solutions, ending: Ending::Complete, inferences: 0, looked_back }
+            Decision {
+                solutions,
+                ending: Ending::Complete,
+                inferences: 0,
+                looked_back,
+                read_age: policy.remembers().reads_age,
+            }
         }
         Err(message) => {
             let explanation = Explanation { message, term: format!("{DIRECTIVE}({name})"), hint: None };
-            Decision { solutions: Vec::new(), ending: Ending::Exception(explanation), inferences: 0, looked_back }
+            Decision {
+                solutions: Vec::new(),
+                ending: Ending::Exception(explanation),
+                inferences: 0,
+                looked_back,
+                read_age: policy.remembers().reads_age,
+            }
         }
     }
 }
