@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_happen_is_after_everything() {
+    fn never_is_after_every_time() {
         assert!(Time::NEVER > Time::at(f64::MAX) && !Time::NEVER.is_finite() && Time::ZERO.is_finite());
         assert!(Duration::INFINITE > Duration::of(f64::MAX) && !Duration::INFINITE.is_finite());
         assert_eq!(Time::ZERO + Duration::INFINITE, Time::NEVER);

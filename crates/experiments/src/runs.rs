@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn work_ends_when_nobody_wants_more() {
+    fn work_stops_when_no_more_is_wanted() {
         let items = [1; 1000];
         let mut seen = 0;
         in_parallel(

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_values_is_refused() {
+    fn a_malformed_list_of_values_is_rejected() {
         for (keys, expected) in [
             (&["period"][..], KeyError::NoValues("period".to_owned())),
             (&["period="], KeyError::Empty("period=".to_owned())),

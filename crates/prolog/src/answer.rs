@@ -1,7 +1,7 @@
 //! Answers as text, as a person at SWI-Prolog's prompt reads them.
 //!
-//! Variables with the same value are shown as equal, a variable that nobody named is `_` or, when it occurs twice, `_A`;
-//! a cyclic value is cut where it meets itself; goals that still wait follow the bindings.
+//! Variables with the same value are shown as equal, an unnamed variable is `_` or, when it occurs twice, `_A`; a
+//! cyclic value is cut where it meets itself; goals that still wait follow the bindings.
 
 mod names;
 pub(crate) mod shape;
@@ -39,7 +39,7 @@ pub enum Detail {
     Abbreviated,
 }
 
-/// One answer to a query, as text. `Display` gives it on one line, without the final full stop.
+/// One answer to a query, as text. `Display` writes it on one line, without the final full stop.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
     /// What the variables of the query are bound to; unbound ones are left out.

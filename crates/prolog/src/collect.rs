@@ -63,7 +63,7 @@ impl Collectors {
         words - self.words()
     }
 
-    /// Gives the pages back that collected values do not use any more.
+    /// Returns unused pages of collected values to the system.
     pub(crate) fn give_back(&mut self) {
         give_back(&mut self.block.cells);
         give_back(&mut self.roots);

@@ -42,7 +42,7 @@ pub(crate) struct Database {
     generation: Generation,
     /// Bytes held by clauses added in this query, and by indexes; counted against the heap budget.
     bytes: usize,
-    /// Clauses that were looked at or copied and that nobody was charged for yet.
+    /// Clauses that were visited or copied and are not charged yet.
     work: usize,
     /// Dead clauses are worth collecting.
     pub(crate) wants_sweep: bool,

@@ -1,4 +1,4 @@
-//! What a host gives to a program: relations read in place, and predicates written in Rust.
+//! What a host provides to a program: relations read in place, and predicates written in Rust.
 
 use crate::core::Core;
 use crate::store::{Store, View};
@@ -124,7 +124,7 @@ impl Relation for Table {
     }
 }
 
-/// The relations of one query, in the order in which the program was told of them.
+/// The relations of one query, in the order in which they were declared to the program.
 pub trait Relations {
     /// The relation at a position; `None` is an empty one.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;

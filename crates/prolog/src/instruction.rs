@@ -28,7 +28,7 @@ pub(crate) const RESUME: Label = 2;
 /// Where the goal of `catch/3` returns to.
 pub(crate) const CATCH_EXIT: Label = 3;
 
-/// The register for what nobody reads; never given out.
+/// The register for unread values; never allocated.
 pub(crate) const SCRATCH: u8 = 255;
 
 /// Tests of the type of one term.

@@ -73,7 +73,7 @@ pub struct Machine {
     barrier: usize,
     choices: Vec<Choice>,
     saved: Vec<Term>,
-    /// Where to go on when a nested compound is done.
+    /// Where to continue when a nested compound is done.
     parts: Vec<(usize, bool)>,
     /// The arguments of a goal that a host asked without text, or the variables of one that was asked as text.
     pub(crate) arguments: Vec<Term>,

@@ -25,7 +25,7 @@ pub enum Meaning {
     Language,
     /// A predicate of the host.
     Host,
-    /// Nobody defines it, its clauses are too deep to be walked, or they are rules with `=>`.
+    /// It is undefined, its clauses are too deep to be walked, or they are rules with `=>`.
     Unknown,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_are_those_that_run_whoever_made_them() {
+    fn clauses_are_those_that_run_whatever_defined_them() {
         let program = program(":- assertz(p(a)). :- assertz((p(X) :- q(X, Y, X, Y))). q(_, _, _, _). g --> [x], g.");
         let Meaning::Clauses(clauses) = program.meaning("p", 1) else { panic!("it has clauses") };
         let (neck, parts) = clauses[1].callable().expect("a clause");

@@ -84,7 +84,7 @@ impl Output {
         self.diverted.push(Level::default());
     }
 
-    /// Ends the innermost [`Output::divert`] and gives what it collected.
+    /// Ends the innermost [`Output::divert`] and returns what it collected.
     pub(crate) fn end_diversion(&mut self) -> String {
         self.diverted.pop().map(|level| level.text).unwrap_or_default()
     }

@@ -1,8 +1,7 @@
 //! Text into terms.
 //!
-//! [`Reader::next`] gives one clause after the other, or says what is wrong with it and goes on
-//! behind it: one mistake costs one clause. The syntax is that of ISO Prolog with the extensions of
-//! SWI-Prolog that do not contradict it.
+//! [`Reader::next`] returns one clause after the other, or an error, and continues after it: one mistake costs one
+//! clause. The syntax is that of ISO Prolog with the extensions of SWI-Prolog that do not contradict it.
 
 mod error;
 mod mistakes;

@@ -13,7 +13,7 @@ pub struct Table {
     columns: usize,
     rows: usize,
     words: Vec<Term>,
-    /// Values that are no atoms and no small integers; their words hold the position.
+    /// Values that are neither atoms nor small integers; their words hold the position.
     others: Vec<Other>,
     /// Items of lists.
     items: Vec<Value<'static>>,

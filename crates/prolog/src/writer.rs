@@ -49,7 +49,7 @@ pub(crate) struct WriteOptions {
     /// Quotes around names with characters beyond Latin-1.
     pub(crate) quote_non_ascii: bool,
     pub(crate) escapes: Escapes,
-    /// Deeper parts are written as `...`; 0 is no limit.
+    /// Deeper parts are written as `...`; 0 is unlimited.
     pub(crate) max_depth: usize,
     pub(crate) spacing: Spacing,
     /// A term of a higher priority is put in parentheses.

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_events_by_time_and_then_in_the_order_of_scheduling() {
+    fn events_come_by_time_and_then_in_the_order_of_scheduling() {
         let mut state = 88_172_645_463_325_252;
         let mut queue = EventQueue::default();
         let mut expected: Vec<(Time, u32)> = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_nothing_that_is_due_at_the_end() {
+    fn returns_no_event_at_the_end() {
         let mut queue = EventQueue::default();
         queue.schedule(Time::at(5.0), 'a');
         queue.schedule(Time::at(7.0), 'b');

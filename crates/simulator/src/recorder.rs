@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_listen_hears_of_traffic_as_rates_too() {
+    fn every_recorder_receives_traffic_as_rates() {
         let mut recorders = (Some(Listener::default()), (Listener::default(), None::<Listener>));
         let sent = Sent { served: 5, lost: 2, response: Duration::of(1.5) };
         recorders.sent(UserIndex(0), ApplicationIndex(0), &sent);

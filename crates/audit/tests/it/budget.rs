@@ -38,7 +38,7 @@ fn a_trace_whose_policies_use_too_much_is_not_decided_to_its_end() {
 }
 
 #[test]
-fn what_is_wrong_beside_decisions_is_found_all_the_same() {
+fn other_findings_do_not_need_the_budget() {
     let lie = with_text("policies", ENDLESS).replace("\"lost\":1", "\"lost\":2");
     let report = report(&lie, 100_000);
     assert_eq!(report.found.get("totals"), Some(&1), "{report}");

@@ -73,7 +73,7 @@ fn owners_are_asked_again() {
 }
 
 #[test]
-fn every_lie_about_owners_is_found_and_called_what_it_is() {
+fn every_lie_about_owners_is_detected_and_classified() {
     use FindingKind::{Decision, Instance, Memory, Owner, Place, Reason};
     let announced = r#"["owner",15,1,[["leave",1,2,"full"],["leave",2,2,"full"]]]
 "#;

@@ -28,14 +28,14 @@ fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
 const BEST: &str = "[1,1,1,0,1]";
 
 #[test]
-fn what_is_true_is_not_complained_about() {
+fn true_comparisons_have_no_findings() {
     assert_eq!(found(r#"["regret",400,"exact",1,[1,0,1,3000000,2],[1,1,1,0,1]]"#, BEST), []);
     let as_good = "[1,1,1,0,2]";
     assert_eq!(found(r#"["regret",400,"greedy",1,[1,1,1,0,2],[1,1,1,0,2]]"#, as_good), [], "as good as the best");
 }
 
 #[test]
-fn what_cannot_be_is_found() {
+fn contradictory_comparisons_are_found() {
     for (record, expected) in [
         (r#"["regret",400,"exact",2,[1,0,1,3000000,2],[1,1,1,0,1]]"#, "1 connected"),
         (r#"["regret",400,"exact",1,[1,0,1,3000000,3],[1,1,1,0,1]]"#, "2 instances"),

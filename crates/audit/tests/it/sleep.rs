@@ -77,7 +77,7 @@ fn sleepers_are_replayed() {
 }
 
 #[test]
-fn every_lie_about_sleepers_is_found_and_called_what_it_is() {
+fn every_lie_about_sleepers_is_detected_and_classified() {
     use FindingKind::{Decision, Free, Instance, Proposal, Reason, Sleep, Verdict};
     let refused = r#"["woken",18,2,"inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]
 "#;

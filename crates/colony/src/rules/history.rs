@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn many_evaluations_at_once_leave_what_one_after_another_leave() {
+    fn adding_several_evaluations_equals_adding_them_one_by_one() {
         let remembers = Remembers { requests: 3, operations: 4, ..Remembers::default() };
         for times in 0..9 {
             let mut one_by_one: History<i32, i32> = History::default();

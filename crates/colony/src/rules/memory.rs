@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_of_k_cycles_holds_what_the_last_k_evaluations_asked_in_vain() {
+    fn a_memory_of_k_cycles_holds_the_inhibitions_of_the_last_k_evaluations() {
         for cycles in 0..4 {
             let mut memory = Vec::new();
             for evaluation in 1..8 {

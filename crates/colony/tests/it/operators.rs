@@ -90,7 +90,7 @@ fn an_instance_that_was_ended_in_custody_is_not_adopted() {
 }
 
 #[test]
-fn nobody_waits_for_a_source_that_is_lost() {
+fn no_target_waits_for_a_lost_source() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });

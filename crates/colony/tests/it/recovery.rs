@@ -136,7 +136,7 @@ fn each_boot_is_journalled_and_names_other_instances() {
 }
 
 #[test]
-fn what_is_open_is_sent_again_as_soon_as_a_neighbour_is_back() {
+fn open_messages_are_resent_as_soon_as_a_neighbour_is_back() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });

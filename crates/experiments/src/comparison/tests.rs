@@ -105,7 +105,7 @@ fn runs_that_are_all_the_same_run_prove_nothing() {
 }
 
 #[test]
-fn too_few_seeds_for_so_many_tests_are_told() {
+fn too_few_seeds_for_the_number_of_tests_are_reported() {
     let comparison = Comparison::of(&results(8, true), &[]);
     assert!(!test(&comparison, "LS.response").is_real());
     assert!(comparison.text().contains("With 8 seeds no difference can be told from chance"), "{}", comparison.text());

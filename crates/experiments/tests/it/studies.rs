@@ -66,7 +66,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn a_second_call_makes_only_what_is_missing() {
+fn a_second_call_makes_only_the_missing_runs() {
     let document = document(&[]);
     let directory = fresh_directory("resumed");
     assert_eq!(made(&plan(&document, &POLICIES[..1], &[], 2), Some(&directory)).expect("runs").1, 2);
@@ -85,7 +85,7 @@ fn a_second_call_makes_only_what_is_missing() {
 }
 
 #[test]
-fn what_is_broken_off_is_kept() {
+fn interrupted_work_is_kept() {
     let document = document(&[]);
     let directory = fresh_directory("broken-off");
     let plan = plan(&document, &POLICIES, &[], 20);
@@ -126,7 +126,7 @@ fn a_directory_of_something_else_is_refused() {
 }
 
 #[test]
-fn a_directory_that_somebody_else_keeps_runs_in_is_left_alone() {
+fn a_directory_locked_by_another_process_is_left_alone() {
     let document = document(&[]);
     let directory = fresh_directory("busy");
     let other = OwnDirectory::open(&directory).expect("nobody has it");
@@ -139,7 +139,7 @@ fn a_directory_that_somebody_else_keeps_runs_in_is_left_alone() {
 }
 
 #[test]
-fn parts_join_into_what_one_machine_makes() {
+fn merged_parts_equal_the_result_of_one_machine() {
     let document = document(&[]);
     let keys = ["workload.period=20,40", "agents.period=100,200"];
     let whole_directory = fresh_directory("whole");

@@ -27,7 +27,7 @@ fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
 }
 
 #[test]
-fn all_shipped_policies_are_blind_to_names_where_nobody_tells_facts_about_nodes() {
+fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     let engine = Engine::new();
     let policies = all_shipped(&engine);
     assert_eq!(policies.len(), 13, "{policies:?}");
@@ -193,7 +193,7 @@ fn facts_about_nodes_and_instances_are_names_too() {
 }
 
 #[test]
-fn what_treats_all_names_alike_is_blind() {
+fn policies_that_treat_all_names_alike_are_invariant() {
     let engine = Engine::new();
     for body in [
         "requests(I, N, _, _), N \\== self",

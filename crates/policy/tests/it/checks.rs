@@ -226,7 +226,7 @@ fn tells_the_story_of_a_smallest_world() {
 }
 
 #[test]
-fn tells_when_nobody_is_left_for_the_clients() {
+fn reports_when_no_instance_is_left_for_the_clients() {
     let little_to_do = "operation(undeploy, I, self) :- aggregate_all(sum(R), requests(I, _, R, _), T), T < 4.\n";
     let found = findings(little_to_do);
     assert_eq!(found.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::LostService]);
@@ -291,7 +291,7 @@ fn acceptance_policies_have_a_vocabulary_of_their_own() {
 }
 
 #[test]
-fn finds_the_goal_that_calls_what_nobody_defines() {
+fn finds_the_call_of_an_undefined_predicate() {
     let text = "operation(undeploy, I, self) :- idel(I), \\+ gone(I, 1).\n";
     let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
     let find = |indicator| find_unknown_call(&Engine::new(), "policy.pl", text, &resolvers, indicator);

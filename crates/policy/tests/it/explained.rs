@@ -417,7 +417,7 @@ fn does_not_call_missed_what_is_proposed_with_a_wrong_target() {
 }
 
 #[test]
-fn changes_extra_facts_of_those_who_are_near_and_of_nobody_else() {
+fn changes_only_extra_facts_about_nearby_subjects() {
     let engine = Engine::new();
     let mut text = "service(video, 4, 10, 25).\nnode(n42, 10, [n41]).\nserviceInstance(s1, video, n42).\n\
                     requests(s1, n41, 5, 15).\nfact(far, price, 1).\nfact(n41, price, 4).\nfact(n42, price, 3).\n"

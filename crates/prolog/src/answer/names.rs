@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Words that a variable and its name take, in tables that may be half empty.
 const VARIABLE_WORDS: usize = 24;
 
-/// Collects the variables of an answer and gives each a name.
+/// Collects the variables of an answer and names each.
 pub(crate) struct Names<'q> {
     /// Names of the query: no others may look like them.
     taken: FxHashSet<&'q str>,

@@ -110,7 +110,7 @@ fn plus(core: &mut Core, a: Term, b: Term, sum: Term) -> Solved {
     core.unify(unknown, value)
 }
 
-/// The upper end of `between/3`; `None` is no end.
+/// The upper end of `between/3`; `None` is unbounded.
 fn upper_bound(core: &Core, term: Term) -> Solved<Option<Number>> {
     match core.store.view(term) {
         View::Atom(atoms::INF | atoms::INFINITE) => Ok(None),

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn trying_wakes_nobody() {
+    fn trial_unification_wakes_no_goal() {
         let mut fixture = Fixture::new();
         let (variable, goals) = (fixture.term("X"), fixture.term("[g]"));
         fixture.core.store.set_suspended(variable, goals);

@@ -115,7 +115,7 @@ fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> S
     core.check_budget()
 }
 
-/// The sorted list of the elements of `list`, which must be a proper one. `key` gives what each is sorted by.
+/// The sorted list of the elements of `list`, which must be a proper one. `key` returns the sort key of each.
 fn sorted(
     core: &mut Core,
     list: Term,

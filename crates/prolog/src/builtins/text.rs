@@ -65,7 +65,7 @@ pub(crate) enum Misfit {
     Unbound,
     /// A list with this element, which is not of this type.
     Element(&'static str, Term),
-    /// A list with an integer that is no character code.
+    /// A list with an integer that is not a character code.
     Code,
     /// Something else altogether.
     Other,

@@ -68,7 +68,7 @@ fn numbervars_from(core: &mut Core, term: Term, start: Term, end: Term) -> Solve
     core.unify(end, last)
 }
 
-/// Binds each variable to `'$VAR'(N)`, N counting from `first`; gives the next N.
+/// Binds each variable to `'$VAR'(N)`, N counting from `first`; returns the next N.
 fn number_variables(core: &mut Core, term: Term, first: i64) -> Solved<i64> {
     let mut variables = Vec::new();
     core.store.term_variables(term, &mut variables)?;

@@ -41,8 +41,8 @@ impl Machine {
         }
     }
 
-    /// Unwinds to the innermost `catch/3` in force whose catcher unifies with the ball, and loads its
-    /// recovery goal into `X0`. `Err` gives the ball back when there is none, or the budget is spent.
+    /// Unwinds to the innermost `catch/3` in force whose catcher unifies with the ball, and loads its recovery goal
+    /// into `X0`. Returns the ball as `Err` when there is none, or the budget is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();

@@ -1,4 +1,4 @@
-//! Where the machine goes when it cannot simply go on: failure, exceptions, interruptions.
+//! Where the machine goes when it cannot simply continue: failure, exceptions, interruptions.
 
 use super::calls::Flow;
 use super::choices::{Choice, ChoiceKind};

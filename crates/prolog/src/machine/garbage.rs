@@ -112,7 +112,7 @@ fn insert(bits: &mut [u64], index: usize) -> bool {
     is_new
 }
 
-/// A point at which the machine may go on.
+/// A point at which the machine may continue.
 #[derive(Clone, Copy)]
 struct Point {
     environment: usize,

@@ -65,7 +65,7 @@ impl Machine {
         self.longest = Longest::default();
     }
 
-    /// Gives large vectors back between two queries.
+    /// Frees large vectors between two queries.
     pub(super) fn give_back_large(&mut self) {
         if self.longest.sum() > KEPT_WORDS {
             self.give_back(0);

@@ -439,7 +439,7 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_mistake_is_one_error_and_reading_goes_on() {
+fn one_mistake_is_one_error_and_reading_continues() {
     let text = "\
 good(a).
 migrate(I, N :- latency(I, N, L).

@@ -245,7 +245,7 @@ impl Store {
 
     fn slide(&mut self, marks: &Marks) {
         let mut to = 0;
-        // The words of a box are no terms.
+        // The words of a box are not terms.
         let mut raw_end = 0;
         for (group, &word) in marks.bits.iter().enumerate() {
             let mut left = word;

@@ -84,15 +84,15 @@ impl Store {
         std::mem::take(&mut self.tallest).max(self.cells.len())
     }
 
-    /// Gives the pages back that cells and trail do not use any more.
+    /// Returns unused pages of cells and trail to the system.
     pub(crate) fn give_back(&mut self) {
         give_back(&mut self.cells);
         give_back(&mut self.trail);
     }
 
-    /// Prepares a vector that is nearly full for more, once it takes a good part of the heap budget: it gets the address range that the
-    /// budget allows, and never has to be copied again. Copies of large vectors, not their contents, are what would exceed the
-    /// budget; pages that nobody touches cost nothing.
+    /// Prepares a vector that is nearly full for more, once it takes a good part of the heap budget: it gets the
+    /// address range that the budget allows, and never has to be copied again. Copies of large vectors, not their
+    /// contents, are what would exceed the budget; untouched pages cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
         grow_within(vector, self.meter.cell_limit, SPARE);
     }

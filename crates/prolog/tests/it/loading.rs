@@ -139,14 +139,14 @@ fn directives_share_one_output() {
 }
 
 #[test]
-fn directives_between_clauses_link_only_so_many() {
+fn directives_between_clauses_link_a_bounded_number() {
     let shown = errors(&lines(3_000, |number| format!("f({number}). :- true.")));
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(shown[0].contains("too many directives stand between clauses"), "{shown:?}");
 }
 
 #[test]
-fn directives_that_change_nothing_link_nothing_anew() {
+fn directives_that_change_nothing_relink_nothing() {
     let text = lines(20_000, |number| format!("f({number}).")) + &lines(2_000, |_| ":- f(7).".to_owned());
     let loaded = load(&text).map_err(|error| error.to_string()).expect("it is a program");
     assert!(loaded.warnings.is_empty());

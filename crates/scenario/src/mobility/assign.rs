@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_kinds_get_as_many_users_who_move_as_often() {
+    fn balanced_kinds_get_equal_users_and_handovers() {
         let handovers: Vec<u32> = (0..50).map(|user| user * 7 % 11 % 5).collect();
         let [one, other] = sums(&handovers, Assignment::Balanced);
         assert_eq!((one.0, other.0), (25, 25));

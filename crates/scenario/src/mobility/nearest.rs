@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_looking_at_all_places_finds() {
+    fn finds_the_same_as_brute_force() {
         let mut random = Pcg64::seed_from_u64(1);
         for count in [1, 2, 8, 9, 64, 1_000] {
             let mut position = |latitude: f64, longitude: f64| Position {

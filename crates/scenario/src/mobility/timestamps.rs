@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn an_invalid_timestamp_is_rejected() {
         for text in [
             "",
             "soon",

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_alone_is_a_tree_and_a_level_of_nobody_is_not() {
+    fn a_cloud_alone_is_a_tree_and_an_empty_level_is_not() {
         assert_eq!(tree(&shape(&[])).expect("a tree").node_count(), 1);
         assert!(matches!(tree(&shape(&[2, 0])), Err(ShapeError::Value { .. })));
         assert_eq!(tree(&shape(&[u32::MAX, u32::MAX, u32::MAX])).expect_err("too large"), ShapeError::TooLarge);

@@ -51,7 +51,7 @@ fn rome_has_the_published_statistics_for_seed_1_and_on_average() {
 }
 
 #[test]
-fn both_kinds_of_applications_get_users_who_move_as_often() {
+fn both_kinds_of_applications_get_equal_handovers() {
     let tree = tree();
     let kinds = [[0, 1, 2], [3, 4, 5]].map(|kind| kind.map(ApplicationIndex).to_vec());
     for seed in 1..=SEEDS {

@@ -77,7 +77,7 @@ mod tests {
     use crate::flow::account::Accounts;
 
     #[test]
-    fn who_is_in_a_crowd_comes_to_what_it_would_alone() {
+    fn a_member_of_a_crowd_has_the_same_account_as_alone() {
         let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
         let (mut together, mut alone) = (Accounts::new(2, false), Accounts::new(2, false));
         let mut crowd = Crowd::default();

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_what_sending_one_by_one_would_give() {
+    fn counts_the_same_as_enumerating_requests() {
         for (first, period) in [(40.0, 40.0), (7.25, 40.0), (0.0, 30.0), (95.0, 12.5)] {
             let schedule = Schedule::Exact { first: Time::at(first), period: Duration::of(period) };
             let times: Vec<f64> = (0..200).map(|number| first + f64::from(number) * period).collect();

@@ -44,7 +44,7 @@ fn a_user_is_satisfied_in_time_and_without_overload_only() {
 }
 
 #[test]
-fn nobody_is_served_from_where_nothing_can_be_reached() {
+fn no_user_is_served_without_a_reachable_instance() {
     let mut cut_off = group(1, 5.0, &[1, 0]);
     cut_off.reach = Arc::from([Reach { distance: f64::INFINITY, latency: f64::INFINITY }; 2]);
     let demand = demand(10.0, 2.0, vec![cut_off]);
@@ -121,7 +121,7 @@ fn best_of_all(problem: &Problem) -> Value {
 }
 
 #[test]
-fn the_exact_search_finds_what_a_look_at_everything_finds() {
+fn the_exact_search_equals_brute_force() {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     for _ in 0..120 {
         let problem = random_problem(&mut random, 4, 2);

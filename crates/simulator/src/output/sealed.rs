@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_longer_than_a_chunk_comes_back() {
+    fn content_longer_than_a_chunk_round_trips() {
         let path = std::env::temp_dir().join(format!("mario-sealed-{}", std::process::id()));
         for count in [0, 1, CHUNK_BYTES as u32 / 4, CHUNK_BYTES as u32] {
             let numbers: Vec<f64> = (0..count).map(|number| f64::from(number).sqrt()).collect();

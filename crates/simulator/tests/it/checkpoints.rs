@@ -163,7 +163,7 @@ fn check(number: u64) -> (u32, bool) {
 }
 
 #[test]
-fn a_run_that_is_broken_off_and_gone_on_with_leaves_the_same_bytes() {
+fn an_interrupted_and_resumed_run_leaves_the_same_bytes() {
     /// Most of the time a thread waits for the disk.
     const THREADS: u64 = 8;
     let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
@@ -232,7 +232,7 @@ fn a_scenario_of_another_run_is_not_taken_for_that_of_this_one() {
 }
 
 #[test]
-fn what_was_written_by_another_program_is_said_to_be() {
+fn files_of_another_program_are_reported_as_such() {
     let path = saved_run("foreign");
     let file = path.join("checkpoint");
     let mut content = fs::read(&file).expect("it is there");
@@ -314,7 +314,7 @@ fn of_runs_that_begin_at_once_in_one_directory_one_is_kept() {
 }
 
 #[test]
-fn only_what_was_saved_and_is_not_complete_and_is_nobody_elses_can_be_gone_on_with() {
+fn resume_refuses_complete_foreign_and_unsaved_runs() {
     let path = saved_run("refused");
     assert!(matches!(Checkpoint::open(&path.join("nowhere")), Err(ResumeError::NoRun(_))));
     {

@@ -129,7 +129,7 @@ fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
 }
 
 #[test]
-fn an_application_that_went_while_nobody_wanted_it_comes_back_with_its_users() {
+fn an_application_that_was_removed_without_users_comes_back_with_them() {
     let undeploys = ":- dynamic requests/4.\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n";
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, undeploys).with_user(0, &[None, Some(0)]);
     world.redeploy_delay = Some(Duration::of(50.0));
@@ -256,7 +256,7 @@ fn without_any_access_point_requests_are_lost_until_one_comes() {
 }
 
 #[test]
-fn who_comes_back_begins_anew() {
+fn a_user_who_comes_back_restarts_the_schedule() {
     // A request every 1,500 units, the first 700 after the arrival. The user is away from 1,000 to 2,000.
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, STILL).with_user(0, &[Some(0), None, Some(0)]);
     world.users[0].workload = Workload::Periodic { period: Duration::of(1_500.0), phase: Duration::of(700.0) };

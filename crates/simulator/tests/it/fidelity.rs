@@ -172,7 +172,7 @@ fn the_page_says_how_far_rates_are_from_messages() {
 }
 
 #[test]
-fn who_listens_changes_nothing_that_was_counted() {
+fn recorders_do_not_change_the_counts() {
     for settings in [&["workload.kind=poisson", "mobility.mean_stay=4"][..], &["workload.phase=spread"]] {
         let scenario = scenario("flow", "workload-and-latency-aware", settings);
         let told = |detail: Option<Detail>| {

@@ -161,7 +161,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
 }
 
 #[test]
-fn a_forged_checkpoint_is_refused_or_goes_on() {
+fn a_forged_checkpoint_is_rejected_or_resumes() {
     let asked = std::env::var("MARIO_FORGERIES").ok().and_then(|count| count.parse().ok());
     let forgeries = asked.unwrap_or(FORGERIES);
     let mut all = Tried::default();

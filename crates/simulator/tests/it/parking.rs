@@ -90,7 +90,7 @@ fn rest_changes_no_count_of_any_random_world() {
 }
 
 #[test]
-fn nobody_rests_where_something_could_happen_unseen() {
+fn no_agent_is_parked_where_something_could_happen_unseen() {
     for number in 0..60 {
         let scenario = world(number);
         let may_park = scenario.network.fidelity == Fidelity::Flow

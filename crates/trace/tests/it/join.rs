@@ -98,7 +98,7 @@ fn a_node_without_parts_is_named_and_a_line_that_was_cut_off_is_none() {
 }
 
 #[test]
-fn what_is_no_part_is_refused_with_its_line() {
+fn a_malformed_part_is_rejected_with_its_line() {
     let good = skewed();
     let mut bad = Files::new(&[
         ("empty", String::new()),

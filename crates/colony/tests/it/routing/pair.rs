@@ -120,7 +120,7 @@ fn tables_are_bounded_and_what_does_not_fit_is_counted() {
 }
 
 #[test]
-fn what_is_overtaken_is_ignored_and_what_is_missing_is_asked_for() {
+fn outdated_updates_are_ignored_and_missing_ones_requested() {
     let mut one = One::new(|_| {});
     one.up(1);
     one.hear(1, 1, label(1, 5));

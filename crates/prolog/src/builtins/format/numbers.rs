@@ -51,7 +51,7 @@ fn with_zeros(mut text: String, precision: usize) -> String {
     text
 }
 
-/// How C prints what is no finite number.
+/// How C prints infinite numbers and NaN.
 fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("nan")

@@ -164,7 +164,7 @@ mod judging {
     }
 
     #[test]
-    fn output_counts_even_if_nobody_expects_it() {
+    fn unexpected_output_counts() {
         let written = ("p.", Outcome { output: "x".to_owned(), ..outcome(&[], &[], End::Exhausted) });
         assert_eq!(verdict("?- p.\n=> false", std::slice::from_ref(&written)), Err("other output"));
         assert_eq!(verdict("?- p.\n=> output \"x\"\n=> false", &[written]), Ok(()));

@@ -69,7 +69,7 @@ fn drawn_city(random: &mut Pcg64) -> Commuting {
 }
 
 #[test]
-fn who_is_asked_only_when_due_moves_as_who_is_followed_step_by_step() {
+fn users_queried_when_due_move_as_those_followed_step_by_step() {
     let mut random = Pcg64::seed_from_u64(1);
     for seed in 0..40 {
         let commuting = drawn_city(&mut random);
@@ -92,7 +92,7 @@ fn who_is_asked_only_when_due_moves_as_who_is_followed_step_by_step() {
 }
 
 #[test]
-fn nobody_leaves_the_area() {
+fn no_user_leaves_the_area() {
     let mut random = Pcg64::seed_from_u64(2);
     for seed in 0..20 {
         let commuting = drawn_city(&mut random);
@@ -188,7 +188,7 @@ fn handovers_come_in_waves_of_the_height_that_is_asked_for() {
 }
 
 #[test]
-fn the_first_users_do_the_same_whoever_else_is_there() {
+fn the_first_users_do_not_depend_on_later_ones() {
     let few = commuters(&Commuting { users: 10, ..city() }, 9);
     let many = commuters(&city(), 9);
     for user in (0..10).map(UserIndex) {

@@ -22,7 +22,7 @@ fn a_seed_gives_the_same_trace_and_another_seed_another() {
 }
 
 #[test]
-fn what_a_user_does_does_not_depend_on_how_many_there_are() {
+fn a_user_does_not_depend_on_the_number_of_users() {
     let rome = Wandering { arrivals: Arrivals::AtOnce, ..Wandering::rome() };
     let fewer = Wandering { users: 10, ..rome.clone() };
     let (all, some) = (wander(&rome, 5).expect("a trace"), wander(&fewer, 5).expect("a trace"));
@@ -33,7 +33,7 @@ fn what_a_user_does_does_not_depend_on_how_many_there_are() {
 }
 
 #[test]
-fn attaching_on_the_way_gives_what_attaching_afterwards_gives() {
+fn attaching_on_the_fly_equals_attaching_afterwards() {
     let mut rome = Wandering { stay_steps_mean: Some(9.0), ..Wandering::rome() };
     let tree = tree(rome.area);
     for arrivals in [Arrivals::AtOnce, Arrivals::Gradual { first: 3, per_step: 2 }, Arrivals::Random { first: 10 }] {
@@ -47,7 +47,7 @@ fn attaching_on_the_way_gives_what_attaching_afterwards_gives() {
 }
 
 #[test]
-fn a_town_of_districts_is_as_busy_as_many_towns_and_nobody_leaves_the_own_one() {
+fn a_town_of_districts_is_as_busy_as_many_towns_and_no_user_leaves_the_own_one() {
     let rome = Wandering { arrivals: Arrivals::AtOnce, users: 400, ..Wandering::rome() };
     let centre = rome.area.at(0.5, 0.5);
     let area = Area::around(centre, 16_000.0, 16_000.0).expect("on the map");

@@ -54,7 +54,7 @@ fn graphml_at_fault_is_pointed_at() {
 }
 
 #[test]
-fn what_is_no_graph_at_all_is_said_to_be_none() {
+fn a_text_that_is_not_a_graph_is_rejected() {
     check(GraphMl, "<svg/>", "<svg/>", "expected `<graphml>`");
     check(GraphMl, "<graphml></graphml>", "<graphml></graphml>", "needs a `<graph>`");
     check(GraphMl, "<graphml><graph><node id='a'/>", "<graph>", "ends before `<graph>` is closed");

@@ -73,7 +73,7 @@ fn found(facts: &[RequestFact], ways: &[Way]) -> Vec<f64> {
 }
 
 #[test]
-fn whoever_comes_and_goes_is_counted_as_request_by_request() {
+fn users_who_join_and_leave_are_counted_as_request_by_request() {
     let way = |node, latency| Way { neighbour: Neighbour::Node(NodeIndex(node)), latency: Duration::of(latency) };
     // Some requests take longer than a period.
     let ways = [Way { neighbour: Neighbour::Own, latency: Duration::ZERO }, way(1, 3.0), way(1, 45.0), way(2, 260.0)];
@@ -112,7 +112,7 @@ fn whoever_comes_and_goes_is_counted_as_request_by_request() {
 }
 
 #[test]
-fn as_many_who_go_as_have_come_are_no_change() {
+fn equal_numbers_of_joins_and_leaves_cancel_out() {
     let way = Way { neighbour: Neighbour::Own, latency: Duration::ZERO };
     let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
     let mut changes = Changes::default();

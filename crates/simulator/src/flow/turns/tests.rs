@@ -17,7 +17,7 @@ fn one_by_one(turns: &Turns, place: u32, span: Span) -> f64 {
 }
 
 #[test]
-fn a_cycle_counts_what_counting_request_by_request_gives() {
+fn a_cycle_counts_the_same_as_counting_request_by_request() {
     let mut table = TurnsTable::default();
     for (firsts, period) in [
         (vec![40.0], 40.0),
@@ -96,7 +96,7 @@ impl Pair {
 }
 
 #[test]
-fn cells_that_share_turns_send_what_each_would_by_itself() {
+fn cells_that_share_a_round_robin_send_the_same_as_separate_ones() {
     for seed in 0..200 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut shared = Pair::default();

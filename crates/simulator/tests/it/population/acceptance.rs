@@ -95,7 +95,7 @@ fn a_rejected_request_promises_nothing() {
 }
 
 #[test]
-fn a_policy_that_gives_no_answer_inhibits() {
+fn a_policy_that_does_not_answer_inhibits() {
     for text in ["accept(_) :- throw(broken).\n", "accept(_) :- accept(_), fail.\n", "accept(_) :- halt.\n"] {
         let mut world = Plan::line(&[1, 1]).accepting(1, text).found();
         let agent = world.deploy(&[0])[0];

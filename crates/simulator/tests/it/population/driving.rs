@@ -29,7 +29,7 @@ fn crowd() -> (World, Vec<AgentIndex>) {
 }
 
 #[test]
-fn a_round_at_once_gives_what_agents_one_by_one_give() {
+fn a_parallel_round_equals_a_sequential_one() {
     let (mut one_by_one, agents) = crowd();
     for agent in &agents {
         one_by_one.evaluate(*agent);

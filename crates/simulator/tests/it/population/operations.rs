@@ -234,7 +234,7 @@ fn an_agent_that_proposes_nothing_does_nothing() {
 }
 
 #[test]
-fn an_inhibited_request_changes_nothing_but_the_memory_of_who_asked() {
+fn an_inhibited_request_changes_only_the_memory_of_its_agent() {
     let mut world = Plan::line(&[1, 2, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 1, 1, 2]);
     let state = |world: &crate::population::world::World| {

@@ -56,7 +56,7 @@ fn an_agent_that_is_refused_rests_until_there_is_room() {
 }
 
 #[test]
-fn nobody_rests_whose_next_cycle_may_be_another() {
+fn no_agent_is_parked_whose_next_cycle_may_differ() {
     let habit_of = |plan: Plan, operation, target: u32| {
         let mut world = plan.found();
         let agent = world.deploy(&[0])[0];
@@ -94,7 +94,7 @@ fn a_round_of_sights_is_known_by_its_numbers_and_whole_rates_alone_are_summed_up
 }
 
 #[test]
-fn a_cycle_counts_those_who_rest_once() {
+fn a_cycle_counts_parked_agents_once() {
     let mut world = Plan::line(&[9]).found();
     let parked = [ParkedCounts { idle: 2, inhibited: 3, requests: 7.0 }];
     world.population.propose_parked(&parked);

@@ -210,7 +210,7 @@ fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize
 }
 
 #[test]
-fn what_is_found_is_what_the_policy_would_have_said() {
+fn cached_decisions_equal_those_of_the_policy() {
     let mut dice = Dice(5);
     for name in SHIPPED.iter().copied().chain(["farthest"]) {
         let settings = Settings { memory: 3, ..Settings::default() };
@@ -248,7 +248,7 @@ fn nothing_is_found_for_policies_that_look_at_names_or_at_facts_that_have_some()
 }
 
 #[test]
-fn what_did_not_end_well_is_asked_every_time() {
+fn failed_decisions_are_not_cached() {
     let raising = "operation(migrate, I, N) :- requests(I, N, _, _), X is foo + 1, X > 0.";
     let long = "operation(migrate, I, N) :- between(1, 2000, X), X >= 2000, requests(I, N, _, _).";
     let budget = Budget { inferences: 50_000, ..Settings::default().budget };
