@@ -1,7 +1,8 @@
 //! Whether one policy is better than another, and how sure that is.
 //!
-//! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and tested;
-//! the probabilities of all tests together are corrected by Holm's method. [`crate::statistics`] says why these tests.
+//! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and
+//! tested; the p-values of all tests together are corrected by Holm's method. [`crate::statistics`] says why these
+//! tests.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use crate::study::Results;
 pub use text::DRAWN_FROM_THE_SEED;
 pub(crate) use text::shown_estimate;
 
-/// With a corrected probability of at most this, a difference is taken for real.
+/// With a corrected p-value of at most this, a difference counts as real.
 pub const LEVEL: f64 = 0.05;
 
 /// A number that policies are compared by.
@@ -47,7 +48,7 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// Over how many seeds.
     pub seeds: usize,
-    /// Whether all seeds came out the same, so that there is one run and not many.
+    /// Whether all seeds have the same result, so that they count as one run.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -84,14 +85,14 @@ pub struct FigureTest {
     pub figure: Figure,
     /// How; absent where less than two seeds have it for both.
     pub test: Option<PairedTest>,
-    /// The probability of such a difference where there is none, corrected for all tests that were made.
+    /// The p-value, corrected for all tests that were made.
     pub p_corrected: Option<f64>,
     /// What that means, in words.
     pub verdict: String,
 }
 
 impl FigureTest {
-    /// Whether the difference is taken for real.
+    /// Whether the difference counts as real.
     pub fn is_real(&self) -> bool {
         self.p_corrected.is_some_and(|p| p <= LEVEL)
     }
@@ -110,7 +111,7 @@ impl Comparison {
         });
         let series = |figure: &Figure, policy: usize| -> BTreeMap<u64, f64> {
             let value = |values: &Values| values.get(&figure.name).copied().flatten();
-            // Runs that are the same run say nothing about chance.
+            // Identical runs say nothing about chance.
             let counted = if is_seedless { 1 } else { usize::MAX };
             runs[policy].iter().take(counted).filter_map(|(seed, values)| Some((*seed, value(values)?))).collect()
         };
@@ -150,7 +151,7 @@ impl Comparison {
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
     }
 
-    /// Corrects the probabilities of all tests together.
+    /// Corrects the p-values of all tests together.
     fn correct(&mut self) {
         let mut tests: Vec<&mut FigureTest> = self.pairs.iter_mut().flat_map(|pair| &mut pair.tests).collect();
         let made: Vec<f64> = tests.iter().filter_map(|test| Some(test.test?.p)).collect();
@@ -195,7 +196,7 @@ fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
         extra,
     };
     figures.push(of_run(LOST, None));
-    // A metric may be there for some runs only.
+    // A metric may exist for some runs only.
     let names: BTreeSet<&String> =
         runs.iter().flat_map(|seeds| seeds.values()).flat_map(|values| values.keys()).collect();
     figures.extend(names.into_iter().filter_map(|name| {

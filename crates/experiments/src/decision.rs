@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
-/// What the texts of all policies of a trace may use while they are loaded.
+/// The budget for loading all policies of a trace.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.
@@ -28,16 +28,16 @@ pub struct DecisionOfRun {
     pub policy: String,
     /// What it decided, and why.
     pub explained: Explained,
-    /// What the managers said to it, and when; `None` if the trace ends before.
+    /// The verdict of the managers, and when; `None` if the trace ends before.
     pub verdict: Option<JudgedDecision>,
 }
 
-/// What the managers said to a decision.
+/// The verdict of the managers on a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JudgedDecision {
     /// When.
     pub time: f64,
-    /// Why it was inhibited; `None` if it was accepted, or asked for nothing.
+    /// Why it was inhibited; `None` if it was accepted, or nothing was proposed.
     pub inhibited: Option<Reason>,
 }
 
@@ -50,7 +50,7 @@ pub enum DecisionError {
     NoEvaluations(Detail),
     /// The instance is in no evaluation; some that are.
     NoInstance(Vec<String>),
-    /// The first evaluation of the instance is later than was asked for.
+    /// The first evaluation of the instance is later than the requested time.
     NotYet(f64),
     /// The policy cannot be loaded.
     Policy(String),
@@ -123,7 +123,7 @@ struct Found {
     unreached: Vec<u32>,
 }
 
-/// A trace on its way, in search of one decision.
+/// The state of the search for one decision in a trace.
 struct Looking<'a> {
     header: &'a Header,
     wanted: &'a str,
@@ -166,7 +166,7 @@ impl<'a> Looking<'a> {
 
     fn read(&mut self, record: Record) {
         self.reach.read(&record);
-        // What an evaluation is shown is what happened before it.
+        // An evaluation sees the past before it.
         let recalled = match &record {
             Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -217,7 +217,7 @@ impl<'a> Looking<'a> {
             return;
         }
         let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
-        // What is the same as at the last evaluation was read then.
+        // Facts that did not change were read at the last evaluation.
         let before = self.found.take().map(|found| found.seen);
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);

@@ -1,9 +1,9 @@
-//! Everything that is printed about a run, computed from its trace.
+//! Everything printed about a run, computed from its trace.
 //!
 //! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts: the
 //! figures of a run are computed twice, by two programs, and tests compare them.
 //!
-//! What is not defined is absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
+//! Undefined figures are absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
 
 mod correlation;
 mod groups;
@@ -30,7 +30,7 @@ pub struct RunFigures {
     pub groups: Vec<GroupFigures>,
     /// How often an agent evaluated its policy.
     pub evaluations: u64,
-    /// Client requests that an instance took up.
+    /// Client requests that an instance started to serve.
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
@@ -43,9 +43,9 @@ pub struct GroupFigures {
     pub group: String,
     /// Handovers, arrivals and departures after the first step.
     pub movements: u64,
-    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
-    /// What the paper's figures do not count.
+    /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
     /// The same over the number of movements.
@@ -54,7 +54,7 @@ pub struct GroupFigures {
     pub instances: MeanAndMax,
     /// Mean response time: of each user, of these for each application, and of these.
     pub response: Option<f64>,
-    /// Mean over evaluations of the rate seen over what an instance handles: for each application, and of these.
+    /// Mean over evaluations of the rate divided by the capacity of an instance: for each application, and of these.
     pub service_usage: Option<f64>,
     /// Correlation of movements and operations by step, without the first step.
     pub pearson_r: Option<f64>,
@@ -77,7 +77,7 @@ pub struct OperationCounts {
     pub inhibited: u64,
 }
 
-/// What the paper's figures do not count; what did not happen is not written.
+/// Counts beyond the paper's figures; zero counts are omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FurtherCounts {
@@ -93,13 +93,13 @@ pub struct FurtherCounts {
     /// Sleeps that were accepted.
     #[serde(skip_serializing_if = "is_zero")]
     pub sleep: u64,
-    /// Wakes that agents asked for and that were accepted.
+    /// Accepted wakes that agents proposed.
     #[serde(skip_serializing_if = "is_zero")]
     pub wake: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
     pub woken: u64,
-    /// Client requests that asked in vain whether a sleeping instance may wake.
+    /// Client requests for which a sleeping instance was not allowed to wake.
     #[serde(skip_serializing_if = "is_zero")]
     pub not_woken: u64,
 }
@@ -109,7 +109,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// How many of each for every movement.
+/// Counts per movement.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct OperationRatios {
@@ -152,7 +152,7 @@ pub struct CycleFigures {
     pub instances: u64,
 }
 
-/// Where instances were, and why they could not go elsewhere.
+/// Where instances were, and why they could not move.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Whereabouts {
     /// For each application, whether an instance of it was ever below the top tier.
@@ -174,7 +174,7 @@ pub struct ApplicationWhereabouts {
     pub left_the_top: bool,
 }
 
-/// All that is worked out from a trace.
+/// Everything computed from a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceFigures {
     /// The figures.

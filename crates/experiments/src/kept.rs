@@ -83,7 +83,7 @@ impl Kept {
         Ok(checked)
     }
 
-    /// Which of the files are missing that `mario run` leaves beside a trace, where there are some of them.
+    /// Which of the files that `mario run` leaves beside a trace are missing, where there are some of them.
     fn missing_files(&self) -> Option<String> {
         let mut names = vec!["run.json", "operations.csv"];
         if self.header.detail != Detail::Summary {

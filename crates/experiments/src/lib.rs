@@ -1,5 +1,5 @@
-//! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps, and a
-//! report of them.
+//! Computes results of runs: figures from traces, the reproduction of the published experiments, comparisons and
+//! sweeps, and a report of them.
 //!
 //! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
 //! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, at

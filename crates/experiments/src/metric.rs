@@ -1,4 +1,4 @@
-//! Metrics of one's own: a program that looks at the directory of a run and prints one number.
+//! User-defined metrics: a program that reads the directory of a run and prints one number.
 
 use std::error::Error;
 use std::fmt;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use crate::measures::METRIC;
 
-/// No program has more to say than this.
+/// The maximum output of a program.
 const OUTPUT_MAX: u64 = 65_536;
 
-/// How often a program is asked whether it is done.
+/// How often to check whether a program has ended.
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// Something that makes a number of a run.
@@ -58,7 +58,7 @@ pub enum MetricSyntax {
     Quote,
 }
 
-/// Why a program made no number of a run.
+/// Why a program failed to compute a number for a run.
 #[derive(Debug)]
 pub struct MetricError {
     /// Of which metric.
@@ -67,7 +67,7 @@ pub struct MetricError {
     pub cause: MetricCause,
 }
 
-/// Why a program made no number of a run.
+/// Why a program failed to compute a number for a run.
 #[derive(Debug)]
 pub enum MetricCause {
     /// It could not be started.
@@ -137,7 +137,7 @@ impl Metric {
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
         let status = wait(&mut child, timeout).map_err(failed)?;
-        // What a program started may still hold its output open, so that waiting for its end has an end, too.
+        // Children of the program may hold its output open, so that waiting for its end is bounded, too.
         let heard = |listening: Option<Receiver<Vec<u8>>>| {
             let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).trim().to_owned()

@@ -37,7 +37,7 @@ pub struct Moment {
     pub instances: Vec<(usize, usize)>,
     /// Client requests in one evaluation period: the places of application and node, and how many.
     pub demand: Vec<(usize, usize, f64)>,
-    /// What of the moment is not in the scenario, in words.
+    /// What is missing in the scenario, in words.
     pub left_out: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A moving picture of a run: an SVG whose animations any browser plays, without a script.
+//! An animation of a run: an SVG that any browser plays, without a script.
 //!
 //! Nodes stand in rows by tier. Each instance is a square in the colour of its application, which appears, goes from node to node
 //! and disappears as the trace says. The whole run takes a fixed number of seconds, over and over.
@@ -12,7 +12,7 @@ use mario_domain::{AgentOperation, InstanceId};
 
 use crate::report::resolve;
 
-/// What is in the title of every such picture, near its beginning.
+/// A text in the title of every such picture, near its start.
 pub const MARK: &str = "instances go from node to node";
 /// How long the picture takes, in seconds.
 const SECONDS: f64 = 24.0;
@@ -161,7 +161,7 @@ impl Layout {
     }
 }
 
-/// How far down each node stands. Live nodes have no tiers, so that is how far they are from the middle of the colony.
+/// The row of each node. Live nodes have no tiers, so it is their distance from the middle of the colony.
 fn tiers(header: &Header) -> Vec<u32> {
     if header.live.is_none() {
         return header.nodes.iter().map(|node| node.tier).collect();

@@ -4,7 +4,7 @@ use super::{Figure, FigureTest};
 use crate::measures::{Extra, Measure};
 use crate::statistics::PairedTest;
 
-/// What less of a figure is: cheaper or faster, or neither good nor bad.
+/// The meaning of less of a figure: cheaper or faster, or neither good nor bad.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Less {
     Better,
@@ -25,7 +25,7 @@ impl Figure {
         if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
     }
 
-    /// What a person calls it, whatever group it is of.
+    /// Its name for people, whatever its group.
     fn plain_title(&self) -> &str {
         match (&self.extra, self.measure) {
             (Some(extra), _) => &extra.title,
@@ -84,7 +84,7 @@ impl Figure {
     }
 }
 
-/// What a test says about a policy that is called so.
+/// The result of a test in words, with the name of the second policy.
 pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
     let figure = &found.figure;
     let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
@@ -133,7 +133,7 @@ fn effect(test: &PairedTest) -> String {
     format!("{word} effect ({:.2}{interval})", test.effect.mean)
 }
 
-/// What all tests of a pair say together.
+/// The result of all tests of a pair.
 pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String {
     if tests.iter().all(|test| test.test.is_none()) {
         return format!("nothing can be said about {second} against {first}: that takes two seeds that differ");

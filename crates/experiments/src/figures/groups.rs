@@ -1,4 +1,4 @@
-//! The groups that figures are given for: all applications, and each kind in the order in which kinds first appear.
+//! The groups of figures: all applications, and each kind in the order in which kinds first appear.
 
 use mario_audit::reader::Header;
 

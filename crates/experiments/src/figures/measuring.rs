@@ -1,4 +1,4 @@
-//! What is measured of single applications, nodes and tiers, and what hardware in use costs.
+//! Measures of single applications, nodes and tiers, and the cost of hardware in use.
 
 use std::collections::BTreeMap;
 
@@ -38,15 +38,15 @@ pub struct ApplicationFigures {
     pub lost: u64,
     /// Client requests served in a second of the run.
     pub throughput: f64,
-    /// The share of served requests that took longer than the application tolerates, where the trace tells.
+    /// The share of served requests that took longer than the application tolerates, if the trace has it.
     pub late_share: Option<f64>,
-    /// The response time that half of the requests did not exceed, in milliseconds.
+    /// The median response time, in milliseconds.
     pub response_p50: Option<f64>,
-    /// The response time that 95 % of the requests did not exceed.
+    /// The 95th percentile of the response time.
     pub response_p95: Option<f64>,
-    /// The response time that 99 % of the requests did not exceed.
+    /// The 99th percentile of the response time.
     pub response_p99: Option<f64>,
-    /// The longest response time, where the trace tells.
+    /// The longest response time, if the trace has it.
     pub response_max: Option<f64>,
     /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
     pub operations: OperationCounts,
@@ -54,7 +54,7 @@ pub struct ApplicationFigures {
     pub instances: MeanAndMax,
 }
 
-/// What became of the requests that instances of one application sent to another.
+/// The results of the requests that instances of one application sent to another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CallFigures {
     /// The application whose instances make the call.
@@ -396,7 +396,7 @@ fn by_tier(list: &[f64], tier: u32) -> f64 {
     list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
 }
 
-/// The integral from one time to another of what has a value from each of these times on, and the first value before.
+/// The integral of a step function from one time to another; the first value also holds before its time.
 fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (start, value)) in values.iter().enumerate() {

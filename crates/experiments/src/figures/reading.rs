@@ -178,7 +178,8 @@ impl Reading {
 
     fn cycle(&mut self, cycle: &Cycle) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
-        // Who moves away makes room only when all is judged, and who is judged later is still where it was.
+        // An instance that migrates frees hardware only when all is judged, and those judged later are still where they
+        // were.
         let mut enacted: Vec<(&InstanceId, &Wish, Option<&InstanceId>)> = Vec::new();
         for outcome in &cycle.outcomes {
             match outcome {
@@ -285,7 +286,7 @@ impl Reading {
         }
     }
 
-    /// The owner of a node did something to what runs there.
+    /// The owner of a node acted on instances there.
     fn owner(&mut self, owner: &Owner) {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let Some(running) = self.instances.get(instance).copied() else { continue };

@@ -19,7 +19,7 @@ const PARTIAL: &str = "PARTIAL";
 /// Means of the same numbers differ by less than this part of them.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the summary has that no trace tells.
+/// What the summary has and no trace records.
 const UNTOLD: [(&str, &str); 3] = [
     ("management", "the trace tells what was done, and not by which strategy"),
     ("emitted", "the trace tells of requests served and lost, not of those on their way"),
@@ -176,7 +176,7 @@ impl Summed {
         Ok(())
     }
 
-    /// What the summary has to say, and what is measured beside it.
+    /// The expected summary, and the measures beside it.
     fn expected(self) -> (Value, Value) {
         let Summed { header, reading, deploys, regret, .. } = self;
         let TraceFigures { figures, cycles, measured, .. } = reading.figures();
@@ -256,7 +256,7 @@ fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[
     value
 }
 
-/// Takes note of each key whose value is not the expected one.
+/// Records each key whose value differs.
 fn compare(path: &str, expected: &Value, found: &Value, wrong: &mut Vec<(String, String, String)>) {
     let inside = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     let is_same = match (expected, found) {

@@ -67,7 +67,7 @@ impl Table {
         if self.rows.is_none() {
             return Ok(());
         }
-        // The table of a run that was broken off ends elsewhere than its trace.
+        // The table of an interrupted run ends elsewhere than its trace.
         if !is_complete && self.wrong.as_ref().is_some_and(|(_, _, found)| found.is_empty()) {
             self.wrong = None;
         }
@@ -172,7 +172,7 @@ impl Tables {
         self.operations(cycle.time, &counts)
     }
 
-    /// The owner of a node did something to what runs there.
+    /// The owner of a node acted on instances there.
     fn owner(&mut self, owner: &Owner) -> io::Result<()> {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);

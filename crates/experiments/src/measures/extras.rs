@@ -1,4 +1,4 @@
-//! Numbers that a run has beside the figures of groups: of single applications and tiers, what it cost, and metrics of one's own.
+//! Numbers of a run beside the figures of groups: of single applications and tiers, its cost, and user-defined metrics.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Extra {
     pub is_compared: bool,
 }
 
-/// What the names of metrics of one's own begin with.
+/// The prefix of the names of user-defined metrics.
 pub const METRIC: &str = "metric/";
 
 const APPLICATION: &str = "application/";

@@ -1,6 +1,6 @@
-//! Why agents decided as they did: made again from the facts in the trace, in the words of `mario policy explain`.
+//! Why agents decided as they did: recomputed from the facts in the trace, in the words of `mario policy explain`.
 //!
-//! Equal knowledge bases are explained once, and what many explanations have in common is held once.
+//! Equal knowledge bases are explained once, and common parts of explanations are stored once.
 
 use std::num::NonZero;
 use std::thread;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::placement::Placement;
 use crate::runs::in_parallel;
 
-/// More knowledge bases than this are not explained: each takes some milliseconds and half a kilobyte.
+/// The maximum number of explained knowledge bases: each takes some milliseconds and half a kilobyte.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
 /// How many are explained by one thread at a time.
 const CHUNK: usize = 64;

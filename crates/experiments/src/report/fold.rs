@@ -40,10 +40,10 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
     Ok(fold.finish(explain))
 }
 
-/// What the directives of all policies of a trace may use where nothing else is asked of them.
+/// The budget for the directives of all policies of a trace where nothing is explained.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
-/// Who inhibited, where the trace does not tell.
+/// The inhibiting node, where the trace does not record it.
 const ALL_NODES: &str = "all nodes";
 
 struct Fold {
@@ -51,7 +51,7 @@ struct Fold {
     about: About,
     placement: Placement,
     reach: Reach,
-    /// What agents remember of what happened, for explanations.
+    /// The pasts of agents, for explanations.
     pasts: Option<Pasts>,
     recording: Recording,
     areas: AreaCounts,
@@ -99,7 +99,7 @@ impl Fold {
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
         self.reach.read(&record);
-        // What an evaluation is shown is what happened before it.
+        // An evaluation sees the past before it.
         let recalled = match (&record, &self.pasts) {
             (Record::Evaluation(evaluation), Some(pasts)) => pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -214,7 +214,7 @@ impl Fold {
         }
     }
 
-    /// Owners of nodes did so much more.
+    /// Adds actions of nodes' owners.
     fn acted(&mut self, time: f64, evicted: u64, shrunk: u64) {
         self.acts = [self.acts[0] + evicted, self.acts[1] + shrunk];
         let acts = self.acts;
@@ -290,7 +290,7 @@ impl Fold {
                     self.recording.push(time, Event::Replicate { instance, node, replica });
                     self.keep_body(time, Some(replica), &placed);
                 }
-                // A trace that says this is not this module's to judge.
+                // Judging such a trace is not the task of this module.
                 _ => {}
             },
         }
@@ -345,7 +345,7 @@ impl Fold {
         place
     }
 
-    /// The owner of a node did something to what runs there.
+    /// The owner of a node acted on instances there.
     fn owner(&mut self, owner: &Owner) {
         let node = self.header.nodes[owner.node as usize].id.to_string();
         let count = |is_it: fn(&OwnerActKind) -> bool| owner.acts.iter().filter(|act| is_it(&act.kind)).count() as u64;

@@ -44,13 +44,13 @@ impl Placement {
         place
     }
 
-    /// The number of an instance that is there. A trace that names another is not this module's to judge.
+    /// The number of an existing instance. Judging a trace that names another is not the task of this module.
     pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
         let place = *self.places.get(id)?;
         self.instances[place as usize].node.map(|_| place)
     }
 
-    /// The agents of an application that are there follow another policy from now on.
+    /// The agents of an application switch to another policy.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         let is_concerned = |placed: &&mut Placed| placed.application == application && placed.node.is_some();
         self.instances.iter_mut().filter(is_concerned).for_each(|placed| placed.policy = policy);
@@ -74,7 +74,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Nodes and links go and come back.
+    /// Nodes and links go down and come up.
     pub(crate) fn read(&mut self, record: &Record) {
         let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
         match record {

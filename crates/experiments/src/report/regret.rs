@@ -1,4 +1,4 @@
-//! How far the placement was from the best, where the run was looked at for that.
+//! How far the placement was from the best, if the run measured it.
 
 use mario_audit::reader::{Regret, Worth};
 use serde::Serialize;
@@ -21,16 +21,17 @@ pub(crate) struct RegretSums {
     samples: Samples<Moment>,
 }
 
-/// What was at one activation: users, then satisfied users, mean latency and instances, each actual and best.
+/// One activation: users, then satisfied users, mean latency and instances, each actual and best.
 type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
-/// Regret as the page holds it. Of pairs, the first is what was, the second the best; they are means over activations.
+/// Regret as the page holds it. Of pairs, the first is the actual value, the second the best; they are means over
+/// activations.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShownRegret {
-    /// How the best was looked for: `exact` or `greedy`.
+    /// How the best was searched for: `exact` or `greedy`.
     pub(crate) against: &'static str,
     pub(crate) activations: u64,
-    /// How often the placement was worth as much as the best.
+    /// How often the placement was as good as the best.
     pub(crate) optimal: u64,
     pub(crate) users: f64,
     pub(crate) satisfied: [f64; 2],

@@ -161,7 +161,7 @@ impl Recording {
                 }
                 case.seen.clone()
             }
-            // A trace that says "the same" of nothing is not this module's to judge.
+            // Judging a trace that says "the same" of nothing is not the task of this module.
             (None, None) => return,
         };
         let compact = compact(&seen);
@@ -227,7 +227,7 @@ impl Recording {
     }
 }
 
-/// What an agent remembers of what happened, so that other memories have another text; empty for nothing.
+/// A text that distinguishes the pasts of agents; empty for none.
 fn told_apart(recalled: &Recalled) -> String {
     use std::fmt::Write;
     let mut text = String::new();
