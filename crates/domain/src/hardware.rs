@@ -45,7 +45,7 @@ impl HardwareKind {
         }
     }
 
-    /// The kind with this word.
+    /// The kind with this name.
     pub fn with_name(name: &str) -> Option<HardwareKind> {
         HardwareKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -1,4 +1,4 @@
-//! What can be done with an instance.
+//! The operations on an instance.
 
 use std::fmt;
 

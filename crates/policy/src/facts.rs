@@ -36,7 +36,7 @@ impl FactProblem {
         FactProblem { span: tree.span.clone(), message: message.into(), hint: None }
     }
 
-    /// Says what to do about it.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> FactProblem {
         self.hint = Some(hint.into());

@@ -24,10 +24,10 @@ use world::{Ground, World};
 /// How many colonies a plain test run draws.
 const COLONIES: u64 = 1_000;
 
-/// How many colonies are drawn at most until the checker must have seen what was broken on purpose.
+/// The maximum number of colonies until the checker must have detected a sabotage.
 const SABOTAGED: u64 = 2_000;
 
-/// What must have happened in a plain test run, so that it proves something.
+/// The minimum number of events in a plain test run, so that it proves something.
 const LEAST: [(&str, u64); 16] = [
     ("migrations", 6_000),
     ("exclusive migrations", 2_000),
@@ -81,7 +81,7 @@ fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     smallest
 }
 
-/// Prints what is known about a failing seed, and fails.
+/// Prints the details of a failing seed, and fails.
 fn fail(ground: &Ground, plan: &Plan, violation: &str) -> ! {
     let smallest = shrink(ground, plan);
     eprintln!("the smallest schedule that fails:");
@@ -135,7 +135,7 @@ fn no_fault_loses_or_doubles_an_instance() {
     }
 }
 
-/// Returns how many colonies it takes until the checker sees a violation that says `expected`.
+/// Returns how many colonies it takes until the checker reports a violation that contains `expected`.
 fn colonies_until_violation(sabotage: Sabotage, expected: &str) -> u64 {
     let ground = Ground::new();
     let is_seen = |seed: &u64| {

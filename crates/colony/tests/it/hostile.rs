@@ -1,4 +1,5 @@
-//! A peer that says anything at any time: it can offer what it likes, and change nothing that it was not promised.
+//! A peer that sends arbitrary messages at any time: it can offer anything, and change nothing that it was not
+//! promised.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What operators want, at any moment of a transfer.
+//! Operators' commands at any moment of a transfer.
 
 use std::sync::Arc;
 
@@ -134,12 +134,12 @@ fn nothing_is_handed_over_to_a_journal_that_was_declared_lost() {
     assert!(!has_left && pair.is_quiet());
 }
 
-/// The application of [`descriptor`] with a policy that asks for nothing.
+/// The application of [`descriptor`] with a policy that proposes nothing.
 fn second_version() -> Descriptor {
     Descriptor { version: 2, policy: policy("operation(undeploy, _, self) :- fail."), ..descriptor() }
 }
 
-/// What came of the last update: the versions, and why it was refused.
+/// The result of the last update: the versions, and why it was rejected.
 fn updated(pair: &Pair) -> (Option<u64>, Option<u64>, Option<String>) {
     let reports = pair.sides[0].reports.iter().rev();
     let found = reports.into_iter().find_map(|report| match report {

@@ -1,4 +1,4 @@
-//! The owner of a node evicts and shrinks what runs there.
+//! The owner of a node evicts and shrinks instances there.
 
 use mario_colony::{Command, Descriptor, Input, Report};
 use mario_domain::{Capacity, Flavour, FlavourId, FlavourIndex, Hardware, InstanceId, Quantity};

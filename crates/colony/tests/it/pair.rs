@@ -1,4 +1,4 @@
-//! Two nodes joined by instant, ordered messages: the smallest colony, for reading and for tests of one thing.
+//! Two nodes connected by instant, ordered messages: the smallest colony, for reading and for focused tests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ pub struct Side {
     pub id: NodeId,
     pub config: Arc<Config>,
     pub node: Node,
-    /// What the records add up to, taken in one after another.
+    /// The ledger of the records, applied one after another.
     pub shadow: Ledger,
     pub records: Vec<Record>,
     pub reports: Vec<Report>,
@@ -55,7 +55,7 @@ pub struct Letter {
     pub message: Message,
 }
 
-/// What an agent with the policy of [`descriptor`] can be told to do.
+/// A command to an agent with the policy of [`descriptor`].
 #[derive(Clone, Copy)]
 pub enum Ask {
     Migrate = 1,
@@ -79,7 +79,7 @@ fn engine() -> &'static Engine {
     ENGINE.get_or_init(Engine::new)
 }
 
-/// An application that needs 2 units of hardware, whose agents do what they are told and remember for 3 evaluations.
+/// An application that needs 2 units of hardware, whose agents obey commands and remember for 3 evaluations.
 pub fn descriptor() -> Descriptor {
     let application = Application {
         id: ApplicationId::name("video").expect("a name"),
@@ -166,13 +166,13 @@ impl Pair {
         self.deliver();
     }
 
-    /// Puts something into a node, and delivers all messages that follow.
+    /// Passes an input to a node, and delivers all resulting messages.
     pub fn input(&mut self, side: SideIndex, input: Input) {
         self.put(side, input);
         self.deliver();
     }
 
-    /// Puts something into a node; messages that follow stay on their way.
+    /// Passes an input to a node; resulting messages stay in transit.
     pub fn put(&mut self, side: SideIndex, input: Input) {
         let mut effects = Vec::new();
         let now = Time::at(self.now);
@@ -191,7 +191,7 @@ impl Pair {
         true
     }
 
-    /// All messages that are on their way are lost.
+    /// All messages in transit are lost.
     pub fn drop_letters(&mut self) {
         self.letters.clear();
     }
@@ -233,7 +233,8 @@ impl Pair {
         }
     }
 
-    /// A node dies and starts from its journal. Its workloads go on; what the journal does not name is swept at once.
+    /// A node dies and restarts from its journal. Its workloads keep running; what the journal does not name is swept
+    /// at once.
     pub fn crash(&mut self, side: SideIndex) {
         self.crash_unswept(side);
         self.input(side, Input::Swept);
@@ -279,7 +280,7 @@ impl Pair {
         self.now = end;
     }
 
-    /// Time passes on one side; timers that are due fire, and messages that follow stay on their way.
+    /// Time passes on one side; due timers fire, and resulting messages stay in transit.
     pub fn advance_side(&mut self, side: SideIndex, units: f64) {
         let end = self.now + units;
         let next = |pair: &Pair| pair.sides[side].node.next_timeout().filter(|at| at.units() <= end);
@@ -301,7 +302,7 @@ impl Pair {
         }
     }
 
-    /// An agent evaluates and its manager judges; messages that follow stay on their way.
+    /// An agent evaluates and its manager judges; resulting messages stay in transit.
     pub fn propose(&mut self, side: SideIndex, instance: &InstanceId, ask: Ask) {
         let observation = Observation { instance: instance.clone(), requests: Vec::new(), random: Some(ask as u32) };
         self.put(side, Input::Observed(observation));
@@ -309,7 +310,7 @@ impl Pair {
         self.put(side, Input::Judge(instance.clone()));
     }
 
-    /// The same, and all messages that follow are delivered.
+    /// The same, and all resulting messages are delivered.
     pub fn ask(&mut self, side: SideIndex, instance: &InstanceId, ask: Ask) {
         self.propose(side, instance, ask);
         self.deliver();
@@ -373,7 +374,7 @@ impl Side {
         (side, effects)
     }
 
-    /// Performs what concerns this node alone. Returns what the node is to be told.
+    /// Performs an effect that concerns only this node. Returns the resulting input.
     fn perform(&mut self, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Journal(record) => {

@@ -1,4 +1,4 @@
-//! Messages that should not be: late, forged, or from a neighbour whose past has changed.
+//! Unexpected messages: late, forged, or from a neighbour whose past has changed.
 
 use std::sync::Arc;
 
@@ -141,7 +141,8 @@ fn a_disk_restored_from_before_a_transfer_is_noticed_however_many_records_it_has
         pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
     let told = owned as u64 + 1;
     let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
-    // Whole, it is believed; restored from before it took the instance, it is not, though it has more records than ever.
+    // A complete journal is trusted; one restored from before it took the instance is not, though it has more records
+    // than ever.
     says(&mut pair, hello(JournalId(2), 1_000, told));
     assert!(!pair.sides[0].reports.contains(&refused));
     says(&mut pair, hello(JournalId(2), 2_000, told - 1));

@@ -35,7 +35,7 @@ pub(super) struct Summed {
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// What agents asked for, all applications together.
+    /// The proposals of agents, all applications together.
     asked: OperationCounts,
 }
 

@@ -10,7 +10,7 @@ use crate::scale::Measured;
 /// The measurements of one file.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Scale {
-    /// What they are called on the page.
+    /// Their name on the page.
     pub name: String,
     /// One for each size, the smallest first.
     pub points: Vec<Measured>,

@@ -44,7 +44,7 @@ pub struct RunKey {
     pub seed: u64,
 }
 
-/// All runs that there are.
+/// All existing runs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// What they are runs of.

@@ -21,7 +21,7 @@ struct Allowance {
     source: String,
 }
 
-/// What a comment that allows something begins with.
+/// The prefix of a comment that allows a finding.
 const OPENING: &str = "% mario: allow ";
 
 /// Removes the findings that the sources allow. A comment applies to the findings in its own file, and in the policy's

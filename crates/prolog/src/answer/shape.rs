@@ -102,7 +102,7 @@ pub(crate) struct Cut<'s> {
 }
 
 impl Cut<'_> {
-    /// A value in finite form, and what the variables in it stand for that replace its cyclic parts, in order of appearance.
+    /// A value in finite form, and the values of the variables that replace its cyclic parts, in order of appearance.
     pub(crate) fn finite(&mut self, store: &mut Store, value: Term) -> (Term, Vec<(Term, Term)>) {
         let mut names = Names::new(&[], 0);
         let is_head = self.heads.contains(&value);

@@ -1,4 +1,4 @@
-//! What the records of a journal mean, written a second time: the checker does not believe the node's own sums.
+//! The meaning of a journal's records, implemented a second time: the checker does not trust the node's own ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,8 +135,8 @@ impl Book {
         }
     }
 
-    /// The copies that the node answers for, and what each uses. One that was stopped before it was handed over keeps its
-    /// place: the instance may come back to it.
+    /// The copies that the node is responsible for, and the hardware of each. One that was stopped before it was handed
+    /// over keeps its hardware: the instance may come back to it.
     pub fn copies(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
         let custody = self.custody.values().filter(|kept| !kept.is_ended).map(|kept| &kept.held);
         let held = self.owned.values().chain(custody).map(|held| (held.workload, held.hardware));

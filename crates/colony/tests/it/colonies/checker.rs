@@ -10,7 +10,7 @@ use super::book::{Book, Numbers};
 use super::daemon::Daemon;
 use super::tally::Tally;
 
-/// What the checker knows of the colony's history, and the first violation that it found.
+/// The history of the colony as the checker knows it, and the first violation.
 #[derive(Default)]
 pub struct Checker {
     pub numbers: Numbers,
@@ -32,7 +32,7 @@ pub struct Checker {
     is_held: Vec<bool>,
 }
 
-/// What became of an instance, by records that are on disk.
+/// The history of an instance, by records that are on disk.
 #[derive(Clone, Default)]
 struct Life {
     lineage: Option<usize>,
@@ -47,7 +47,7 @@ struct Life {
 struct Lineage {
     replications_max: Option<u32>,
     replicas: u32,
-    /// An operator's declaration may have doubled an instance and what was left to it.
+    /// An operator's declaration may have duplicated an instance and its remaining replications.
     is_forked: bool,
 }
 
@@ -63,7 +63,7 @@ impl Checker {
         &mut self.lives[instance]
     }
 
-    /// A record is on a node's disk. `book` is what the journal said before it.
+    /// A record is on a node's disk. `book` is the state of the journal before it.
     pub fn durable(&mut self, node: usize, book: &Book, record: &Record) {
         match record {
             Record::Own { owned, cause } => {
@@ -208,7 +208,7 @@ impl Checker {
         Some(lineage)
     }
 
-    /// A node lost its disk: what it held may be lost with it.
+    /// A node lost its disk: its instances may be lost with it.
     pub fn disk_lost(&mut self, node: usize, book: &Book) {
         self.deployed.retain(|(at, _)| *at != node);
         let held: Vec<usize> = book.owned.keys().chain(book.custody.keys()).copied().collect();
@@ -248,12 +248,12 @@ impl Checker {
         self.proposed.retain(|_, open| *open != transfer);
     }
 
-    /// A node forgot all that it was preparing.
+    /// A node lost everything that it was preparing.
     pub fn crashed(&mut self, node: usize) {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks what can be seen at one moment, after something has happened to one node.
+    /// Checks the state at one moment, after an event on one node.
     pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);
@@ -322,7 +322,7 @@ impl Checker {
         }
     }
 
-    /// Copies that the journal names, that are about to start, or that really run, and places without a copy.
+    /// Copies that the journal names, that are about to start, or that really run, and reservations without a copy.
     fn check_hardware(&mut self, node: usize, daemon: &Daemon) {
         let mut copies: BTreeMap<_, u64> = daemon.memory.copies().collect();
         let promised: u64 = daemon.reservations().map(|(_, hardware)| hardware).sum();

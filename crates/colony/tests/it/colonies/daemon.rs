@@ -16,7 +16,7 @@ pub struct Daemon {
     pub config: Arc<Config>,
     /// `None` while it is down.
     pub node: Option<Node>,
-    /// Counts the lives of the process: answers to an earlier one find nobody.
+    /// Counts the starts of the process: answers to an earlier one are dropped.
     pub life: u32,
     /// Its clock minus true time.
     pub clock_offset: i64,
@@ -25,7 +25,7 @@ pub struct Daemon {
     /// What the disk holds.
     pub ledger: Ledger,
     pub durable: Book,
-    /// What the node knows, on disk or not.
+    /// The state of the node, on disk or not.
     pub memory: Book,
     pub stream: VecDeque<Queued>,
     /// When the last record of the stream will be on disk.
@@ -35,9 +35,9 @@ pub struct Daemon {
     pub ambush: Option<u64>,
     /// When it is to be woken.
     pub wakes_at: Option<u64>,
-    /// Transfers whose places have no copy: those of applications that must not run twice.
+    /// Transfers whose reservations have no copy: those of exclusive applications.
     pub without_copy: BTreeSet<TransferId>,
-    /// The newest token of each place that it promised.
+    /// The newest token of each reservation.
     pub promised: BTreeMap<TransferId, Token>,
 }
 
@@ -76,7 +76,7 @@ impl Daemon {
         Time::at((now as i64 + self.clock_offset) as f64)
     }
 
-    /// Places that it keeps: whether a copy is to run in it, and what it sets aside.
+    /// Its reservations: whether a copy runs for it, and the hardware.
     pub fn reservations(&self) -> impl Iterator<Item = (bool, u64)> {
         let reservations = self.node.iter().flat_map(|node| node.manager().reservations());
         reservations.map(|one| (!self.without_copy.contains(&one.key), one.needed.as_units()))

@@ -16,9 +16,9 @@ struct Copy {
     hardware: u64,
     is_exclusive: bool,
     state: State,
-    /// Tells this copy from an earlier one of the same name.
+    /// Distinguishes this copy from an earlier one of the same name.
     generation: u64,
-    /// The life of the daemon that asked for it last, and is told what becomes of it.
+    /// The start of the daemon that last asked for it, and is told its result.
     life: u32,
 }
 
@@ -32,7 +32,7 @@ enum State {
     },
 }
 
-/// What follows from asking for a copy.
+/// The result of asking for a copy.
 #[derive(PartialEq, Eq)]
 pub enum Wanted {
     /// It is there, or will be.
@@ -41,12 +41,12 @@ pub enum Wanted {
     Starts,
 }
 
-/// What became of a copy that was to start.
+/// The result of starting a copy.
 #[derive(PartialEq, Eq)]
 pub enum Startup {
-    /// It runs; this life of the daemon is to be told.
+    /// It runs; this start of the daemon is told.
     Up(u32),
-    /// It does not, and never will; this life of the daemon is to be told.
+    /// It failed for good; this start of the daemon is told.
     Failed(u32),
     /// It was stopped or replaced meanwhile.
     Superseded,
@@ -81,7 +81,7 @@ impl Machine {
         Wanted::Starts
     }
 
-    /// A copy that was to start has had its time.
+    /// The start time of a copy has passed.
     pub fn started(&mut self, workload: WorkloadId, generation: u64, fails: bool) -> Startup {
         let Some(copy) = self.copies.get_mut(&workload) else { return Startup::Superseded };
         if copy.generation != generation || copy.state != State::Starting {
@@ -96,14 +96,14 @@ impl Machine {
         Startup::Up(life)
     }
 
-    /// Kills a copy, which takes time. Returns which one it was; `None` where there is none.
+    /// Kills a copy, which takes time. Returns its generation; `None` if there is none.
     pub fn kill(&mut self, workload: WorkloadId) -> Option<u64> {
         let copy = self.copies.get_mut(&workload)?;
         copy.state = State::Stopping { is_wanted_again: false };
         Some(copy.generation)
     }
 
-    /// A copy that was killed is dead. Starts it again if it is wanted again, as `next`, and returns whether it does.
+    /// A killed copy is dead. If it is wanted again, starts it as `next`, and returns whether it does.
     pub fn died(&mut self, workload: WorkloadId, generation: u64, next: u64) -> Wanted {
         let Some(copy) = self.copies.get_mut(&workload) else { return Wanted::Nothing };
         match copy.state {

@@ -1,4 +1,4 @@
-//! What is drawn from a seed: a colony, its weather, and a schedule of faults and operators' commands.
+//! Everything drawn from a seed: a colony, its network conditions, and a schedule of faults and operators' commands.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 
 use super::random::Random;
 
-/// When faults and agents stop. After that, everything must become quiet.
+/// When faults and agents stop. After that, everything must become quiescent.
 pub const HORIZON_MS: u64 = 8_000;
 
-/// One colony, ready to be run. Milliseconds everywhere.
+/// One colony to be run. All times are in milliseconds.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
@@ -41,11 +41,11 @@ pub struct Weather {
     pub sweep_max: u64,
     pub failed_starts_percent: u64,
     pub period: u64,
-    /// Whether nodes evaluate by their own timers; else the world tells them when.
+    /// Whether nodes evaluate by their own timers; else the world triggers them.
     pub is_self_timed: bool,
 }
 
-/// A kind of message that a colony may have to do without for long.
+/// A kind of message that may be lost nearly always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Ready,
@@ -98,7 +98,7 @@ pub enum What {
         node: usize,
         down_for: u64,
     },
-    /// It crashes soon after it has next written down a step of a transfer.
+    /// It crashes soon after its next record of a transfer.
     Ambush {
         node: usize,
         down_for: u64,
@@ -117,7 +117,7 @@ pub enum What {
     },
 }
 
-/// Agents that do what was drawn for them: percentages of undeploy, migrate, replicate here and replicate elsewhere.
+/// Agents with random proposals: percentages of undeploy, migrate, replicate here and replicate elsewhere.
 fn restless(undeploy: u64, migrate: u64, here: u64, elsewhere: u64) -> String {
     let (migrate, here) = (undeploy + migrate, undeploy + migrate + here);
     let elsewhere = here + elsewhere;
@@ -135,7 +135,7 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// Agents that remember: they go where they were not inhibited, and replicate at home when there is no such place.
+/// Agents that remember: they migrate where they were not inhibited, and replicate at home when there is no such node.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).
@@ -143,7 +143,7 @@ operation(replicate, I, self) :- drawn(I, K), K < 70, \\+ inhibited(replicate, I
 operation(replicate, I, M) :- drawn(I, K), K >= 90, somewhere(I, M).
 ";
 
-/// Agents that want what they cannot have, or fail.
+/// Agents with impossible proposals, or that fail.
 const CONFUSED: &str = "
 operation(migrate, I, nowhere) :- drawn(I, K), K < 10.
 operation(migrate, I, self) :- drawn(I, K), K < 20.

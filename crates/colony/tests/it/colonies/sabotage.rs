@@ -1,4 +1,4 @@
-//! Ways to break the harness on purpose, so that the checks are known to be able to fail.
+//! Sabotages of the harness, which prove that the checks can fail.
 
 use mario_colony::Message;
 

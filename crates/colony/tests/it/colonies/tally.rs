@@ -1,4 +1,4 @@
-//! How much happened: colonies in which nothing happens prove nothing.
+//! Event counts: colonies without events prove nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;

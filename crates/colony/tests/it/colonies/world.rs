@@ -1,4 +1,4 @@
-//! A colony in simulated time: one queue of happenings, one generator of chance, and the checker after every step.
+//! A colony in simulated time: one event queue, one random generator, and the checker after every step.
 
 mod effects;
 mod faults;
@@ -22,7 +22,7 @@ use super::random::Random;
 use super::sabotage::Sabotage;
 use links::Link;
 
-/// How long it may take, without further faults, until everything is quiet.
+/// How long it may take, without further faults, until everything is quiescent.
 const QUIET_WITHIN_MS: u64 = 60_000;
 
 /// What all colonies share.
@@ -126,7 +126,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until everything is quiet, or until an invariant is violated.
+    /// Runs until everything is quiescent, or until an invariant is violated.
     pub fn run(&mut self) {
         for node in 0..self.daemons.len() {
             self.start(node);
@@ -169,7 +169,7 @@ impl<'a> World<'a> {
         self.is_calm && self.repairs == 0 && self.daemons.iter().all(is_quiet)
     }
 
-    /// When all is quiet, exactly what is owned runs, and all other hardware is free.
+    /// When all is quiescent, exactly the owned instances run, and all other hardware is free.
     fn check_end(&mut self) {
         for (number, daemon) in self.daemons.iter().enumerate() {
             let owned: Vec<WorkloadId> = daemon.durable.owned.values().map(|held| held.workload).collect();
@@ -260,7 +260,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Puts something into a node, and its effects into its stream.
+    /// Passes an input to a node, and its effects into its stream.
     fn input(&mut self, node: usize, input: Input) {
         let daemon = &mut self.daemons[node];
         let (clock, mut effects) = (daemon.clock(self.now), Vec::new());
@@ -269,7 +269,7 @@ impl<'a> World<'a> {
         self.absorb(node, effects);
     }
 
-    /// Answers what an earlier or this life of a daemon asked for.
+    /// Answers a request of this or an earlier start of a daemon.
     fn answer(&mut self, node: usize, life: u32, input: Input) {
         if self.daemons[node].life == life && self.daemons[node].node.is_some() {
             let _ = writeln!(self.log, "{} n{node} < {input:?}", self.now);
@@ -277,7 +277,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Tells each agent of a node what was drawn for it; nothing after the horizon, so that agents rest.
+    /// Passes each agent of a node its drawn number; none after the horizon, so that agents become quiescent.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {

@@ -1,4 +1,4 @@
-//! What a change costs, against the size of the network.
+//! The cost of a change, by the size of the network.
 
 use mario_domain::{Duration, InstanceId};
 
@@ -9,7 +9,7 @@ use crate::colonies::random::Random;
 /// How many instances a network of some nodes has.
 type Density = fn(usize) -> usize;
 
-/// What one move costs on average: messages that cannot wait, and those of the ticks after it.
+/// The mean cost of one migration: urgent messages, and those of the ticks after it.
 struct Cost {
     nodes: usize,
     instances: usize,

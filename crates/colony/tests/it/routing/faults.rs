@@ -16,7 +16,7 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// Says how to see it again when a network breaks a rule or the program.
+/// Prints the replay command when a network violates a rule or panics.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -43,7 +43,7 @@ fn drawn(seed: u64) -> Network {
     network
 }
 
-/// One thing that people, agents or the weather do.
+/// One random action of operators, agents or faults.
 fn act(network: &mut Network, random: &mut Random) {
     let application = random.index(network.applications.len());
     let node = random.index(network.nodes());
@@ -115,7 +115,7 @@ fn the_same_seed_is_the_same_network_message_by_message() {
     }
 }
 
-/// The check has to be able to fail: without the order of labels, requests do go in circles.
+/// The check must be able to fail: without the order of labels, requests do loop.
 #[test]
 #[should_panic(expected = "go in a circle")]
 fn where_labels_are_forged_the_check_finds_circles() {

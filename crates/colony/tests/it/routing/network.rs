@@ -75,11 +75,11 @@ pub struct Tally {
     pub requests: u64,
     pub repeats: u64,
     pub served: u64,
-    /// Client requests that found no instance although there was a way.
+    /// Client requests that found no instance although there was a path.
     pub failed: u64,
-    /// Client requests that were farther away than their hops.
+    /// Client requests that ran out of hops.
     pub used_up: u64,
-    /// Client requests that were on a link or a node when that broke.
+    /// Client requests that were on a link or a node when it failed.
     pub broken: u64,
     pub hops: u64,
 }
@@ -101,7 +101,7 @@ pub struct Network {
     pub links: Vec<Link>,
     adjacent: Vec<Vec<usize>>,
     pub applications: Vec<ApplicationId>,
-    /// Where the instances of each application are, as the journals say.
+    /// Where the instances of each application are, according to the journals.
     pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
     sessions: u64,
     instances: i64,
@@ -111,7 +111,7 @@ pub struct Network {
     config: RouterConfig,
     /// Whether the invariants are checked after every event.
     pub is_checked: bool,
-    /// Whether labels are changed on their way, so that nobody knows who told what.
+    /// Whether labels are forged in transit.
     pub is_forging: bool,
 }
 
@@ -175,7 +175,7 @@ impl Network {
 
     fn schedule(&mut self, at: f64, event: Event) {
         self.scheduled += 1;
-        // Times are not negative, so that their bits are in their order.
+        // Times are not negative, so that the order of their bits is their order.
         self.queue.push(Reverse((at.max(self.now).to_bits(), self.scheduled)));
         self.events.insert(self.scheduled, event);
     }
@@ -296,7 +296,7 @@ impl Network {
         let at = if self.weather.is_reordering {
             self.now + delay * (1.0 + self.random.below(5) as f64)
         } else {
-            // A session is a stream: nothing overtakes.
+            // A session is a stream: messages are not reordered.
             let at = (self.now + delay).max(self.links[link].last[end]);
             self.links[link].last[end] = at;
             at
@@ -315,7 +315,7 @@ impl Network {
         })
     }
 
-    /// Whether requests get over a link: both ends are in the same session.
+    /// Whether requests pass a link: both ends are in the same session.
     pub fn works(&self, link: usize) -> bool {
         let [one, other] = self.links[link].sessions;
         one.is_some() && one == other
@@ -350,7 +350,7 @@ impl Network {
                 self.schedule(self.now + delay, Event::Notice { link, session, node });
             }
         }
-        // Until they notice, what they send is lost: the two ends are in sessions that do not meet.
+        // Until they notice, what they send is lost: the two ends are in different sessions.
         self.sessions += 1;
         let fresh = self.sessions;
         for node in ends {
@@ -372,7 +372,7 @@ impl Network {
         }
     }
 
-    /// A node loses all that it knows; its neighbours notice after a while. Its instances stay its own.
+    /// A node loses its state; its neighbours notice after a while. Its instances stay its own.
     pub fn crash(&mut self, node: usize) {
         for link in self.adjacent[node].clone() {
             self.cut(link);
@@ -429,7 +429,8 @@ impl Network {
         }
     }
 
-    /// An instance moves to a neighbour over a link that works: the target takes requests, then hears the source of it.
+    /// An instance migrates to a neighbour over a working link: the target accepts requests, then the source learns of
+    /// it.
     pub fn migrate(&mut self, application: usize, instance: &InstanceId, target: usize) {
         let Some((source, epoch)) = self.hosts[application].get(instance).copied() else { return };
         let Some(link) = self.link_between(source, target).filter(|link| self.works(*link)) else { return };

@@ -1,4 +1,4 @@
-//! Single steps of routers, and neighbours that say what they should not.
+//! Single steps of routers, and neighbours that violate the protocol.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn a_label_that_is_not_better_than_what_was_told_is_not_used_until_its_sequence_
     one.hear(1, 1, label(1, 5));
     assert_eq!(one.router.next_hop(&application()), Some(&id(1)));
     assert_eq!(one.router.best_told(&application()), Some(label(1, 15)));
-    // 20 is not better than 15: the way by 2 may lead through this node.
+    // 20 is not better than 15: the path through 2 may lead through this node.
     one.hear(2, 1, label(1, 20));
     let sent = one.handle(RouterInput::LinkDown { neighbour: id(1) });
     assert_eq!(one.router.next_hop(&application()), None);

@@ -1,4 +1,4 @@
-//! What a node wants done is done here, in order, each after the records before it are on disk.
+//! Performs the effects of a node, in order, each after the records before it are on disk.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl World<'_> {
         }
     }
 
-    /// Tells the checker and the log what a node wants.
+    /// Passes the effects of a node to the checker and the log.
     fn note(&mut self, node: usize, effect: &Effect) {
         match effect {
             Effect::Journal(record) => {
@@ -193,7 +193,7 @@ impl World<'_> {
         self.answer(node, life, Input::Stopped(workload));
     }
 
-    /// Notes what the checker has to know of a message that was delivered to a node.
+    /// Records what the checker has to know of a delivered message.
     pub(super) fn note_delivery(&mut self, node: usize, message: &Message) {
         if let Message::Prepare(prepare) = message
             && prepare.descriptor.copies == Copies::Exclusive

@@ -9,7 +9,7 @@ use super::{Happening, Letter, World};
 use crate::colonies::plan::HORIZON_MS;
 use crate::colonies::sabotage::Sabotage;
 
-/// How many messages of the kind that a colony has to do without are lost.
+/// The loss rate of the unlucky kind of message.
 const UNLUCKY_LOSS_PERCENT: u64 = 90;
 
 /// A link between two nodes. Each session on it opens with a hello in each direction.
@@ -90,7 +90,7 @@ impl World<'_> {
         if self.is_calm { delay.min(20) } else { delay }
     }
 
-    /// Messages that nobody sent, where the harness is broken on purpose.
+    /// Forged messages, for sabotages.
     fn forge(&mut self, from: usize, to: usize, message: &Message) {
         let forged = match (self.sabotage, message) {
             (Some(Sabotage::GivesUpCustody), Message::Transfer { transfer, .. }) => {
@@ -119,7 +119,8 @@ impl World<'_> {
         {
             *token = *newest;
         }
-        // Who keeps an identity that its disk had would be noticed by what it told; this one lies about that, too.
+        // A node that keeps the identity of a lost disk would be detected by its record numbers; this one forges them,
+        // too.
         if self.sabotage == Some(Sabotage::KeepsIdentity)
             && let Message::Hello(hello) = &mut message
         {

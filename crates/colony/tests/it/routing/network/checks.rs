@@ -1,11 +1,11 @@
-//! What must hold at every moment, and once everything is quiet.
+//! The invariants at every moment, and those of a quiescent network.
 
 use std::collections::BTreeSet;
 
 use super::{Network, number};
 
 impl Network {
-    /// How far the nearest instance is from each node over links that work, by Dijkstra's algorithm.
+    /// The distance of the nearest instance from each node over working links, by Dijkstra's algorithm.
     pub fn distances(&self, application: usize) -> Vec<Option<u32>> {
         let mut distances = vec![None; self.nodes()];
         let alive = self.hosts[application].values().filter(|(host, _)| self.routers[*host].is_some());
@@ -26,7 +26,7 @@ impl Network {
         distances
     }
 
-    /// What must hold at every moment, around a node: no route leads in a circle, and every next hop is feasible.
+    /// The invariants at every moment, around a node: routing is loop-free, and every next hop is feasible.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
@@ -58,8 +58,8 @@ impl Network {
         }
     }
 
-    /// What must hold once everything is quiet: each node with a way to an instance has a route, its distance is right, and
-    /// following next hops leads to an instance at that distance.
+    /// The invariants of a quiescent network: each node with a path to an instance has a route, its distance is right,
+    /// and following next hops leads to an instance at that distance.
     pub fn check_quiet(&self) {
         for application in 0..self.applications.len() {
             let distances = self.distances(application);
