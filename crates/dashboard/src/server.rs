@@ -114,6 +114,6 @@ async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits)
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(limits.head_bytes)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that violates the protocol or disconnects is no reason to stop.
+    // A client that violates the protocol or disconnects does not stop the server.
     let _ = connection.await;
 }

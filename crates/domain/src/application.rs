@@ -45,7 +45,7 @@ pub enum Wakefulness {
     /// Its workload runs, or starts.
     #[default]
     Awake,
-    /// Its workload is stopped, or stops; its agent goes on.
+    /// Its workload is stopped, or stops; its agent continues.
     Asleep,
 }
 

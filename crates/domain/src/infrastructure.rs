@@ -32,7 +32,7 @@ pub struct Instance {
 /// Why something is not a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NodeError {
-    /// A node is no neighbour of itself.
+    /// A node is not a neighbour of itself.
     OwnNeighbour(NodeId),
     /// A neighbour is named once.
     NeighbourTwice {

@@ -106,7 +106,7 @@ agent_operations! {
     Replicate "replicate";
     /// The instance runs in another flavour.
     Adapt "adapt";
-    /// The workload of the instance stops, and gives back its hardware.
+    /// The workload of the instance stops, and releases its hardware.
     Sleep "sleep";
     /// The workload of a sleeping instance starts.
     Wake "wake";
@@ -225,7 +225,7 @@ impl Target {
 
 impl From<Id> for Target {
     fn from(id: Id) -> Target {
-        // The only id that is no node's is `self`.
+        // The only id that is not a node's is `self`.
         NodeId::try_from(id).map_or(Target::Own, Target::Node)
     }
 }

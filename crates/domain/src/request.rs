@@ -42,7 +42,7 @@ pub enum OperatorWord {
     Operator,
 }
 
-/// Why nobody can ask for this.
+/// Why this request is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestError {
     /// Agents do not deploy.

@@ -91,7 +91,7 @@ pub enum Rule {
         /// What a node takes over at most.
         bytes_max: u64,
     },
-    /// What describes the application cannot be used: its policy is no policy, for example.
+    /// The description of the application is unusable: its policy is not a valid policy, for example.
     Descriptor {
         /// What is wrong with it.
         cause: String,

@@ -151,7 +151,7 @@ impl Core {
         meter
     }
 
-    /// Goes on with the query's own meter.
+    /// Returns to the query's own meter.
     pub(crate) fn end_aside(&mut self, meter: Meter) {
         self.store.meter = meter;
     }

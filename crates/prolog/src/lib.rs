@@ -157,7 +157,7 @@
 //!   overflow and undefined results are errors.
 //! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
 //!   that.
-//! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is no atom.
+//! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is not an atom.
 //! - The occurs check is off. Unification can make cyclic terms; they are compared, copied and walked over as in SWI-Prolog.
 //! - Waiting goals (`dif/2`, `freeze/2`, `when/2`) are really suspended, and shown with the answer when they remain.
 //! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and the like are always there;

@@ -220,7 +220,7 @@ impl Machine {
         self.environments.resize(needed + ENVIRONMENTS_STEP, Term(0));
     }
 
-    /// Returns to the environment before. Counted, because leaving a clause body is no call and takes time all the same.
+    /// Returns to the environment before. Counted, because leaving a clause body is not a call and takes time all the same.
     #[inline(always)]
     fn deallocate(&mut self) {
         self.core.store.meter.exits += 1;

@@ -54,7 +54,7 @@ impl Session {
         &self.program
     }
 
-    /// Goes on with another program. Predicates that queries made up stay, unless the program defines them.
+    /// Switches to another program. Predicates that queries created stay, unless the program defines them.
     pub fn replace_program(&mut self, program: &Program) {
         self.keep_changes();
         self.own.retain(|&functor, _| !program.is_defined(functor));

@@ -1,6 +1,6 @@
 //! The outputs of a run: a trace, tables, figures.
 //!
-//! Each is a [`Recorder`](crate::Recorder) with any writer; [`RunDirectory`] gives them files.
+//! Each is a [`Recorder`](crate::Recorder) with any writer; [`RunDirectory`] opens files for them.
 
 mod checkpoint;
 mod digest;

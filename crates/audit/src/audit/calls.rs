@@ -125,7 +125,7 @@ impl Audit {
         if !stages.iter().copied().flatten().all(is_complete) {
             return;
         }
-        // The slowest of requests that were sent at once is no faster than their mean.
+        // The slowest of requests that were sent at once is not faster than their mean.
         let of_call = |(call, calls): &(TracedCall, Calls)| match call.order {
             CallOrder::Sequence => calls.sum,
             CallOrder::Parallel => calls.sum / call.requests as f64,
@@ -210,8 +210,8 @@ pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether some applications call each other in a circle: those that nobody calls are taken away, one after another, until nothing is left or
-/// nobody can be.
+/// Whether some applications call each other in a circle: those that none calls are removed, one after another, until nothing is left or
+/// none can be.
 fn has_cycle(header: &Header) -> bool {
     let mut callers = vec![0_usize; header.applications.len()];
     let mut calls_of: Vec<Vec<u32>> = vec![Vec::new(); header.applications.len()];

@@ -2,7 +2,7 @@
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
-/// Application 0 has a user and calls 1 twice in sequence, then 1 and 2 at once, which nobody else uses.
+/// Application 0 has a user and calls 1 twice in sequence, then 1 and 2 at once, which no other application uses.
 const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls","seed":1,"duration":400,"step":400,"evaluation_period":200,
 "detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[
 {"id":"front","hardware":1,"max_rate":5,"max_latency":10,"kind":"any","policy":0},

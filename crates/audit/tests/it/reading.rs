@@ -132,7 +132,7 @@ fn reads_records_as_they_are_written() {
     assert!(!reader.is_interrupted());
 }
 
-/// Gives its text, then fails.
+/// Returns its text, then fails.
 struct Failing<'a>(&'a [u8], io::ErrorKind);
 
 impl Read for Failing<'_> {

@@ -66,7 +66,7 @@ fn nodes_hold_the_best_placement() {
     let bounded = TRACE.replacen("\"unbounded\"", "5", 1).replace("\"unbounded\"", "4");
     assert!(!is_said(&bounded, "[1,1,1,0,8]", "at most 8 instances"));
     assert!(is_said(&bounded, "[1,1,1,0,9]", "at most 8 instances"));
-    // An application that no node holds, with a user whom nobody could serve.
+    // An application that no node holds, with a user whom no instance could serve.
     let large = r#""policy":0},{"id":"large","hardware":9,"max_rate":10,"max_latency":5,"kind":"WS","policy":0}]"#;
     let with_large = bounded
         .replace(r#""policy":0}]"#, large)

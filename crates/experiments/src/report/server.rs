@@ -175,7 +175,7 @@ async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mps
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(limits.head_bytes)
         .serve_connection(stream, service);
-    // A client that violates the protocol or disconnects is no reason to stop.
+    // A client that violates the protocol or disconnects does not stop the server.
     let _ = connection.await;
 }
 

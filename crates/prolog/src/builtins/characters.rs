@@ -329,7 +329,7 @@ fn enumerate_types(core: &mut Core, subject: Subject, class: Term, state: State,
     Ok(Step::Fail)
 }
 
-/// Enumerates the characters of a known type; the state is the code to go on with.
+/// Enumerates the characters of a known type; the state is the next code to try.
 fn enumerate_characters(
     core: &mut Core,
     character: Term,

@@ -66,7 +66,7 @@ fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
 
 /// Unifies with the first element that allows it.
 ///
-/// When that wakes goals, they decide: if they fail, the rest of the list is to go on with.
+/// When that wakes goals, they decide: if they fail, the search continues in the rest of the list.
 fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     let &[item, list] = arguments else { return Ok(Step::Fail) };
     let item = core.store.deref(item);

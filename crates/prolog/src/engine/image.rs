@@ -23,7 +23,7 @@ struct Image<'a> {
     #[serde(borrow)]
     names: Vec<&'a str>,
     code: Vec<Instruction>,
-    /// By predicate, from the first on that is no builtin; `None` for one that is called and has no clauses.
+    /// By predicate, from the first on that is not a builtin; `None` for one that is called and has no clauses.
     predicates: Vec<(Functor, Option<Clauses>)>,
     clause_lists: Vec<Label>,
     literals: Vec<StoredTerm>,

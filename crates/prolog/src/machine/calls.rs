@@ -284,7 +284,7 @@ impl Machine {
         }
     }
 
-    /// Goes on with the dynamic predicate of the newest choice point.
+    /// Backtracks into the dynamic predicate of the newest choice point.
     pub(super) fn retry_dynamic(&mut self, program: &Program) -> Flow {
         let Some(&choice) = self.choices.last() else { return Flow::Fail };
         self.restore_arguments(&choice);

@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// Takes the next row where one is wanted most often: at the end of a loop over rows. Returns where to
-    /// go on, or [`FAIL`] when this is not that simple.
+    /// resume, or [`FAIL`] when this is not that simple.
     pub(super) fn quick_retry(&mut self, program: &Program, host: &dyn Relations) -> Label {
         match self.choices.last() {
             Some(&choice) if choice.kind == ChoiceKind::InlineRows => {
@@ -147,7 +147,7 @@ impl Machine {
         self.retry_inline_rows(host, &program.row_calls[call as usize], choice)
     }
 
-    /// Another answer of something that is no clause costs an inference too: a loop driven by failure
+    /// Another answer of something that is not a clause costs an inference too: a loop driven by failure
     /// must not be free.
     #[inline]
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
@@ -162,7 +162,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Another clause or branch is no call, and takes time all the same: a clause can have many branches to fail in, and no calls.
+    /// Another clause or branch is not a call, and takes time all the same: a clause can have many branches to fail in, and no calls.
     #[inline]
     fn count_alternative(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;

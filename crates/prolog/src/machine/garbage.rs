@@ -190,7 +190,7 @@ impl Machine {
         self.mark_frames(program, marks, frames, point);
     }
 
-    /// Marks the slots that are read when the machine goes on at a point, and all that it returns through.
+    /// Marks the slots that are read when the machine resumes at a point, and all that it returns through.
     fn mark_frames(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, point: Point) {
         let cells = &self.core.store.cells;
         let mut point = point;

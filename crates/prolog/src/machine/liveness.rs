@@ -14,7 +14,7 @@ pub(super) enum Ending {
     Never,
     /// It returns to its caller, and the current environment is the caller's.
     InEnvironmentOfCaller,
-    /// It gives its environment back, and returns to its caller.
+    /// It frees its environment, and returns to its caller.
     InItsOwn,
 }
 

@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// Goes on with the relation of the newest choice point.
+    /// Backtracks into the relation of the newest choice point.
     pub(super) fn retry_rows(&mut self, host: &dyn Relations, position: usize, arity: usize) -> Flow {
         let Some(&choice) = self.choices.last() else { return Flow::Fail };
         self.restore_arguments(&choice);

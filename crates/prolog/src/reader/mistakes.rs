@@ -1,4 +1,4 @@
-//! What the parser says when it cannot go on.
+//! The syntax errors of the parser.
 
 use super::error::SyntaxError;
 use super::parser::{Bracket, Frame, Parser};
@@ -31,7 +31,7 @@ impl Parser<'_, '_, '_> {
         error
     }
 
-    /// A complete term is followed by something that is no operator and closes nothing.
+    /// A complete term is followed by something that is not an operator and closes nothing.
     pub(super) fn operator_expected(&self, lexeme: &Lexeme) -> SyntaxError {
         let frame = self.frame();
         let kind = match (&lexeme.token, frame.bracket) {

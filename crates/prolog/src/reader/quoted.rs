@@ -7,7 +7,7 @@ use super::scanner::Scanner;
 /// What an escape sequence stands for.
 pub(super) enum Escape {
     Character(char),
-    /// Nothing: the line goes on.
+    /// Nothing: the line continues.
     Continuation,
 }
 

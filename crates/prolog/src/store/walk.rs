@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// Hides an unbound variable: until it is unmarked, references to it lead to a header word,
-    /// which is no term.
+    /// which is not a term.
     pub(crate) fn mark(&mut self, variable: Term) {
         self.cells[variable.address()] = Term::new(Tag::Hdr, 0);
     }

@@ -1,4 +1,4 @@
-//! Names and text so that the reader gives them back.
+//! Quotes names and text so that reading them back yields the same.
 
 use crate::reader::characters::{is_name_part, is_name_start, is_symbol};
 use std::fmt::Write;

@@ -4,7 +4,7 @@
 //! A client request to an application that calls others is *pending* from the beginning of its service until all its calls have been
 //! answered. An instance does not wait for its calls: it takes up the next request as soon as it is done with its own part. Answers take no time,
 //! as those to users do not. A call that is lost loses the request that it was made for, and so does an instance that goes
-//! before all its calls were answered; what was sent for it travels on, and nobody waits for it.
+//! before all its calls were answered; what was sent for it travels on, and no caller waits for it.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, Call, CallOrder, NodeIndex, Scenario, UserIndex, indices};

@@ -175,6 +175,6 @@ fn an_instance_that_goes_loses_what_waits_for_its_calls() {
     let found = answers(&world);
     assert_eq!(found.users.len(), 24);
     assert_eq!(found.lost.first(), Some(&1_004.0));
-    // What was sent travels on and is served, but nobody waits for it.
+    // What was sent travels on and is served, but no caller waits for it.
     assert_eq!((found.calls.len(), found.calls_lost), (25, 0));
 }

@@ -1,4 +1,4 @@
-//! The crate from outside: each record has the form that `docs/trace.md` gives it.
+//! The crate from outside: each record has the form documented in `docs/trace.md`.
 
 mod join;
 

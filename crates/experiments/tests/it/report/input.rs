@@ -73,7 +73,7 @@ fn one_user_who_never_moves_has_no_correlation() {
     let Some((browser, text)) = shown("one-user", &trace) else { return };
     assert_eq!(browser.text("#movements .statistic"), "r n/a");
     assert!(text.contains("Nothing was inhibited."), "{text}");
-    // Nobody moved, so there is no number of operations for each movement.
+    // No user moved, so there is no number of operations for each movement.
     assert_eq!(browser.text("[data-figure=operations-per-movement] td"), "n/a");
 }
 

@@ -69,7 +69,7 @@ fn unify_number(core: &mut Core, term: Term, text: &str) -> Solved {
     }
 }
 
-/// `atom_number(?Atom, ?Number)`: fails for an atom that is no number.
+/// `atom_number(?Atom, ?Number)`: fails for an atom that is not a number.
 fn atom_number(core: &mut Core, atom: Term, number: Term) -> Solved {
     match read_text(core, atom, Accept::Name) {
         Ok(text) => unify_number(core, number, &text),
@@ -125,7 +125,7 @@ fn check_number(core: &Core, number: Term) -> Solved {
     }
 }
 
-/// `number_string(?Number, ?String)`: fails for a string that is no number.
+/// `number_string(?Number, ?String)`: fails for a string that is not a number.
 fn number_string(core: &mut Core, number: Term, string: Term) -> Solved {
     let is_unbound = check_number(core, number)?;
     match read_text(core, string, Accept::List) {

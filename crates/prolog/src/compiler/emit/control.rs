@@ -7,7 +7,7 @@ use crate::symbols::Atom;
 use crate::term::{Functor, Tag, Term};
 
 impl Emitter<'_> {
-    /// Gives slots to variables that a construct mentions first and something later mentions too.
+    /// Allocates slots for variables that a construct mentions first and something later mentions too.
     fn initialize(&mut self, construct: &Goal) -> Written {
         let mut inside = vec![0usize; self.analysis.variables.len()];
         let mut pending: Vec<Term> = Vec::new();

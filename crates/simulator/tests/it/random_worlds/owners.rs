@@ -29,7 +29,7 @@ pub const OWNERS: [&str; 6] = [
     // Shrinks to an unknown flavour, so that nothing is done; not even evictions.
     "shrink(I, lite, all) :- serviceInstance(I, _, _).\n\
      evict(I, never) :- serviceInstance(I, _, _), \\+ running(I, _).\n",
-    // Gives no valid answer now and then.
+    // Returns no valid answer now and then.
     "evict(I, why) :- serviceInstance(I, _, N), node(N, F), F \\== inf, X is 6 / F, X > 0.\n\
      evict(_, _) :- node(_, 3).\n",
     // Counts instances that are about to leave.
