@@ -1,7 +1,7 @@
-//! A run whose agents are asked one by one, for those who learn.
+//! A run in which Python decides for one agent at a time: an environment for reinforcement learning.
 //!
-//! The simulation runs in a thread of its own. Where a policy would decide, the thread puts a question and waits: so what an agent
-//! sees, and when, is exactly what a policy sees, and the run that comes of it is one that a policy could have made.
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends a question and waits: so an agent
+//! sees exactly what a policy sees, at the same times, and a policy could have produced the same run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 struct News {
     served: u64,
     response: f64,
-    /// What became of its proposals: the operation, and why it was inhibited if it was.
+    /// The verdicts on its proposals: the operation, and why it was inhibited if it was.
     verdicts: Vec<(String, Option<String>)>,
 }
 
@@ -43,11 +43,11 @@ struct News {
 struct Journal {
     now: f64,
     news: BTreeMap<String, News>,
-    /// Instances that are gone, until they are asked for.
+    /// Instances that ended since the last query.
     gone: Vec<String>,
 }
 
-/// The question what an agent does.
+/// Asks for the decision of an agent.
 struct Question {
     instance: Py<PyAny>,
     facts: Py<PyDict>,
@@ -59,7 +59,7 @@ enum Told {
     End(Result<(), Failure>),
 }
 
-/// A run that waits for what its agents are to do.
+/// A run that waits for the decisions of its agents.
 #[pyclass(module = "mario._mario")]
 pub(crate) struct Session {
     told: Mutex<Receiver<Told>>,
@@ -73,7 +73,7 @@ pub(crate) struct Session {
 
 #[pymethods]
 impl Session {
-    /// Begins a run of a scenario in which `function` is the name that texts of policies declare.
+    /// Starts a run of a scenario in which `function` is the name that texts of policies declare.
     #[new]
     #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files))]
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
@@ -139,7 +139,7 @@ impl Session {
         }
     }
 
-    /// What the agent that was asked does: proposals in order of priority, each an operation and a target.
+    /// Answers for the agent that was asked: proposals in order of priority, each an operation and a target.
     fn answer(&mut self, proposals: &Bound<'_, PyAny>) -> PyResult<()> {
         if !self.is_waiting {
             return Err(PyRuntimeError::new_err("no agent was asked"));
@@ -165,8 +165,8 @@ impl Session {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).now
     }
 
-    /// What happened to an instance since this was last asked for it: requests served, the sum of their response times, and
-    /// what became of its proposals.
+    /// What happened to an instance since the last call: requests served, the sum of their response times, and
+    /// the verdicts on its proposals.
     fn news<'py>(&self, py: Python<'py>, instance: &str) -> PyResult<Bound<'py, PyDict>> {
         let news =
             self.journal.lock().unwrap_or_else(PoisonError::into_inner).news.remove(instance).unwrap_or_default();
@@ -177,7 +177,7 @@ impl Session {
         Ok(told)
     }
 
-    /// The instances that have gone since this was last asked.
+    /// The instances that ended since the last call.
     fn gone(&self) -> Vec<String> {
         std::mem::take(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner).gone)
     }
@@ -208,7 +208,7 @@ impl Drop for Session {
     }
 }
 
-/// The policy of agents that are asked from outside.
+/// The policy of agents that Python decides for.
 struct Asking {
     teller: Sender<Told>,
     answered: Mutex<Receiver<Vec<FunctionProposal>>>,
@@ -234,7 +234,7 @@ impl PolicyFunction for Asking {
     }
 }
 
-/// Notes what happens to instances.
+/// Records what happens to instances.
 struct Following {
     journal: Arc<Mutex<Journal>>,
     /// The instance of each agent.

@@ -25,7 +25,7 @@ pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
     raised.unwrap_or_else(|error: PyErr| error)
 }
 
-/// What the command line prints of diagnostics, without colour.
+/// Diagnostics as the command line prints them, without colour.
 pub(crate) fn text(diagnostics: &[Diagnostic]) -> String {
     let renderer = Renderer::plain();
     let texts: Vec<String> = diagnostics.iter().map(|diagnostic| renderer.render(diagnostic)).collect();
@@ -50,7 +50,7 @@ fn places<'py>(py: Python<'py>, diagnostics: &[Diagnostic]) -> PyResult<Bound<'p
     Ok(list)
 }
 
-/// Tells warnings through Python's own module for them.
+/// Reports warnings through Python's `warnings` module.
 pub(crate) fn warn(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyResult<()> {
     if diagnostics.is_empty() {
         return Ok(());

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::facts::{dictionary, id};
 
-/// The first exception of a function. Those that follow are mostly the same one again.
+/// The first exception of a function. Later ones are mostly repetitions.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 

@@ -1,12 +1,13 @@
-//! The module `mario._mario`: what the Python package `mario` takes from Rust.
+//! The module `mario._mario`: the native part of the Python package `mario`.
 //!
-//! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and keeps it in a directory, as `mario run` does. [`study`] makes many runs,
-//! [`policy`] asks one policy, [`table`] hands tables over by the Arrow `PyCapsule` interface, and [`environment`] lets learning
-//! agents decide. The classes that people use are written in Python, in `python/mario`; these here are thin.
+//! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and stores the run in a directory, as `mario run` does.
+//! [`study`] makes many runs, [`policy`] asks one policy, [`table`] hands tables over by the Arrow `PyCapsule` interface, and
+//! [`environment`] lets learning agents decide. The public classes are written in Python, in `python/mario`; those here are
+//! thin.
 //!
 //! **Invariant:** nothing is computed here: a binding calls a library or the front end, and converts.
-//! **Invariant:** the interpreter is free for others while a simulation runs, and signals are looked at every tenth of a second.
-//! **Invariant:** what goes wrong is an exception with the text that the command line prints, never a panic.
+//! **Invariant:** the GIL is released while a simulation runs, and signals are polled every tenth of a second.
+//! **Invariant:** every failure is an exception with the text that the command line prints, never a panic.
 //!
 //! Not here: what the package offers to its users (`python/mario/__init__.py`).
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{exception, warn};
 
-/// What one decision may cost in the small worlds of a check, as on the command line.
+/// The budget of one decision in the small worlds of a check, as on the command line.
 const CHECK_INFERENCES: u64 = 1_000_000;
 
 /// A policy that was loaded.
@@ -28,7 +28,7 @@ pub(crate) struct LoadedPolicy {
 
 #[pymethods]
 impl LoadedPolicy {
-    /// Loads a text, or what ships under a name or is in a file where there is none.
+    /// Loads a text; without one, the shipped policy of this name or the file at this path.
     #[new]
     #[pyo3(signature = (name, text, budget))]
     fn new(py: Python<'_>, name: String, text: Option<String>, budget: Option<u64>) -> PyResult<LoadedPolicy> {

@@ -1,4 +1,4 @@
-//! How far something is, told to a Python function; and signals, which Python is asked for.
+//! Reports progress to a Python function, and polls Python for signals.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use crate::errors::warn;
 use crate::function::Raised;
 
-/// How often Python is asked whether there was a signal, and told how far it is.
+/// How often progress is reported and Python is polled for signals.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Tells a function how far something is, and learns whether it is to stop.
+/// Reports progress to a function, which may stop the work.
 pub(crate) struct Progress<'a> {
     function: Option<&'a Py<PyAny>>,
     total: f64,
@@ -32,7 +32,7 @@ impl<'a> Progress<'a> {
         self.total = total;
     }
 
-    /// Whether to go on; `done` of the total is.
+    /// Reports that `done` of the total are done. Returns whether to continue.
     pub(crate) fn tell(&mut self, done: f64, total: f64) -> bool {
         self.total = total;
         if self.raised.is_any() || self.error.is_some() {

@@ -1,4 +1,4 @@
-//! One run, kept in a directory as `mario run` keeps it.
+//! One run, stored in a directory as `mario run` stores it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::function::{Raised, policies};
 use crate::progress::Progress;
 use crate::scenario::ScenarioText;
 
-/// How a run is made and kept.
+/// How a run is made and stored.
 struct Options {
     out: PathBuf,
     keep: Keep,
@@ -32,7 +32,7 @@ struct Options {
     regret: bool,
 }
 
-/// Runs a scenario and keeps it in a directory. Returns what a user may want to know about it.
+/// Runs a scenario and stores the run in a directory. Returns notes for the user.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, overrides, choices, seed, budget, attachments, files, functions, force, trace, messages, threads, reuse, regret, checkpoint_every, progress))]
 #[allow(
@@ -138,7 +138,7 @@ fn simulate(
     Ok(finished)
 }
 
-/// Keeps what the scenario asks for beside the usual figures.
+/// Stores the measures if the scenario asks for them.
 fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     if scenario.is_measured() {
         keep_measures(directory)?;
@@ -146,7 +146,7 @@ fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run came to: an exception of a function comes before that the run was stopped for it.
+/// The outcome of a run: an exception of a function takes precedence over the interruption that it caused.
 fn conclude(py: Python<'_>, done: Result<Vec<String>, Failure>, observer: Progress<'_>) -> PyResult<Vec<String>> {
     match (done, observer.into_error()) {
         (Err(failure @ Failure::Interrupted(_)), Some(error)) => Err(interrupted(py, &failure, error)),

@@ -1,4 +1,4 @@
-//! Scenarios: a name, a file or a text, with what is to be different.
+//! Scenarios: a name, a file or a text, with overrides.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl ScenarioText {
         toml::to_string(&settings).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// What it says with all defaults filled in, in JSON; what a user may want to know; and what a run costs.
+    /// Its settings with all defaults filled in, in JSON; notes for the user; and the estimated cost of a run.
     #[pyo3(signature = (overrides, policies, seed, files))]
     fn resolved(
         &self,
@@ -61,7 +61,7 @@ impl ScenarioText {
         Ok((settings, resolved.notes.clone(), resolved.cost.to_string()))
     }
 
-    /// Looks whether it can be run: what is deployed at the beginning must fit.
+    /// Checks that it can be run: the initial deployment must fit.
     #[pyo3(signature = (overrides, policies, files, functions))]
     fn check(
         &self,
@@ -83,13 +83,13 @@ impl ScenarioText {
 }
 
 impl ScenarioText {
-    /// The scenario with what is to be different, ready to be run.
+    /// The scenario with the overrides applied, ready to be run.
     pub(crate) fn resolve(&self, choices: &Choices, files: &BTreeMap<String, String>) -> Result<Resolved, Failure> {
         let document = self.chosen(choices);
         document.resolve(&mut Texts(files)).map_err(|error| failure(&error))
     }
 
-    /// The scenario with what is to be different.
+    /// The scenario with the overrides applied.
     pub(crate) fn chosen(&self, choices: &Choices) -> Document {
         let mut document = self.document.clone();
         choices.apply(&mut document);
@@ -97,7 +97,7 @@ impl ScenarioText {
     }
 }
 
-/// Texts that are in memory by the names of files, and else files where they are.
+/// Reads files: from memory if a text is given for the name, otherwise from disk.
 pub(crate) struct Texts<'a>(pub(crate) &'a BTreeMap<String, String>);
 
 impl Files for Texts<'_> {

@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::run::interrupted;
 use crate::scenario::{ScenarioText, Texts};
 
-/// What many runs came to: JSON, the table of runs, the table of results, a text for people, how many runs are missing, and notes.
+/// The results of many runs: JSON, the table of runs, the table of results, a text for people, how many runs are missing, and notes.
 type Told = (String, String, String, String, u64, Vec<String>);
 
 /// Makes the runs that are missing of a comparison, or of a sweep where there are keys.
@@ -88,7 +88,7 @@ pub(crate) fn study(
     }
 }
 
-/// Joins the runs in directories, and keeps them in `out` if that is given.
+/// Merges the runs in directories, and stores them in `out` if that is given.
 #[pyfunction]
 #[pyo3(signature = (directories, out))]
 pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathBuf>) -> PyResult<Told> {
@@ -100,7 +100,7 @@ pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathB
     told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
 }
 
-/// A metric: its name, a function or a command, and what tells it from others of that name.
+/// A metric: its name, a function or a command, and what distinguishes it from others of that name.
 fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Raised) -> PyResult<Metric> {
     let (name, maker, identity) = metric;
     if let Ok(command) = maker.extract::<String>(py) {
@@ -110,7 +110,7 @@ fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Rai
     Metric::function(&name, Arc::new(function)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What runs came to, which is kept beside them.
+/// Returns the results of runs, and stores them in `out` if that is given.
 fn tell(results: &Results, out: Option<&Path>) -> Result<Told, Failure> {
     let (missing, notes) = (results.missing(), results.identity.notes.clone());
     if results.identity.variants.iter().all(Vec::is_empty) {

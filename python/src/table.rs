@@ -23,7 +23,7 @@ pub(crate) struct Table {
     columns: ArrayData,
 }
 
-/// One column on its way.
+/// One column under construction.
 enum Column {
     Text { ends: Vec<i32>, bytes: Vec<u8> },
     Integer { values: Vec<i64>, valid: Vec<bool> },
@@ -47,7 +47,7 @@ impl Table {
         .map_err(|failure| exception(py, &failure))
     }
 
-    /// The same of a text.
+    /// Reads the same from a text.
     #[staticmethod]
     fn parse_csv(text: &str, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
         table(text, &texts, &integers).map_err(|(line, why)| PyValueError::new_err(format!("line {line}: {why}")))
@@ -97,7 +97,7 @@ fn wrong(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Why a line is no row, and which.
+/// Why a line is not a row, and which.
 type Wrong = (usize, String);
 
 fn table(content: &str, texts: &[String], integers: &[String]) -> Result<Table, Wrong> {

@@ -1,4 +1,4 @@
-//! User-defined metrics: a program that reads the directory of a run and prints one number.
+//! User-defined metrics: a program or a function of the host computes one number from the directory of a run.
 
 use std::error::Error;
 use std::fmt;
@@ -18,16 +18,16 @@ const OUTPUT_MAX: u64 = 65_536;
 /// How often to check whether a program has ended.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// Something that makes a number of a run.
+/// A user-defined metric: a name, and how to compute the number for a run.
 #[derive(Clone)]
 pub struct Metric {
-    /// What the number is called.
+    /// The name of the number.
     pub name: String,
-    /// What makes it.
+    /// How it is computed.
     pub maker: MetricMaker,
 }
 
-/// What makes a number of a run.
+/// How the number of a metric is computed.
 #[derive(Clone)]
 pub enum MetricMaker {
     /// A program and its arguments; the directory of the run follows as the last one.
@@ -36,9 +36,9 @@ pub enum MetricMaker {
     Function(Arc<dyn MetricFunction>),
 }
 
-/// A function that makes a number of a run.
+/// A function that computes a number for a run.
 pub trait MetricFunction: Send + Sync {
-    /// What tells it from another function of the same name.
+    /// Distinguishes it from another function of the same name.
     fn identity(&self) -> String;
 
     /// The number of the run in a directory; or why there is none.
@@ -50,7 +50,7 @@ pub trait MetricFunction: Send + Sync {
 pub enum MetricSyntax {
     /// It is not `NAME=COMMAND`.
     Shape,
-    /// The name has something else than letters, digits, `-` and `_`.
+    /// The name has other characters than letters, digits, `-` and `_`.
     Name,
     /// There is no command.
     Command,
@@ -58,7 +58,7 @@ pub enum MetricSyntax {
     Quote,
 }
 
-/// Why a program failed to compute a number for a run.
+/// Why a metric has no number for a run.
 #[derive(Debug)]
 pub struct MetricError {
     /// Of which metric.
@@ -67,7 +67,7 @@ pub struct MetricError {
     pub cause: MetricCause,
 }
 
-/// Why a program failed to compute a number for a run.
+/// How a metric failed.
 #[derive(Debug)]
 pub enum MetricCause {
     /// It could not be started.
@@ -102,7 +102,7 @@ impl Metric {
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
     }
 
-    /// What tells it from another metric of the same name.
+    /// Distinguishes it from another metric of the same name.
     pub(crate) fn identity(&self) -> String {
         match &self.maker {
             MetricMaker::Command(command) => command.join(" "),
@@ -115,7 +115,7 @@ impl Metric {
         format!("{METRIC}{}", self.name)
     }
 
-    /// The number of the run in a directory. A program may take as long as `timeout`.
+    /// Computes the number for the run in a directory. A program is stopped after `timeout`.
     pub fn measure(&self, directory: &Path, timeout: Duration) -> Result<f64, MetricError> {
         let failed = |cause| MetricError { name: self.name.clone(), cause };
         let command = match &self.maker {

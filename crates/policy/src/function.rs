@@ -1,15 +1,15 @@
-//! Policies that are functions of the host, and not programs: those that researchers write in Python.
+//! Policies that are functions of the host rather than logic programs, for example in Python.
 //!
-//! Their text declares it, and says nothing about operations:
+//! The text of such a policy names the function and defines no operations:
 //!
 //! ```prolog
 //! :- decided_outside(near_users).
 //! ```
 //!
-//! So a trace names the function, and what reads the trace knows that it cannot make its decisions again.
+//! So a trace names the function, and a reader of the trace knows that it cannot reproduce the decisions.
 //!
-//! **Contract:** a function is deterministic. It returns the same for the same facts, on any thread: decisions are kept while
-//! the facts do not change.
+//! **Contract:** a function is deterministic. It returns the same for the same facts, on any thread: decisions are cached
+//! while the facts do not change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +31,7 @@ pub trait PolicyFunction: Send + Sync {
     fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
 }
 
-/// What a function proposes, as it writes it.
+/// A proposal as the function returned it, not yet validated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionProposal {
     /// The word of an operation.
@@ -62,7 +62,7 @@ impl fmt::Debug for PolicyFunctions {
     }
 }
 
-/// The function that a text declares, if it does.
+/// The function that a text declares, if any.
 pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     let mut found = None;
     for declaration in &loaded.declarations {
@@ -118,7 +118,7 @@ pub(crate) fn decide(
     }
 }
 
-/// What a function proposes, held against what an agent may propose. All of it is of the clause 0, for there is none.
+/// Validates the proposals of a function. Their clause is 0, as there are no clauses.
 fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposal) -> Solution {
     let fault = |fault| {
         let arguments = [written.operation.clone(), facts.text(instance), written.target.to_string()];
@@ -127,8 +127,8 @@ fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposa
     let Some(operation) = AgentOperation::ALL.into_iter().find(|known| known.as_str() == written.operation) else {
         return fault(ProposalFault::UnknownOperation);
     };
-    // An id is what people write, so that `7` means the node 7 whether it came as a text or as a number. Names that nobody else has
-    // do not become symbols: each would be kept for ever.
+    // An id is compared as text, so that `7` means the node 7 whether it came as a string or as a number. Unknown names are not
+    // interned: symbols are never freed.
     let text = written.target.to_string();
     let is_written = |constant: &Constant| facts.text(*constant) == text;
     let here = facts.nodes().map(|own| own.node).chain([facts.constant(SELF)]).find(is_written);
