@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use crate::{Finding, SourceFile, Workspace};
 
@@ -89,7 +90,7 @@ fn files_with<'a>(workspace: &'a Workspace, phrase: &str) -> BTreeMap<&'a str, u
 fn prose(file: &SourceFile) -> Option<String> {
     let lines: Vec<&str> = if file.is_rust() {
         file.text.lines().filter_map(comment).flat_map(str::split_whitespace).collect()
-    } else if file.path.ends_with(".md") {
+    } else if Path::new(&file.path).extension().is_some_and(|extension| extension == "md") {
         file.text.split_whitespace().collect()
     } else {
         return None;

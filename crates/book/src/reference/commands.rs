@@ -130,7 +130,7 @@ mod tests {
         let pages = pages();
         let page = |title: &str| &pages.iter().find(|page| page.title == title).expect(title).text;
         assert!(page("`mario run`").contains("| `--force` | Replace the run that is in the directory |"));
-        let threads = page("`mario run`").lines().find(|line| line.contains("--threads")).expect("an option");
+        let threads = page("`mario run`").lines().find(|line| line.contains("`--threads N`")).expect("an option");
         assert!(threads.starts_with("| `--threads N` | ") && threads.ends_with(". `1` unless given |"), "{threads}");
         let colour = page("`mario`").lines().find(|line| line.contains("--color WHEN")).expect("an option");
         assert!(colour.ends_with(". One of `auto`, `always`, `never`. `auto` unless given |"), "{colour}");
