@@ -1,7 +1,7 @@
-//! Whether one policy is better than another, and how sure that is.
+//! Tests whether one policy is better than another.
 //!
 //! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and
-//! tested; the p-values of all tests together are corrected by Holm's method. [`crate::statistics`] says why these
+//! tested; Holm's method corrects the p-values of all tests together. [`crate::statistics`] explains the choice of
 //! tests.
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ use crate::study::Results;
 pub use text::DRAWN_FROM_THE_SEED;
 pub(crate) use text::shown_estimate;
 
-/// With a corrected p-value of at most this, a difference counts as real.
+/// A difference is significant if its corrected p-value is at most this.
 pub const LEVEL: f64 = 0.05;
 
 /// A number that policies are compared by.
@@ -28,13 +28,13 @@ pub const LEVEL: f64 = 0.05;
 pub struct Figure {
     /// Its name in files.
     pub name: String,
-    /// The group that it is of.
+    /// The group of applications that the figure describes.
     #[serde(skip)]
     group: String,
-    /// What it measures; `None` for lost client requests.
+    /// The measure; `None` for lost client requests and for extra figures.
     #[serde(skip)]
     measure: Option<Measure>,
-    /// Its meaning, where it is not a figure of a group.
+    /// The description of a figure that does not belong to a group.
     #[serde(skip)]
     extra: Option<Extra>,
 }
@@ -42,13 +42,13 @@ pub struct Figure {
 /// The results of policies, and how they differ.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
-    /// What was varied.
+    /// The settings of the variant, as `KEY=VALUE`.
     pub variant: Vec<String>,
-    /// Who was compared.
+    /// The names of the compared policies.
     pub policies: Vec<String>,
-    /// Over how many seeds.
+    /// The number of seeds.
     pub seeds: usize,
-    /// Whether all seeds have the same result, so that they count as one run.
+    /// Whether all seeds have the same result. They then count as one run.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
@@ -56,16 +56,16 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
 }
 
-/// What each policy came to.
+/// The results of all policies in one figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FigureOfPolicies {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
     /// In the order of the policies; absent where the figure is not defined.
     pub estimates: Vec<Option<Estimate>>,
 }
 
-/// Two policies.
+/// The tests between two policies.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Pair {
     /// The first.
@@ -74,25 +74,25 @@ pub struct Pair {
     pub second: String,
     /// For each figure, how the second differs from the first.
     pub tests: Vec<FigureTest>,
-    /// What that means, in words.
+    /// The result of all tests in one sentence.
     pub verdict: String,
 }
 
 /// How two policies differ in a figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FigureTest {
-    /// In which figure.
+    /// The figure.
     pub figure: Figure,
-    /// How; absent where less than two seeds have it for both.
+    /// The test; `None` if fewer than two seeds define the figure for both policies.
     pub test: Option<PairedTest>,
     /// The p-value, corrected for all tests that were made.
     pub p_corrected: Option<f64>,
-    /// What that means, in words.
+    /// The result of the test in one sentence.
     pub verdict: String,
 }
 
 impl FigureTest {
-    /// Whether the difference counts as real.
+    /// Whether the difference is significant.
     pub fn is_real(&self) -> bool {
         self.p_corrected.is_some_and(|p| p <= LEVEL)
     }
@@ -111,7 +111,7 @@ impl Comparison {
         });
         let series = |figure: &Figure, policy: usize| -> BTreeMap<u64, f64> {
             let value = |values: &Values| values.get(&figure.name).copied().flatten();
-            // Identical runs say nothing about chance.
+            // Identical runs carry no information about chance.
             let counted = if is_seedless { 1 } else { usize::MAX };
             runs[policy].iter().take(counted).filter_map(|(seed, values)| Some((*seed, value(values)?))).collect()
         };
@@ -145,7 +145,7 @@ impl Comparison {
         comparison
     }
 
-    /// The smallest p-value that this many seeds can reach for all tests together, however clear the differences are.
+    /// The smallest corrected p-value that this number of seeds can reach, however clear the differences are.
     pub fn least_probability(&self) -> f64 {
         let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
@@ -171,7 +171,7 @@ impl Comparison {
     }
 }
 
-/// What can be compared. Where there is one kind of application, it is the same as all.
+/// The figures to compare. With a single kind of application only the group `all` is kept, because both are the same.
 fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
     let Some(values) = runs.iter().find_map(|seeds| seeds.values().next()) else { return Vec::new() };
     let mut groups = groups(values);
@@ -196,7 +196,7 @@ fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
         extra,
     };
     figures.push(of_run(LOST, None));
-    // A metric may exist for some runs only.
+    // Some runs may lack a metric.
     let names: BTreeSet<&String> =
         runs.iter().flat_map(|seeds| seeds.values()).flat_map(|values| values.keys()).collect();
     figures.extend(names.into_iter().filter_map(|name| {

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::report::Reach;
 
-/// The budget for loading all policies of a trace.
+/// The inference budget for loading all policies of a trace.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.
@@ -22,22 +22,22 @@ const LOADING_INFERENCES: u64 = 100_000_000;
 pub struct DecisionOfRun {
     /// When the agent evaluated.
     pub time: f64,
-    /// Where its instance was.
+    /// The node of the instance at that time.
     pub node: String,
     /// The name of its policy.
     pub policy: String,
-    /// What it decided, and why.
+    /// The decision and its explanation.
     pub explained: Explained,
-    /// The verdict of the managers, and when; `None` if the trace ends before.
+    /// The managers' verdict; `None` if the trace ends before it.
     pub verdict: Option<JudgedDecision>,
 }
 
 /// The verdict of the managers on a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JudgedDecision {
-    /// When.
+    /// When the managers decided.
     pub time: f64,
-    /// Why it was inhibited; `None` if it was accepted, or nothing was proposed.
+    /// Why it was inhibited; `None` if it was accepted or nothing was proposed.
     pub inhibited: Option<Reason>,
 }
 
@@ -48,7 +48,7 @@ pub enum DecisionError {
     Read(ReadError),
     /// The trace holds no evaluations.
     NoEvaluations(Detail),
-    /// The instance is in no evaluation; some that are.
+    /// No evaluation of the instance is in the trace. Holds ids of instances that have one.
     NoInstance(Vec<String>),
     /// The first evaluation of the instance is later than the requested time.
     NotYet(f64),
@@ -56,7 +56,7 @@ pub enum DecisionError {
     Policy(String),
 }
 
-/// Explains the last decision of an instance until a time, or of the whole run.
+/// Explains the last decision of an instance up to a time, or of the whole run.
 pub fn explain_decision<R: BufRead>(
     mut reader: TraceReader<R>,
     instance: &str,
@@ -108,7 +108,7 @@ pub fn explain_decision<R: BufRead>(
     })
 }
 
-/// What an agent knew when it decided.
+/// The state of an agent when it decided.
 struct Found {
     time: f64,
     instance: InstanceId,
@@ -130,17 +130,17 @@ struct Looking<'a> {
     until: f64,
     reach: Reach,
     pasts: Pasts,
-    /// Application and policy of each instance that came.
+    /// Application and policy of each instance seen so far.
     origins: FxHashMap<InstanceId, (u32, u32)>,
-    /// The flavours of the instances that run in another one than the default.
+    /// The flavours of the instances that do not run in the default one.
     flavours: FxHashMap<InstanceId, u32>,
-    /// The instances that sleep.
+    /// The instances that are asleep.
     asleep: FxHashSet<InstanceId>,
     found: Option<Found>,
     verdict: Option<JudgedDecision>,
-    /// When the instance evaluated first.
+    /// The time of the instance's first evaluation.
     first: Option<f64>,
-    /// Other instances, to be named when this one is not there.
+    /// Other instances, listed in the error if this one is not found.
     others: Vec<String>,
     is_done: bool,
 }
@@ -166,7 +166,7 @@ impl<'a> Looking<'a> {
 
     fn read(&mut self, record: Record) {
         self.reach.read(&record);
-        // An evaluation sees the past before it.
+        // Taken before the record is applied: an evaluation knows only what happened before it.
         let recalled = match &record {
             Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -217,7 +217,7 @@ impl<'a> Looking<'a> {
             return;
         }
         let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
-        // Facts that did not change were read at the last evaluation.
+        // An evaluation without facts has those of the previous one.
         let before = self.found.take().map(|found| found.seen);
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);
@@ -277,7 +277,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// An accepted operation without a new instance: if its target is a flavour, the instance runs in it.
+    /// Applies an accepted operation that creates no instance: if its target is a flavour, the instance now runs in it.
     fn adapted(&mut self, instance: &InstanceId, target: &Target) {
         let Some(&(application, _)) = self.origins.get(instance) else { return };
         if let Some(flavour) = self.header.applications[application as usize].find_flavour(target) {

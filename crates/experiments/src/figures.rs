@@ -1,7 +1,7 @@
-//! Everything printed about a run, computed from its trace.
+//! All figures of a run, computed from its trace.
 //!
 //! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts: the
-//! figures of a run are computed twice, by two programs, and tests compare them.
+//! figures are computed twice, independently, and tests compare the two.
 //!
 //! Undefined figures are absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
 
@@ -48,25 +48,26 @@ pub struct GroupFigures {
     /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The same over the number of movements.
+    /// The counts divided by the number of movements.
     pub per_movement: Option<OperationRatios>,
-    /// Mean and greatest number of instances after a cycle.
+    /// Mean and greatest number of instances, sampled after each cycle.
     pub instances: MeanAndMax,
-    /// Mean response time: of each user, of these for each application, and of these.
+    /// Mean response time: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
-    /// Mean over evaluations of the rate divided by the capacity of an instance: for each application, and of these.
+    /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
+    /// applications.
     pub service_usage: Option<f64>,
     /// Correlation of movements and operations by step, without the first step.
     pub pearson_r: Option<f64>,
-    /// The same with the first step, in which the first connections count as movements.
+    /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// Cycles with an operation, in each step with a movement, the first step left out.
+    /// The number of cycles with an operation in each step with a movement, without the first step.
     pub cycles_to_steady_state: Option<MeanAndMax>,
-    /// What happened in each step.
+    /// The figures of each step.
     pub steps: Vec<StepFigures>,
 }
 
-/// How many of each.
+/// The number of operations of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct OperationCounts {
@@ -81,7 +82,7 @@ pub struct OperationCounts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FurtherCounts {
-    /// Adapts that were accepted.
+    /// Accepted adapts.
     #[serde(skip_serializing_if = "is_zero")]
     pub adapt: u64,
     /// Instances that the owners of nodes evicted.
@@ -90,10 +91,10 @@ pub struct FurtherCounts {
     /// Instances that the owners of nodes shrank.
     #[serde(skip_serializing_if = "is_zero")]
     pub shrunk: u64,
-    /// Sleeps that were accepted.
+    /// Accepted sleeps.
     #[serde(skip_serializing_if = "is_zero")]
     pub sleep: u64,
-    /// Accepted wakes that agents proposed.
+    /// Accepted wakes that an agent proposed.
     #[serde(skip_serializing_if = "is_zero")]
     pub wake: u64,
     /// Sleeping instances that a client request woke.
@@ -128,49 +129,49 @@ pub struct MeanAndMax {
     pub max: u64,
 }
 
-/// What happened in one step of mobility.
+/// The figures of one step of mobility.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct StepFigures {
     /// Handovers, arrivals and departures.
     pub movements: u64,
-    /// What became of the agents.
+    /// The outcomes of all evaluations in the step.
     #[serde(flatten)]
     pub operations: OperationCounts,
     /// Cycles with at least one operation.
     pub active_cycles: u64,
 }
 
-/// What happened in one cycle to a group of applications.
+/// The figures of a group of applications in one cycle.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CycleFigures {
-    /// When.
+    /// When the cycle took place.
     pub time: f64,
-    /// What became of the agents.
+    /// The outcomes of all evaluations in the cycle.
     #[serde(flatten)]
     pub operations: OperationCounts,
-    /// How many instances there were afterwards.
+    /// The number of instances after the cycle.
     pub instances: u64,
 }
 
-/// Where instances were, and why they could not move.
+/// The tiers that instances reached, and the rules that inhibited proposals.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Whereabouts {
-    /// For each application, whether an instance of it was ever below the top tier.
+    /// One entry for each application.
     pub applications: Vec<ApplicationWhereabouts>,
-    /// What was inhibited, by the rule that the manager named.
+    /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
-    /// Moments at which a node carried more than it can.
+    /// The number of times at which a node held more than its capacity.
     pub overloads: u64,
 }
 
-/// Where the instances of an application were.
+/// The tiers that the instances of an application reached.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ApplicationWhereabouts {
-    /// Which application.
+    /// The application.
     pub application: String,
-    /// The group that it belongs to.
+    /// The group of the application.
     pub kind: String,
-    /// Whether an instance of it was ever below the top tier.
+    /// Whether an instance was ever below the top tier.
     pub left_the_top: bool,
 }
 
@@ -179,13 +180,13 @@ pub struct ApplicationWhereabouts {
 pub struct TraceFigures {
     /// The figures.
     pub figures: RunFigures,
-    /// For each group in the order of the figures, cycle after cycle.
+    /// For each group in the order of `figures`, the figures of each cycle.
     pub cycles: Vec<Vec<CycleFigures>>,
-    /// Where instances were.
+    /// The tiers that instances reached.
     pub whereabouts: Whereabouts,
-    /// What is measured of single applications, nodes and tiers.
+    /// The measures of single applications, nodes and tiers.
     pub measured: Measured,
-    /// Whether the trace has an end. Without it there are no response times and no usage.
+    /// Whether the trace has an end. Without it, response times and usage are undefined.
     pub is_complete: bool,
 }
 
@@ -200,7 +201,7 @@ pub fn from_trace(input: impl BufRead) -> Result<TraceFigures, ReadError> {
 }
 
 impl OperationCounts {
-    /// What changed where instances are.
+    /// The number of accepted operations that changed a placement.
     pub fn changes(&self) -> u64 {
         self.undeploy + self.migrate + self.replicate
     }
@@ -215,7 +216,7 @@ impl OperationCounts {
 }
 
 impl RunFigures {
-    /// The figures of a group by its name.
+    /// The figures of the group with this name.
     pub fn group(&self, name: &str) -> Option<&GroupFigures> {
         self.groups.iter().find(|group| group.group == name)
     }

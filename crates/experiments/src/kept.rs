@@ -1,8 +1,7 @@
 //! Checks the other files in the directory of a run against its trace.
 //!
-//! Start at [`Kept::open`]: pass it the records of the trace one by one, and it returns what disagrees, what was
-//! checked and what was not. Everything is recomputed from the trace; nothing here is shared with the writer of such a
-//! directory.
+//! Start at [`Kept::open`], pass the records of the trace to [`Kept::read`], and [`Kept::finish`] returns the findings.
+//! Everything is recomputed from the trace; no code is shared with the writer of the directory.
 
 mod messages;
 mod summary;
@@ -22,7 +21,7 @@ use tables::Tables;
 /// The maximum number of findings per file.
 const FINDINGS_MAX: usize = 20;
 
-/// The files beside a trace.
+/// The files beside a trace, while they are being checked.
 pub struct Kept {
     directory: PathBuf,
     header: Arc<Header>,
@@ -32,14 +31,14 @@ pub struct Kept {
     is_complete: bool,
 }
 
-/// What came of it.
+/// The result of the check.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// What disagrees with the trace.
+    /// The disagreements with the trace.
     pub findings: Vec<Finding>,
     /// The files that were checked.
     pub checked: Vec<String>,
-    /// What was not, and why.
+    /// What was not checked, and why.
     pub unchecked: Vec<String>,
 }
 
@@ -56,7 +55,7 @@ impl Kept {
         })
     }
 
-    /// Takes note of the next record.
+    /// Checks the next record.
     pub fn read(&mut self, record: &Record) -> io::Result<()> {
         self.summed.read(record);
         match record {
@@ -67,7 +66,7 @@ impl Kept {
         self.tables.read(record)
     }
 
-    /// There are no more records.
+    /// Completes the check after the last record.
     pub fn finish(self) -> io::Result<Checked> {
         let mut checked = Checked::default();
         checked.unchecked.extend(self.missing_files());
@@ -83,7 +82,7 @@ impl Kept {
         Ok(checked)
     }
 
-    /// Which of the files that `mario run` leaves beside a trace are missing, where there are some of them.
+    /// Lists the files of `mario run` that are missing. A directory without any of them is not from `mario run`.
     fn missing_files(&self) -> Option<String> {
         let mut names = vec!["run.json", "operations.csv"];
         if self.header.detail != Detail::Summary {
@@ -105,7 +104,7 @@ impl Checked {
     }
 }
 
-/// A file of the directory; `None` when it is not there.
+/// Opens a file of the directory; `None` if it does not exist.
 fn opened(directory: &Path, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
     match File::open(directory.join(name)) {
         Ok(file) => Ok(Some(Box::new(BufReader::new(file)))),
@@ -114,7 +113,7 @@ fn opened(directory: &Path, name: &str) -> io::Result<Option<Box<dyn BufRead>>> 
     }
 }
 
-/// A number as files have it: without a fraction where it is whole.
+/// Formats a number as in the files: without a fraction if it is whole.
 fn number(value: f64) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { format!("{}", value as i64) } else { format!("{value:?}") }

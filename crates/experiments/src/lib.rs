@@ -1,9 +1,10 @@
 //! Computes results of runs: figures from traces, the reproduction of the published experiments, comparisons and
 //! sweeps, and a report of them.
 //!
-//! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
-//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, at
-//! [`report::Report`] to look at them, and at [`scale::measure`] for what they cost.
+//! Start at [`figures::from_trace`] for the figures of a run, at [`reproduce::reproduce`] for the published
+//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for their
+//! differences, at [`report::Report`] for the page that shows them, and at [`scale::measure`] for the cost of large
+//! runs.
 //!
 //! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.

@@ -1,4 +1,4 @@
-//! The figures of a run as a flat list of numbers, each with a name: what is averaged, compared and put into tables.
+//! The figures of a run as a flat list of named numbers, which are averaged, compared and put into tables.
 
 mod extras;
 
@@ -9,9 +9,9 @@ use crate::figures::{GroupFigures, RunFigures};
 /// One number of a group of applications.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Measure {
-    /// Mean response time, in units of time.
+    /// Mean response time, in milliseconds.
     Response,
-    /// Rate over what an instance handles.
+    /// Request rate over the capacity of an instance.
     ServiceUsage,
     /// Accepted replications.
     Replicate,
@@ -21,11 +21,11 @@ pub enum Measure {
     Undeploy,
     /// Inhibited proposals.
     Inhibited,
-    /// Replications for every movement.
+    /// Replications per movement.
     ReplicatePerMovement,
-    /// Migrations for every movement.
+    /// Migrations per movement.
     MigratePerMovement,
-    /// Undeploys for every movement.
+    /// Undeploys per movement.
     UndeployPerMovement,
     /// Mean number of instances.
     InstancesMean,
@@ -45,11 +45,11 @@ pub enum Measure {
 
 pub use extras::{Extra, METRIC, extra, measured_values};
 
-/// One number of a run: of a group, or of the run as a whole.
+/// The numbers of a run by name; `None` if undefined.
 pub type Values = BTreeMap<String, Option<f64>>;
 
 impl Measure {
-    /// All of them, in the order of tables.
+    /// All measures, in the order of tables.
     pub const ALL: [Measure; 16] = [
         Measure::Response,
         Measure::ServiceUsage,
@@ -69,8 +69,8 @@ impl Measure {
         Measure::Movements,
     ];
 
-    /// Those that policies are compared by. Ratios to movements are left out: the movements are those of the seed, so that a
-    /// ratio says again what the count says, and a figure that is tested twice makes all others harder to prove.
+    /// The measures by which policies are compared. Ratios to movements are left out: the seed determines the
+    /// movements, so a ratio repeats the count, and testing it again would only lower the power of all other tests.
     pub const COMPARED: [Measure; 8] = [
         Measure::Response,
         Measure::ServiceUsage,
@@ -82,7 +82,7 @@ impl Measure {
         Measure::CyclesMean,
     ];
 
-    /// Its name in files.
+    /// The name in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Measure::Response => "response",
@@ -104,7 +104,7 @@ impl Measure {
         }
     }
 
-    /// What a person calls it.
+    /// The name shown to people.
     pub const fn title(self) -> &'static str {
         match self {
             Measure::Response => "response time",
@@ -126,7 +126,7 @@ impl Measure {
         }
     }
 
-    /// How many decimals are worth showing.
+    /// The number of decimals to show.
     pub const fn decimals(self) -> usize {
         match self {
             Measure::Replicate
@@ -142,7 +142,7 @@ impl Measure {
         }
     }
 
-    /// Its value for a group.
+    /// The value for a group; `None` if undefined.
     pub fn of(self, group: &GroupFigures) -> Option<f64> {
         let whole = |count: u64| Some(count as f64);
         match self {
@@ -166,15 +166,15 @@ impl Measure {
     }
 }
 
-/// The name of the number of client requests that were lost.
+/// The name of the number of lost client requests.
 pub const LOST: &str = "lost";
 
-/// The name of a measure of a group in files.
+/// The name in files of a measure of a group.
 pub fn key(group: &str, measure: Measure) -> String {
     format!("{group}.{}", measure.as_str())
 }
 
-/// Whether figures can be called so: `GROUP.FIGURE`, `lost`, or what is measured beside those.
+/// Whether this is a valid name of a figure: `GROUP.FIGURE`, `lost`, or a name that `extra` knows.
 pub fn is_name(name: &str) -> bool {
     let measure = name.rsplit_once('.').map(|(_, measure)| measure);
     name == LOST
@@ -182,7 +182,7 @@ pub fn is_name(name: &str) -> bool {
         || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
 }
 
-/// The names of groups that a list of values is about, `all` first.
+/// The groups that the names of these values mention, `all` first.
 pub fn groups(values: &Values) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for name in values.keys() {
@@ -202,7 +202,7 @@ pub fn values(figures: &RunFigures) -> Values {
     let mut values = Values::new();
     for group in &figures.groups {
         for measure in Measure::ALL {
-            // Applications whose kind is called `all` are among all.
+            // If a kind is called `all`, the group of all applications comes first and wins.
             values.entry(key(&group.group, measure)).or_insert_with(|| measure.of(group));
         }
     }
@@ -211,7 +211,7 @@ pub fn values(figures: &RunFigures) -> Values {
 }
 
 impl From<mario_simulator::Figures> for RunFigures {
-    /// The same figures as the simulator counted them, for runs that leave no trace.
+    /// Converts the simulator's counts, for runs without a trace.
     fn from(counted: mario_simulator::Figures) -> RunFigures {
         let json = serde_json::to_value(&counted).expect("figures are plain data");
         serde_json::from_value(json).expect("both have the same names")

@@ -15,13 +15,13 @@ use crate::measures::METRIC;
 /// The maximum output of a program.
 const OUTPUT_MAX: u64 = 65_536;
 
-/// How often to check whether a program has ended.
+/// How often to poll whether a program has ended.
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// A user-defined metric: a name, and how to compute the number for a run.
 #[derive(Clone)]
 pub struct Metric {
-    /// The name of the number.
+    /// The name of the metric.
     pub name: String,
     /// How it is computed.
     pub maker: MetricMaker,
@@ -38,14 +38,14 @@ pub enum MetricMaker {
 
 /// A function that computes a number for a run.
 pub trait MetricFunction: Send + Sync {
-    /// Distinguishes it from another function of the same name.
+    /// Distinguishes this function from another of the same name.
     fn identity(&self) -> String;
 
-    /// The number of the run in a directory; or why there is none.
+    /// Computes the number for the run in a directory, or returns why it cannot.
     fn measure(&self, directory: &Path) -> Result<f64, String>;
 }
 
-/// Why something is not a metric.
+/// Why a text is not a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricSyntax {
     /// It is not `NAME=COMMAND`.
@@ -58,34 +58,34 @@ pub enum MetricSyntax {
     Quote,
 }
 
-/// Why a metric has no number for a run.
+/// Why a metric could not be computed for a run.
 #[derive(Debug)]
 pub struct MetricError {
-    /// Of which metric.
+    /// The name of the metric.
     pub name: String,
-    /// Why.
+    /// The cause.
     pub cause: MetricCause,
 }
 
 /// How a metric failed.
 #[derive(Debug)]
 pub enum MetricCause {
-    /// It could not be started.
+    /// The program could not be started.
     Start(String, io::Error),
-    /// It took too long.
+    /// The program exceeded the time limit.
     Timeout(Duration),
-    /// It failed, and wrote this to its standard error.
+    /// The program failed, with this status and standard error.
     Failed(String, String),
-    /// It printed this instead of one number.
+    /// The program printed this instead of one number.
     NotANumber(String),
-    /// The run could not be stored for it.
+    /// The run could not be stored for the metric.
     Keep(String),
-    /// The function of the host failed, and this is why.
+    /// The function of the host failed with this message.
     Function(String),
 }
 
 impl Metric {
-    /// Reads `NAME=COMMAND`. Words of the command are separated by spaces, unless they are in quotes.
+    /// Parses `NAME=COMMAND`. Words of the command are separated by spaces, unless they are quoted.
     pub fn read(text: &str) -> Result<Metric, MetricSyntax> {
         let (name, command) = text.split_once('=').ok_or(MetricSyntax::Shape)?;
         check_name(name)?;
@@ -96,13 +96,13 @@ impl Metric {
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Command(command) })
     }
 
-    /// A function of the host by this name.
+    /// A metric that is computed by a function of the host.
     pub fn function(name: &str, function: Arc<dyn MetricFunction>) -> Result<Metric, MetricSyntax> {
         check_name(name)?;
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
     }
 
-    /// Distinguishes it from another metric of the same name.
+    /// Distinguishes this metric from another of the same name.
     pub(crate) fn identity(&self) -> String {
         match &self.maker {
             MetricMaker::Command(command) => command.join(" "),
@@ -110,7 +110,7 @@ impl Metric {
         }
     }
 
-    /// Its name among the numbers of a run.
+    /// The key of the metric among the numbers of a run.
     pub fn key(&self) -> String {
         format!("{METRIC}{}", self.name)
     }
@@ -137,7 +137,7 @@ impl Metric {
         let output = child.stdout.take().map(listen);
         let complaints = child.stderr.take().map(listen);
         let status = wait(&mut child, timeout).map_err(failed)?;
-        // Children of the program may hold its output open, so that waiting for its end is bounded, too.
+        // Children of the program may keep its output open, so waiting for the end of the output is bounded, too.
         let heard = |listening: Option<Receiver<Vec<u8>>>| {
             let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).trim().to_owned()
@@ -156,7 +156,7 @@ fn check_name(name: &str) -> Result<(), MetricSyntax> {
     if name.is_empty() || !name.chars().all(is_letter) { Err(MetricSyntax::Name) } else { Ok(()) }
 }
 
-/// Waits until a program ends, and stops it when it takes too long. Returns how it failed, if it did.
+/// Waits for a program and kills it after `timeout`. Returns how it failed, or `None` if it succeeded.
 fn wait(child: &mut Child, timeout: Duration) -> Result<Option<String>, MetricCause> {
     let end = Instant::now() + timeout;
     loop {
@@ -173,19 +173,19 @@ fn wait(child: &mut Child, timeout: Duration) -> Result<Option<String>, MetricCa
     }
 }
 
-/// Reads what a program writes while it runs, up to a limit.
+/// Reads the output of a program on a thread, up to a limit.
 fn listen(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // Unreadable output is not a number.
+        // A read error leaves partial output, which is not a number.
         let _ = output.take(OUTPUT_MAX).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });
     receiver
 }
 
-/// The words of a command.
+/// Splits a command into words.
 fn words(text: &str) -> Result<Vec<String>, MetricSyntax> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metric_is_a_name_and_a_command() {
+    fn parses_a_name_and_a_command_as_a_metric() {
         let command = |metric: Metric| match metric.maker {
             MetricMaker::Command(command) => (metric.name, command),
             MetricMaker::Function(_) => panic!("a text is a command"),
@@ -308,7 +308,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_makes_a_number_of_a_directory_or_says_why_not() {
+    fn a_program_computes_a_number_or_its_failure_is_reported() {
         let measure = |script: &str, timeout| {
             let command = ["sh", "-c", script, "sh"].map(str::to_owned).to_vec();
             let metric = Metric { name: "m".to_owned(), maker: MetricMaker::Command(command) };
@@ -326,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(measure(script, 60.0), Err(words.to_owned()));
         }
-        // A program that writes without end is cut off, and one that does not end is stopped.
+        // An endless writer is cut off, and a program that does not end is killed.
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
         let maker = MetricMaker::Command(vec!["no-such-program-of-anybody".to_owned()]);

@@ -1,8 +1,9 @@
-//! A colony at a moment, as a scenario: for runs that cannot be simulated again, such as those of live nodes.
+//! The state of a colony at one time, as a scenario: for runs that cannot be simulated again, such as those of live
+//! nodes.
 //!
-//! What is known of the moment is where instances are, what their agents saw last, and what nodes, applications and policies there
-//! are. From that [`Moment::scenario`] makes a world that begins there: instances are deployed, and the client requests that agents
-//! saw come from users who stay. What cannot be carried over is in [`Moment::left_out`], in words.
+//! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
+//! [`Moment::scenario`] turns it into a scenario that starts there: the instances are deployed, and stationary users
+//! send the client requests that agents observed. [`Moment::left_out`] lists in words what cannot be carried over.
 
 mod of_trace;
 
@@ -14,28 +15,28 @@ use mario_scenario::topology::{ExportError, write_graphml};
 use mario_scenario::{NodeDescription, NodeIndex, TopologyBuilder, TopologyError};
 use serde_json::{Map, Value, json};
 
-/// The latency of links of which nothing is known, in milliseconds.
+/// The latency of links without measurements, in milliseconds.
 const LATENCY_UNKNOWN: f64 = 1.0;
 
-/// The length of such a scenario in evaluations, unless more is known.
+/// The default duration of the scenario, in evaluation periods.
 const EVALUATIONS: f64 = 60.0;
 
-/// A colony at a moment.
+/// The state of a colony at one time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Moment {
-    /// What the colony is called.
+    /// The name of the colony.
     pub name: String,
     /// The time between two evaluations of an agent, in milliseconds.
     pub evaluation_period: f64,
     /// The nodes.
     pub nodes: Vec<MomentNode>,
-    /// The links between nodes, by their places with the lesser first, and the latency where it is known.
+    /// The links between nodes, by node indices with the smaller first, with their latency if known.
     pub links: BTreeMap<(usize, usize), Option<f64>>,
     /// The applications.
     pub applications: Vec<MomentApplication>,
-    /// The instances: the places of their applications and nodes.
+    /// The instances, as indices of application and node.
     pub instances: Vec<(usize, usize)>,
-    /// Client requests in one evaluation period: the places of application and node, and how many.
+    /// Client requests per evaluation period: indices of application and node, and the number.
     pub demand: Vec<(usize, usize, f64)>,
     /// What is missing in the scenario, in words.
     pub left_out: Vec<String>,
@@ -48,9 +49,9 @@ pub struct MomentNode {
     pub id: NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// How far it is from the top.
+    /// The distance from the top.
     pub tier: u16,
-    /// What else is known about it.
+    /// Further facts about the node.
     pub facts: Vec<Fact>,
 }
 
@@ -63,42 +64,42 @@ pub struct MomentApplication {
     pub kind: String,
     /// What one instance needs.
     pub hardware: Hardware,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles per evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates.
     pub max_latency: Quantity,
-    /// The ways to run it.
+    /// The flavours.
     pub flavours: Vec<Flavour>,
-    /// How its instances sleep, if they do.
+    /// The sleep settings, if instances can sleep.
     pub sleep: Option<Sleep>,
-    /// What else is known about it.
+    /// Further facts about the application.
     pub facts: Vec<Fact>,
     /// The policy of its agents.
     pub policy: PolicyText,
 }
 
-/// Why a moment makes no scenario.
+/// Why a scenario cannot be made.
 #[derive(Debug)]
 pub enum MomentError {
     /// The trace cannot be read.
     Read(mario_audit::reader::ReadError),
-    /// The trace has no placement: only counts.
+    /// The trace has only counts, no placement.
     OnlyCounts,
-    /// Nothing is deployed at the moment.
+    /// No instance is deployed at that time.
     Empty,
-    /// The moment is not in the trace.
+    /// The time is not in the trace.
     Outside {
         /// When the trace ends.
         end: f64,
     },
-    /// The nodes make no infrastructure.
+    /// The nodes do not form a valid infrastructure.
     Topology(TopologyError),
-    /// The infrastructure cannot be written down.
+    /// The infrastructure cannot be exported.
     Export(ExportError),
 }
 
 impl Moment {
-    /// The scenario that begins at the moment, as the content of a scenario file. It names no file but those that it carries.
+    /// The scenario that starts at this time, as the content of a scenario file. It refers to no other files.
     pub fn scenario(&self) -> Result<Value, MomentError> {
         if self.instances.is_empty() {
             return Err(MomentError::Empty);
@@ -185,7 +186,7 @@ impl Moment {
         value
     }
 
-    /// Nodes and links as `GraphML`.
+    /// The nodes and links as `GraphML`.
     fn topology(&self) -> Result<String, MomentError> {
         let mut builder = TopologyBuilder::with_capacity(self.nodes.len(), self.links.len());
         for node in &self.nodes {

@@ -1,7 +1,7 @@
 //! An animation of a run: an SVG that any browser plays, without a script.
 //!
-//! Nodes stand in rows by tier. Each instance is a square in the colour of its application, which appears, goes from node to node
-//! and disappears as the trace says. The whole run takes a fixed number of seconds, over and over.
+//! Nodes are drawn in rows by tier. Each instance is a square in the colour of its application that appears, moves
+//! between nodes and disappears as in the trace. The animation of the whole run has a fixed duration and loops.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -12,11 +12,11 @@ use mario_domain::{AgentOperation, InstanceId};
 
 use crate::report::resolve;
 
-/// A text in the title of every such picture, near its start.
+/// A text in the title of every animation, near its start, by which it is recognised.
 pub const MARK: &str = "instances go from node to node";
-/// How long the picture takes, in seconds.
+/// The duration of the animation, in seconds.
 const SECONDS: f64 = 24.0;
-/// The part of it that a move takes.
+/// The part of the duration that a move takes.
 const MOVE: f64 = 0.012;
 /// The maximum number of instances: more would make a large file that is impossible to follow.
 const INSTANCES_MAX: usize = 1_000;
@@ -28,16 +28,16 @@ const SQUARE: f64 = 9.0;
 const GAP: f64 = 2.0;
 const COLOURS: [&str; 8] = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BB7733", "#777777"];
 
-/// Why there is no picture.
+/// Why a run cannot be animated.
 #[derive(Debug)]
 pub enum MovingError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace has no instances, only counts, or more than can be followed.
+    /// The trace has no instances, only counts, or too many instances. Holds their number.
     Instances(usize),
 }
 
-/// Draws a trace.
+/// Draws the animation of a trace.
 pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, MovingError> {
     let header = std::sync::Arc::clone(reader.header());
     let mut course = Course::default();
@@ -52,10 +52,10 @@ pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, 
     }
 }
 
-/// From when on an instance was on a node, or on none.
+/// The time from which an instance was on a node, or on none.
 type Stay = (f64, Option<u32>);
 
-/// Where instances were, and when.
+/// The placement over time.
 #[derive(Default)]
 struct Course {
     places: BTreeMap<InstanceId, usize>,
@@ -122,11 +122,11 @@ impl Course {
     }
 }
 
-/// Where nodes are drawn.
+/// The positions of nodes.
 struct Layout {
-    /// The middle of each node.
+    /// The centre of each node.
     middles: Vec<(f64, f64)>,
-    /// How wide each is.
+    /// The width of each node.
     widths: Vec<f64>,
     height: f64,
 }
@@ -139,7 +139,7 @@ impl Layout {
         let mut widths = vec![0.0; header.nodes.len()];
         for (row, tier) in rows.iter().enumerate() {
             let mut nodes: Vec<usize> = (0..header.nodes.len()).filter(|node| tiers[*node] == *tier).collect();
-            // Below what they are linked to, so that few links cross.
+            // Nodes are ordered by the nodes that they link to above them, so that few links cross.
             let above = |node: usize| above(header, &tiers, &middles, node);
             nodes.sort_by(|one, other| above(*one).total_cmp(&above(*other)));
             let room = WIDTH / nodes.len() as f64;
@@ -161,7 +161,7 @@ impl Layout {
     }
 }
 
-/// The row of each node. Live nodes have no tiers, so it is their distance from the middle of the colony.
+/// The row of each node. Live nodes have no tiers, so their row is the distance from the centre of the colony.
 fn tiers(header: &Header) -> Vec<u32> {
     if header.live.is_none() {
         return header.nodes.iter().map(|node| node.tier).collect();
@@ -170,7 +170,7 @@ fn tiers(header: &Header) -> Vec<u32> {
     all.min_by_key(|distances| distances.iter().copied().max()).unwrap_or_default()
 }
 
-/// How many links away all nodes are; those out of reach count as nearest.
+/// The number of hops to every node; unreachable nodes count as 0.
 fn distances(header: &Header, from: usize) -> Vec<u32> {
     let mut distances = vec![None; header.nodes.len()];
     distances[from] = Some(0);
@@ -186,7 +186,7 @@ fn distances(header: &Header, from: usize) -> Vec<u32> {
     distances.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// How far to the right the nodes above a node are, on average.
+/// The mean horizontal position of the neighbours in higher rows.
 fn above(header: &Header, tiers: &[u32], middles: &[(f64, f64)], node: usize) -> f64 {
     let is_above = |other: &&u32| tiers[**other as usize] < tiers[node];
     let above: Vec<f64> =
@@ -225,7 +225,7 @@ fn draw(header: &Header, course: &Course, end: f64) -> String {
     svg
 }
 
-/// The applications, and how far the run is.
+/// Draws the legend of applications and the progress bar.
 fn legend(svg: &mut String, header: &Header, end: f64) {
     for (place, application) in header.applications.iter().take(COLOURS.len()).enumerate() {
         let x = 8.0 + 78.0 * place as f64;
@@ -246,7 +246,7 @@ fn legend(svg: &mut String, header: &Header, end: f64) {
     );
 }
 
-/// The instances, each with its animation.
+/// Draws the instances, each with its animation.
 fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
     let mut moments: Vec<(f64, usize, usize)> = Vec::new();
     for (instance, (_, stays)) in course.stays.iter().enumerate() {
@@ -280,7 +280,7 @@ fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
     }
 }
 
-/// Where an instance is from a part of the run on.
+/// The position of an instance from a point of the run on.
 #[derive(Clone, Copy)]
 struct Frame {
     at: f64,
@@ -288,7 +288,7 @@ struct Frame {
     is_there: bool,
 }
 
-/// Stays, and short ways between them.
+/// Writes the stays and the short moves between them.
 fn animate(svg: &mut String, frames: &[Frame]) {
     let (mut times, mut corners, mut opacities) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |at: f64, corner: (f64, f64), is_there: bool| {

@@ -1,4 +1,4 @@
-//! What was published about the experiments.
+//! The published results of the experiments.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,16 +8,16 @@ use serde::Deserialize;
 /// Published values by name of the figure.
 pub type PublishedValues = BTreeMap<String, f64>;
 
-/// What was published about one policy.
+/// The published results of one policy.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct Published {
-    /// In the paper.
+    /// The figures in the paper.
     pub paper: PublishedValues,
     /// The figures of the prototype's stored run.
     pub run: PublishedValues,
 }
 
-/// What was published about a policy: `policy-1` to `policy-4`.
+/// The published results of a policy: `policy-1` to `policy-4`.
 pub fn published(policy: &str) -> Option<&'static Published> {
     static ALL: OnceLock<BTreeMap<String, Published>> = OnceLock::new();
     let all =
@@ -31,7 +31,7 @@ mod tests {
     use crate::measures::{Measure, key};
 
     #[test]
-    fn names_figures_that_exist() {
+    fn published_values_name_existing_figures() {
         for policy in ["policy-1", "policy-2", "policy-3", "policy-4"] {
             let published = published(policy).expect("it was published");
             for name in published.paper.keys().chain(published.run.keys()) {

@@ -1,8 +1,8 @@
 //! The published experiments, repeated and compared with the published results.
 //!
-//! Start at [`reproduce`]. It keeps a run of each experiment in a directory of its own and computes everything from the
-//! traces there; more seeds and other worlds leave nothing but their figures. [`Reproduction::summary`] says what came
-//! out in the published world, [`Reproduction::text`] tells everything.
+//! Start at [`reproduce`]. It stores a run of each experiment in a directory of its own and computes everything from
+//! the traces there. Of further seeds and other worlds only the figures are kept. [`Reproduction::summary`] reports the
+//! results in the published world, [`Reproduction::text`] all results.
 
 mod agreement;
 mod claims;
@@ -31,7 +31,7 @@ pub use claims::{Claim, claims};
 pub use results::{Difference, WriteError};
 pub use worlds::{World, WorldFigures};
 
-/// Which world the experiments take place in.
+/// The world of the experiments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preset {
     /// As the paper describes it.
@@ -45,87 +45,87 @@ pub enum Preset {
 pub struct Experiment {
     /// The name of its directory.
     pub name: &'static str,
-    /// What people call it.
+    /// The name shown to people.
     pub title: &'static str,
-    /// The name of the policy that ships.
+    /// The name of the shipped policy.
     pub policy: &'static str,
-    /// For how many cycles agents remember what was inhibited, where that is part of the experiment.
+    /// For how many cycles agents remember inhibitions, if the experiment sets that.
     pub memory: Option<u32>,
-    /// The key of the scenario that makes them do so.
+    /// The key of the scenario that sets the memory.
     pub setting: Option<&'static str>,
-    /// The name of what was published about it; `None` where the paper has no figures.
+    /// The name of its published results; `None` if the paper has no figures.
     pub published: Option<&'static str>,
 }
 
-/// What to do.
+/// The options of a reproduction.
 pub struct Options<'a> {
-    /// In which world.
+    /// The world.
     pub preset: Preset,
-    /// The world, with everything that the user changed.
+    /// The world as a scenario, with the user's changes.
     pub document: &'a Document,
-    /// Where to keep the runs.
+    /// The directory for the runs.
     pub directory: &'a Path,
-    /// What to do with former runs.
+    /// What to do with existing runs.
     pub existing: Existing,
-    /// How many seeds, the scenario's own included.
+    /// The number of seeds, the scenario's own included.
     pub seeds: u64,
-    /// How many threads.
+    /// The number of threads.
     pub jobs: usize,
     /// Whether the stored runs are compared with the best placement.
     pub regret: bool,
-    /// Other worlds in which the experiments are run, without keeping the runs.
+    /// Other worlds in which the experiments are run, without storing the runs.
     pub worlds: &'a [World],
 }
 
-/// An experiment that was run.
+/// The results of one experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reproduced {
-    /// Which.
+    /// The experiment.
     pub experiment: Experiment,
     /// The seed of the stored run.
     pub seed: u64,
-    /// Where it was kept.
+    /// The directory of the stored run.
     pub directory: PathBuf,
-    /// What it came to.
+    /// The figures of the stored run.
     pub figures: TraceFigures,
-    /// How many things the auditor found wrong with it.
+    /// The number of findings of the auditor.
     pub findings: u64,
-    /// What other seeds came to.
+    /// The figures of the other seeds.
     pub others: Vec<TraceFigures>,
 }
 
-/// All experiments.
+/// The results of all experiments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reproduction {
-    /// In which world.
+    /// The world.
     pub preset: Preset,
-    /// What a user may want to know about it.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// One by one.
+    /// The results of each experiment.
     pub experiments: Vec<Reproduced>,
-    /// The same experiments in other worlds.
+    /// The results of the same experiments in other worlds.
     pub worlds: Vec<WorldFigures>,
 }
 
 /// Why the experiments were not reproduced.
 #[derive(Debug)]
 pub enum ReproduceError {
-    /// A run did not take place.
+    /// A run failed.
     Run(RunError),
-    /// A run cannot be kept.
+    /// A run cannot be stored.
     Keep(KeepError),
-    /// What was kept cannot be read.
+    /// A stored file cannot be opened.
     Open(PathBuf, io::Error),
-    /// The stored file is not a trace.
+    /// A stored file is not a trace.
     Read(PathBuf, ReadError),
-    /// There are not that many seeds.
+    /// There are not enough seeds.
     Seeds,
-    /// It was to end early.
+    /// The reproduction was interrupted.
     Interrupted,
 }
 
 impl Preset {
-    /// Its name.
+    /// The name in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Preset::Paper => "paper",
@@ -133,8 +133,8 @@ impl Preset {
         }
     }
 
-    /// Its experiments. Agents of the prototype forget everything at every fifth evaluation, which is every tenth cycle;
-    /// for a memory of one cycle they forget at every evaluation.
+    /// The experiments of this world. Agents of the prototype clear their memory at every fifth evaluation, which is
+    /// every tenth cycle; with a memory of one cycle they clear it at every evaluation.
     pub fn experiments(self) -> [Experiment; 5] {
         let plain = |name, title, policy| Experiment {
             name,
@@ -166,14 +166,14 @@ impl Preset {
     }
 }
 
-/// What was published about a policy that ships, by its name.
+/// The published results of a shipped policy, by its name.
 pub fn published_about(policy: &str) -> Option<&'static Published> {
     let experiments = Preset::Paper.experiments();
     let mut of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
     of_policy.find_map(Experiment::published_values)
 }
 
-/// The policies that something was published about.
+/// The policies with published results.
 pub fn published_policies() -> Vec<&'static str> {
     let mut policies: Vec<&str> = Preset::Paper.experiments().iter().map(|experiment| experiment.policy).collect();
     policies.dedup();
@@ -181,7 +181,7 @@ pub fn published_policies() -> Vec<&'static str> {
 }
 
 impl Experiment {
-    /// The world, managed by the policy of the experiment.
+    /// The world with the policy of the experiment.
     pub fn document(&self, world: &Document) -> Document {
         let mut document = world.clone();
         document.set_policy(self.policy);
@@ -189,12 +189,12 @@ impl Experiment {
         document
     }
 
-    /// What was published about it.
+    /// The published results of the experiment.
     pub fn published_values(&self) -> Option<&'static Published> {
         published(self.published?)
     }
 
-    /// What it is called in a table: `policy 1`, or `policy 4 (10)` with the length of memory.
+    /// The title in a table: `policy 1`, or `policy 4 (10)` with the length of memory.
     pub fn short_title(&self) -> String {
         let title = self.title.split(',').next().unwrap_or(self.title);
         self.memory.map_or_else(|| title.to_owned(), |memory| format!("{title} ({memory})"))
@@ -276,9 +276,9 @@ fn resolve_first(
     resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
 }
 
-/// So that nothing is run when the last experiment cannot be stored.
+/// Refuses existing runs before the first experiment starts, not after hours of work at the last one.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
-    // The directory of another run stays its own, also where former experiments may be replaced.
+    // A directory that itself holds a run is never overwritten, even if existing experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
         return Err(ReproduceError::Keep(KeepError::Exists(options.directory.to_owned())));
     }

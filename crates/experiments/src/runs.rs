@@ -1,4 +1,4 @@
-//! Runs scenarios, one or many at a time.
+//! Runs scenarios, one or many in parallel.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,38 +18,38 @@ use mario_simulator::{
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 use crate::metric::{MetricCause, MetricError};
 
-/// Why a run did not take place.
+/// Why a run failed.
 #[derive(Debug)]
 pub enum RunError {
-    /// The scenario is none.
+    /// The scenario is invalid.
     Scenario(ScenarioError),
-    /// It cannot be run.
+    /// The scenario cannot be simulated.
     Simulation(SimulationError),
-    /// It resumes from a recorded past, and does not reproduce it.
+    /// The scenario resumes a recorded past that the simulation does not reproduce.
     Past(PastError),
-    /// A metric of it cannot be computed.
+    /// A metric cannot be computed.
     Metric(MetricError),
 }
 
-/// One policy among those that are compared: what a scenario is run with.
+/// One of the compared policies, with settings of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contender {
-    /// What it was called.
+    /// The text from which it was read.
     pub name: String,
-    /// The policy, as `--policy` has it; empty for what the scenario itself says.
+    /// The policy, as for `--policy`; empty for the scenario's own.
     policy: String,
-    /// Keys of the scenario that go with it.
+    /// The settings that go with the policy.
     overrides: Vec<String>,
 }
 
 impl Contender {
-    /// Reads `POLICY` or `POLICY@KEY=VALUE,KEY=VALUE`. Commas inside of brackets and quotes separate nothing.
+    /// Parses `POLICY` or `POLICY@KEY=VALUE,KEY=VALUE`. Commas within brackets or quotes do not separate.
     pub fn read(text: &str) -> Contender {
         let (policy, overrides) = text.split_once('@').unwrap_or((text, ""));
         Contender { name: text.to_owned(), policy: policy.to_owned(), overrides: split_list(overrides) }
     }
 
-    /// Changes a scenario into one that is managed so.
+    /// Applies the policy and its settings to a scenario.
     pub fn apply(&self, document: &mut Document) {
         if !self.policy.is_empty() {
             document.set_policy(&self.policy);
@@ -60,7 +60,7 @@ impl Contender {
     }
 }
 
-/// Parts between commas that are in no brackets and no quotes. Empty text has no parts.
+/// Splits a text at the commas outside brackets and quotes. Empty text has no parts.
 pub fn split_list(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut quote) = (0_i32, None);
@@ -81,7 +81,7 @@ pub fn split_list(text: &str) -> Vec<String> {
     if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
 }
 
-/// Resolves a document with a seed.
+/// Resolves a scenario with a seed.
 pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<Resolved, RunError> {
     let mut document = document.clone();
     document.set_seed(seed);
@@ -90,7 +90,7 @@ pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<
     Ok(resolved)
 }
 
-/// Runs a scenario and keeps nothing but its figures, and how often policies were asked and gave no answer.
+/// Runs a scenario without a trace. Returns its figures and the run statistics, which count failed evaluations.
 pub fn counted(scenario: &Scenario, functions: &PolicyFunctions) -> Result<(RunFigures, Effort), RunError> {
     let mut simulation = begin(scenario, functions)?;
     let mut tally = Tally::new(scenario);
@@ -98,7 +98,7 @@ pub fn counted(scenario: &Scenario, functions: &PolicyFunctions) -> Result<(RunF
     Ok((tally.figures().into(), effort))
 }
 
-/// Runs a scenario with a trace in memory, and computes everything from that.
+/// Runs a scenario with a trace in memory, and computes the figures from it.
 pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
     traced_with_effort(scenario, &PolicyFunctions::default()).map(|(figures, _)| figures)
 }
@@ -107,7 +107,7 @@ fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simu
     Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(RunError::Simulation)
 }
 
-/// The same, and how often policies were asked and gave no answer.
+/// As [`traced`], and returns the run statistics, too.
 pub fn traced_with_effort(
     scenario: &Scenario,
     functions: &PolicyFunctions,
@@ -120,7 +120,7 @@ pub fn traced_with_effort(
     Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
 }
 
-/// Runs a scenario and keeps everything in a directory, in the place of a run that is there.
+/// Runs a scenario and stores everything in a directory. An existing run there is replaced.
 pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) -> Result<Effort, RunError> {
     let scenario = &resolved.scenario;
     let mut simulation = begin(scenario, functions)?;
@@ -135,8 +135,8 @@ pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) 
     Ok(effort)
 }
 
-/// Runs these items on `threads` threads. `done` gets the results in the order of `items`, as soon as they and all
-/// before them are there; when it returns `false`, no more work is started.
+/// Runs `items` on `threads` threads. `done` is called with each result in the order of `items`; when it returns
+/// `false`, no more work is started.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,
     items: &[T],
@@ -210,7 +210,7 @@ mod tests {
                 jobs,
                 &items,
                 |item| {
-                    // Later ones are done sooner.
+                    // Later items finish sooner.
                     thread::sleep(std::time::Duration::from_micros((200 - item) % 7 * 50));
                     item * item
                 },
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn work_stops_when_no_more_is_wanted() {
+    fn no_work_is_started_after_the_caller_stops() {
         let items = [1; 1000];
         let mut seen = 0;
         in_parallel(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contender_is_a_policy_and_what_goes_with_it() {
+    fn parses_a_policy_with_its_settings_as_a_contender() {
         let contender = Contender::read("with-memory@memory.cycles=10,topology.area={a=[1, 2], b=\"x,y\"}");
         assert_eq!(contender.policy, "with-memory");
         assert_eq!(contender.overrides, ["memory.cycles=10", "topology.area={a=[1, 2], b=\"x,y\"}"]);

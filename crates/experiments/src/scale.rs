@@ -1,9 +1,9 @@
 //! How the cost of a run grows with the size of its world.
 //!
-//! The world is the paper's, at any size that a full tree has: [`Size`]. It grows by districts: each is a town like the
-//! paper's, with access points as far apart, hotspots of its own and users who stay in it, and there are as many users for
-//! each node, so that only the tree above the districts becomes deeper. [`measure`] runs one size in this process; for
-//! separate memory peaks, run each size in a process of its own.
+//! The world is the paper's, enlarged to the size of any full tree: [`Size`]. It grows by districts. Each district is a
+//! town like the paper's, with the same distance between access points, its own hotspots and users who stay in it. The
+//! number of users per node is constant, so only the tree above the districts becomes deeper. [`measure`] runs one size
+//! in this process; for separate memory peaks, run each size in a process of its own.
 
 mod usage;
 
@@ -18,110 +18,110 @@ use serde::{Deserialize, Serialize};
 
 use crate::runs::RunError;
 
-/// A size that the world can have.
+/// A size of the world: that of a full tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
-    /// How many levels the tree has, the cloud and the access points included.
+    /// The levels of the tree, from the cloud to the access points.
     levels: u32,
 }
 
-/// There is no full tree with this many nodes.
+/// No full tree has this number of nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoSuchTree {
-    /// How many nodes.
+    /// The requested number of nodes.
     pub nodes: u64,
-    /// The largest that has fewer.
+    /// The largest tree with fewer nodes.
     pub below: Option<Size>,
-    /// The smallest that has more.
+    /// The smallest tree with more nodes.
     pub above: Option<Size>,
 }
 
 /// What to measure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Question {
-    /// At which size.
+    /// The size.
     pub size: Size,
     /// The policy of all applications.
     pub policy: String,
-    /// What everything random is drawn from.
+    /// The seed of everything random.
     pub seed: u64,
-    /// How many threads evaluate agents.
+    /// The number of threads that evaluate agents.
     pub threads: usize,
-    /// What of the world grows.
+    /// What grows with the number of nodes.
     pub growth: Growth,
 }
 
-/// What of the world grows with the number of nodes.
+/// What grows with the number of nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
     /// The town: it has more districts like the paper's town.
     Town,
-    /// The network in the same town: access points come closer to each other, and users pass more of them.
+    /// The density: access points move closer together in the same town, so that users pass more of them.
     Density,
 }
 
 /// The result of a run at one size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: u64,
-    /// How many users there are.
+    /// The number of users.
     pub users: u64,
-    /// How many agents there were on average: decisions asked in each cycle.
+    /// The mean number of agents: decisions per cycle.
     pub agents: u64,
-    /// How many cycles there were: periods in which every agent evaluates once.
+    /// The number of cycles, in which every agent evaluates once.
     pub cycles: u64,
-    /// Decisions asked: one for each agent and cycle.
+    /// The number of decisions: one for each agent and cycle.
     pub asked: u64,
-    /// Decisions for which a policy was really evaluated; the others were known from the same facts, of the same agent or
-    /// of another.
+    /// Decisions for which a policy was evaluated. The others were cached for the same facts, of the same agent or of
+    /// another.
     pub evaluated: u64,
-    /// The CPU time of the run, of all threads, over `asked`.
+    /// The CPU time of all threads divided by `asked`.
     pub cpu_ns_per_agent_cycle: f64,
-    /// The most memory that the process had until the end of its first run.
+    /// The peak memory of the process at the end of its first run.
     pub peak_bytes: u64,
-    /// How long it took to make the world and to run it for the first time, in seconds.
+    /// The wall-clock time to build the world and to run it for the first time, in seconds.
     pub wall_s: f64,
 }
 
 /// Why a size was not measured.
 #[derive(Debug)]
 pub enum MeasureError {
-    /// The run did not take place.
+    /// The run failed.
     Run(RunError),
     /// The system does not report the time and memory of a process.
     NoUsage,
 }
 
-/// How many children a node has.
+/// The number of children of an inner node.
 const FAN_OUT: u64 = 4;
 
-/// More levels than this make more nodes than the simulator takes.
+/// A deeper tree has more nodes than the simulator supports.
 const LEVELS_MAX: u32 = 12;
 
-/// A million users on the tree of ten levels: 2.86 for each node.
+/// One million users on the tree with ten levels: 2.86 per node.
 const USERS: u64 = 1_000_000;
 const USERS_LEVELS: u32 = 10;
 
-/// How far apart access points are, in metres.
+/// The distance between access points, in metres.
 const SPACING_M: f64 = 500.0;
 
-/// The middle of the town.
+/// The centre of the town.
 const CENTRE: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 
-/// How many access points a district has in each direction: as many as the paper's town.
+/// The number of access points along each side of a district, as in the paper's town.
 const DISTRICT_SIDE: u64 = 8;
 
-/// A run is made so often at least, and until this much CPU time was measured, and its least time counts: the first pages and the
-/// first instructions cost more than all that follow, and now and then others want the same memory. That is so at all sizes.
+/// A run is repeated at least this often, until this much CPU time was measured. The minimum counts: the first run pays
+/// for page faults and cold caches, and other processes disturb some of the others. The same holds for all sizes.
 const RUNS_MIN: u32 = 3;
 const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 
-/// The sizes that are measured unless others are asked for, as they are asked for.
+/// The default sizes, in the syntax of the option.
 pub const DEFAULT_NODES: &str = "85,1365,21845,349525";
 
 impl Size {
-    /// The size with this many nodes.
+    /// The size with this number of nodes.
     pub fn with_nodes(nodes: u64) -> Result<Size, NoSuchTree> {
         let sizes = || (1..=LEVELS_MAX).map(|levels| Size { levels });
         match sizes().find(|size| size.nodes() == nodes) {
@@ -134,25 +134,25 @@ impl Size {
         }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(self) -> u64 {
         (FAN_OUT.pow(self.levels) - 1) / (FAN_OUT - 1)
     }
 
-    /// How many users there are.
+    /// The number of users.
     pub fn users(self) -> u64 {
         let most = Size { levels: USERS_LEVELS }.nodes();
         (2 * self.nodes() * USERS + most) / (2 * most)
     }
 
-    /// How many access points there are in each direction.
+    /// The number of access points along each side of the town.
     fn side(self) -> u64 {
         1 << (self.levels - 1)
     }
 }
 
 impl Question {
-    /// The scenario of the question.
+    /// The scenario to measure.
     pub fn document(&self) -> Document {
         let mut document = Document::preset("paper").expect("it ships");
         let users = self.size.users();
@@ -163,7 +163,7 @@ impl Question {
             format!("mobility.users={users}"),
             format!("mobility.first_users={users}"),
             "network.fidelity=flow".to_owned(),
-            // How much a world of this size takes is what is asked.
+            // No limits: the resources that a world of this size takes are what is measured.
             "limits.events=1e18".to_owned(),
             "limits.memory_mib=1e18".to_owned(),
         ];
@@ -188,7 +188,7 @@ pub fn measure(
     files: &mut dyn Files,
     progress: &mut dyn FnMut(Time, Time, u64),
 ) -> Result<Measured, MeasureError> {
-    /// In how many parts a run is done, with a look at the clock after each.
+    /// The number of parts of a run, with a progress report after each.
     const PARTS: u32 = 200;
     let began = Instant::now();
     let resolved = question.document().resolve(files).map_err(|error| MeasureError::Run(RunError::Scenario(error)))?;
@@ -200,7 +200,7 @@ pub fn measure(
             Simulation::new(scenario, options).map_err(|error| MeasureError::Run(RunError::Simulation(error)))?;
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
-            // What a trace costs is not the cost of agents.
+            // No trace is written, because its cost would count as that of agents.
             let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
             simulation.run_until(until, &mut NullRecorder);
             progress(simulation.now(), scenario.end(), simulation.effort().emitted);
@@ -227,7 +227,7 @@ pub fn measure(
     })
 }
 
-/// What was measured, as a table, with how the largest compares to the smallest.
+/// The measurements as a table, with a comparison of the largest and the smallest size.
 pub fn table(measured: &[Measured]) -> String {
     let headings =
         ["nodes", "users", "agents", "cycles", "asked", "evaluated", "CPU ns/agent/cycle", "peak MiB", "wall s"];

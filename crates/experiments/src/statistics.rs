@@ -1,9 +1,9 @@
-//! How sure one can be of a mean, and of a difference.
+//! Confidence intervals of means, and tests of differences.
 //!
-//! Two policies meet the same seeds, and with a seed the same users, so that what is compared is a pair of runs:
-//! [`PairedTest`]. It tests by Wilcoxon's signed ranks and not by Student's t, because a policy that overloads an instance
-//! in a few of the seeds has response times there that are out of all bounds: the mean of the differences is then anything,
-//! while every single seed says the same. t stands beside it. [`holm`] corrects for many tests.
+//! Two policies run with the same seeds, and so with the same users, which makes their runs pairs: [`PairedTest`]. It
+//! uses Wilcoxon's signed ranks instead of Student's t. A policy that overloads an instance in a few seeds has response
+//! times there that dominate the mean of the differences, although every single seed agrees on the sign. The t test is
+//! reported as well. [`holm`] corrects for many tests.
 
 mod signed_ranks;
 #[cfg(test)]
@@ -15,39 +15,39 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 pub use signed_ranks::signed_ranks;
 
-/// The level of all intervals.
+/// The confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A mean and how sure it is.
+/// A mean with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Estimate {
-    /// How many values it is the mean of.
+    /// The number of values.
     pub count: usize,
     /// The mean.
     pub mean: f64,
-    /// The ends of the 95 % interval; absent for less than two values.
+    /// The ends of the 95 % interval; absent for fewer than two values.
     pub interval: Option<[f64; 2]>,
 }
 
 /// The difference between two policies over the same seeds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PairedTest {
-    /// The typical difference of second minus first: the median of the means of pairs of differences.
+    /// The typical difference, second minus first: the Hodges-Lehmann estimate.
     pub shift: Estimate,
-    /// The probability of a difference as one-sided as this where there is none, by signed ranks.
+    /// The two-sided p-value of the signed-rank test.
     pub p: f64,
-    /// How one-sided it is, from -1 to 1.
+    /// The rank-biserial correlation: how one-sided the differences are, from -1 to 1.
     pub effect: Estimate,
     /// The mean difference.
     pub difference: Estimate,
-    /// The p-value of the mean by Student's t test. Absent where all differences are the same.
+    /// The p-value of the mean by Student's t test; absent if all differences are the same.
     pub p_of_mean: Option<f64>,
     /// The mean difference over the standard deviation of differences (Cohen's d), with its approximate interval.
     pub standardised: Option<Estimate>,
 }
 
 impl Estimate {
-    /// The mean of these values; `None` if there are none.
+    /// The mean of these values; `None` without values.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         if values.is_empty() {
             return None;
@@ -63,7 +63,7 @@ impl Estimate {
 }
 
 impl PairedTest {
-    /// Tests whether the second of each pair differs from the first; `None` for less than two pairs.
+    /// Tests whether the second of each pair differs from the first; `None` for fewer than two pairs.
     pub fn of(pairs: &[(f64, f64)]) -> Option<PairedTest> {
         let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
         if differences.len() < 2 {
@@ -93,8 +93,8 @@ impl PairedTest {
     }
 }
 
-/// Holm's correction: with these p-values compared with 0.05, the probability of any false finding is at most 0.05.
-/// They come in the order of `values`.
+/// Holm's correction: with these p-values compared with 0.05, the probability of any false finding is at most 0.05. The
+/// result has the order of `values`.
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

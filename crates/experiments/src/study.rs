@@ -1,8 +1,8 @@
 //! Many runs: every policy in every variant of a scenario with every seed.
 //!
-//! A [`Plan`] says which runs; [`carry_out`] makes the missing ones; [`Results`] has all of them. They can be stored in
-//! a directory ([`Store`]), so that more seeds, policies or variants can join later, and directories of several
-//! machines can be merged.
+//! A [`Plan`] lists the runs, [`carry_out`] makes those that are missing, and [`Results`] holds all of them. A
+//! [`Store`] keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of
+//! several machines can be merged.
 
 mod fingerprint;
 mod making;
@@ -26,58 +26,59 @@ pub(crate) use results::cell;
 pub use results::{Identity, MergeError, Results, RunKey};
 pub use store::{OwnDirectory, STUDY, Store, StoreError, load, save};
 
-/// Which runs to make.
+/// The runs of a study.
 pub struct Plan<'a> {
     /// The scenario.
     pub document: &'a Document,
-    /// For each variant of it, the keys that differ, as `--set` has them. One variant without any is the scenario itself.
+    /// For each variant of the scenario, its settings as for `--set`. A single variant without settings is the scenario
+    /// itself.
     pub variants: Vec<Vec<String>>,
-    /// Who manages it.
+    /// The policies to compare.
     pub contenders: Vec<Contender>,
-    /// How many seeds, from the scenario's own on.
+    /// The number of seeds, starting with the scenario's own.
     pub seeds: u64,
-    /// Which part of the runs to make.
+    /// The part of the runs to make.
     pub shard: Shard,
-    /// How many threads.
+    /// The number of threads.
     pub jobs: usize,
-    /// Programs that make a number of each run.
+    /// User-defined metrics, computed for each run.
     pub metrics: Vec<Metric>,
-    /// How long such a program may take.
+    /// The time limit of a metric's program.
     pub metric_timeout: Duration,
-    /// Functions that decide for policies whose text says so.
+    /// Functions that decide for policies whose text names them.
     pub functions: PolicyFunctions,
-    /// Seeds whose runs are kept with their traces, in the directory of the study.
+    /// Seeds whose runs are stored with their traces, in the directory of the study.
     pub kept_seeds: Vec<u64>,
 }
 
-/// A part of many runs.
+/// A part of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     pub part: u64,
-    /// Of how many.
+    /// The number of parts.
     pub of: u64,
 }
 
-/// Why a study did not take place.
+/// Why a study failed.
 #[derive(Debug)]
 pub enum StudyError {
-    /// A run did not.
+    /// A run failed.
     Run(RunError),
     /// Runs cannot be stored, or stored ones cannot be used.
     Store(StoreError),
-    /// There are not that many seeds.
+    /// There are not enough seeds.
     Seeds,
-    /// It was interrupted. Finished runs are kept.
+    /// The study was interrupted. Finished runs are kept.
     Interrupted,
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole study.
     pub const WHOLE: Shard = Shard { part: 1, of: 1 };
 
-    /// Runs are dealt out in rounds, one to each part. A round begins with another part than the one before, by no rule that
-    /// policies or values could follow too: otherwise one part could have all runs of the slowest policy.
+    /// Whether this part makes the run at `place`. Runs are dealt round robin, one to each part. Each round starts at a
+    /// pseudo-random part: otherwise one part could get all runs of the slowest policy.
     fn has(self, place: usize) -> bool {
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         let (round, seat) = (place as u64 / self.of, place as u64 % self.of);
@@ -86,7 +87,7 @@ impl Shard {
     }
 }
 
-/// A run that is to be made.
+/// A run to make.
 struct Missing {
     variant: usize,
     contender: usize,
@@ -127,7 +128,7 @@ pub fn carry_out<F: Files>(
         let made = result.map_err(StudyError::Run).and_then(|(values, effort)| {
             silent.entry(missing[done].contender).or_default().add(&effort);
             let key = key(plan, &missing[done]);
-            // What another metric made of the run before stays.
+            // Values of metrics that were computed earlier are kept.
             let mut joined = results.runs.remove(&key).unwrap_or_default();
             joined.extend(values);
             let values = joined;
@@ -149,7 +150,7 @@ pub fn carry_out<F: Files>(
     failure.map_or(Ok(results), Err)
 }
 
-/// How often policies gave no answer in the runs that were made.
+/// How often policies failed in the runs that were made.
 #[derive(Clone, Copy, Default)]
 struct Silent {
     evaluated: u64,
@@ -166,7 +167,7 @@ impl Silent {
         self.failed_acceptances += effort.acceptances.failed;
     }
 
-    /// What a user is to know before the results are believed.
+    /// Warnings about failed evaluations.
     fn notes(self, contender: &str) -> Vec<String> {
         let told = |failed: u64, asked: u64, who: &str| {
             (failed > 0).then(|| {
@@ -182,8 +183,8 @@ impl Silent {
     }
 }
 
-/// The missing runs of a plan. All policies run with a seed before the next seed, so that an interrupted study can be
-/// compared.
+/// The missing runs of a plan. All policies run with one seed before the next seed, so that an interrupted study can
+/// still be compared.
 fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut place = 0;
@@ -210,7 +211,7 @@ fn key(plan: &Plan<'_>, run: &Missing) -> RunKey {
     }
 }
 
-/// A variant of the scenario, managed by one of the contenders.
+/// A variant of the scenario with the policy of a contender.
 fn managed(plan: &Plan<'_>, variant: usize, contender: usize) -> Document {
     let mut document = plan.document.clone();
     if !plan.variants[variant].is_empty() {

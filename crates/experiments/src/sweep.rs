@@ -1,4 +1,4 @@
-//! Every combination of values of some keys of a scenario, and a table of what came out.
+//! All combinations of values of some keys of a scenario, and a table of the results.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -12,18 +12,18 @@ use crate::runs::split_list;
 use crate::statistics::Estimate;
 use crate::study::{Results, cell};
 
-/// Why something is not a list of values for a key.
+/// Why a text is not a list of values for a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
-    /// There is no `=` in it.
+    /// It has no `=`.
     NoValues(String),
     /// A value is empty.
     Empty(String),
-    /// The same key twice.
+    /// The key is given twice.
     Twice(String),
-    /// A key has a value twice.
+    /// A value of the key is given twice.
     ValueTwice(String, String),
-    /// Seeds are asked for in another way.
+    /// The key is the seed, which has an option of its own.
     Seed,
 }
 
@@ -61,7 +61,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
 struct Row<'a> {
     variant: &'a [String],
     policy: &'a str,
-    /// For each figure.
+    /// The estimate of each figure.
     estimates: Vec<(String, Option<Estimate>)>,
 }
 
@@ -82,7 +82,7 @@ fn rows(results: &Results) -> Vec<Row<'_>> {
     rows
 }
 
-/// The names of all figures that a table can show.
+/// The names of all figures that a table can have.
 pub fn figure_names(results: &Results) -> Vec<String> {
     let names: BTreeSet<&String> = results.runs.values().flat_map(|values| values.keys()).collect();
     names.into_iter().cloned().collect()
@@ -127,7 +127,7 @@ pub fn text(results: &Results, figures: &[String]) -> String {
         let mut written = String::new();
         for (column, (part, width)) in line.iter().zip(&widths).enumerate() {
             let space = " ".repeat(width - part.chars().count());
-            // Words stand on the left, numbers on the right.
+            // Text is left-aligned, numbers are right-aligned.
             let part = if column < 2 { format!("{part}{space}  ") } else { format!("{space}{part}  ") };
             written.push_str(&part);
         }
@@ -165,7 +165,7 @@ pub fn csv(results: &Results) -> String {
     text
 }
 
-/// The same as JSON.
+/// The results as JSON.
 pub fn json(results: &Results) -> Value {
     let row = |row: Row<'_>| {
         let figures: serde_json::Map<String, Value> =

@@ -3,8 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::study::{Identity, RunKey};
 
-/// Two policies with twenty seeds: `new` answers LS requests 2 ms faster, give or take a little, runs 3 more LS instances,
-/// and is the same otherwise.
+/// Two policies: `new` answers LS requests about 2 ms faster, runs 3 more LS instances, and otherwise equals `old`.
 fn results(seeds: u64, is_drawn: bool) -> Results {
     let policies = vec!["old".to_owned(), "new".to_owned()];
     let identity = Identity {
@@ -29,7 +28,7 @@ fn results(seeds: u64, is_drawn: bool) -> Results {
                         (_, Measure::CyclesMean, _) => None,
                         ("LS", Measure::Response, "new") => Some(8.0 + chance + wobble),
                         ("LS", Measure::InstancesMean, "new") => Some(13.0 + chance),
-                        // One better in one seed and worse in the next.
+                        // Better in one seed and worse in the next.
                         ("WS", Measure::Response, "new") => Some(
                             10.0 + chance
                                 + if (chance as u64).is_multiple_of(2) { wobble.abs() } else { -wobble.abs() },
@@ -86,15 +85,16 @@ fn says_in_words_what_differs_and_what_does_not() {
 fn all_tests_are_corrected_together() {
     let comparison = Comparison::of(&results(20, true), &[]);
     let faster = test(&comparison, "LS.response");
-    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. All seeds
-    // on one side is one of 2^19 ways for either of two figures, the first of which is corrected for all 22.
+    // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. For each
+    // of the two figures that differ, all seeds on one side is one of 2^19 outcomes; the first of them is corrected for
+    // all 22 tests.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
     assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);
 }
 
 #[test]
-fn runs_that_are_all_the_same_run_prove_nothing() {
+fn identical_runs_of_all_seeds_count_as_one() {
     let comparison = Comparison::of(&results(20, false), &[]);
     assert!(comparison.is_seedless);
     assert!(comparison.pairs[0].tests.iter().all(|test| test.test.is_none()));

@@ -1,4 +1,4 @@
-//! A comparison for people, and as a table for programs.
+//! A comparison as text for people, and as CSV for programs.
 
 use std::fmt::Write;
 
@@ -9,7 +9,8 @@ use crate::statistics::Estimate;
 use crate::study::cell;
 
 impl Comparison {
-    /// The means and the verdicts as tables for a page. `id` distinguishes them from others there.
+    /// The means and the verdicts as tables for a page. `id` prefixes their identifiers, so that a page can hold
+    /// several comparisons.
     pub fn tables(&self, id: &str) -> Vec<Table> {
         let title = if self.variant.is_empty() { "Policies compared".to_owned() } else { self.variant.join(", ") };
         let row = |row: &FigureOfPolicies| {
@@ -42,7 +43,7 @@ impl Comparison {
         std::iter::once(means).chain(self.pairs.iter().enumerate().map(pair)).collect()
     }
 
-    /// The means, then each pair: what differs, what does not, and what that means.
+    /// The means, then the significant and insignificant differences of each pair, with its verdict.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.is_seedless {
@@ -134,7 +135,7 @@ fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
     let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
 }
 
-/// The keys that draw from the seed, each with what they draw.
+/// The keys whose settings draw random numbers from the seed, each with what is drawn.
 pub const DRAWN_FROM_THE_SEED: [(&str, &str); 7] = [
     ("workload.kind=poisson", "when users send client requests"),
     ("workload.kind=on-off", "when users send client requests, and when they pause"),

@@ -1,10 +1,10 @@
-//! What a test means, in words.
+//! Describes the result of a test in words.
 
 use super::{Figure, FigureTest};
 use crate::measures::{Extra, Measure};
 use crate::statistics::PairedTest;
 
-/// The meaning of less of a figure: cheaper or faster, or neither good nor bad.
+/// How to judge a smaller value: cheaper, faster, or neither good nor bad.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Less {
     Better,
@@ -13,19 +13,19 @@ enum Less {
 
 impl Figure {
     fn less(&self) -> Less {
-        // A usage above 1 is too much and one far below is waste, so that less is not better by itself.
+        // A usage above 1 is an overload and one far below 1 is waste, so a smaller usage is not always better.
         let is_neither =
             self.measure == Some(Measure::ServiceUsage) || self.extra.as_ref().is_some_and(|extra| !extra.is_cost);
         if is_neither { Less::Neither } else { Less::Better }
     }
 
-    /// What a person calls it.
+    /// The name shown to people.
     pub fn title(&self) -> String {
         let title = self.plain_title();
         if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
     }
 
-    /// Its name for people, whatever its group.
+    /// The name shown to people, without the group.
     fn plain_title(&self) -> &str {
         match (&self.extra, self.measure) {
             (Some(extra), _) => &extra.title,
@@ -49,7 +49,7 @@ impl Figure {
         self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals)
     }
 
-    /// That a policy has less or more of it, in words.
+    /// Says in words that a policy has less or more of the figure.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
         let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
@@ -84,7 +84,7 @@ impl Figure {
     }
 }
 
-/// The result of a test in words, with the name of the second policy.
+/// The result of a test in words; `second` is the name of the second policy.
 pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
     let figure = &found.figure;
     let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
@@ -101,7 +101,7 @@ pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
             probability(p)
         );
     }
-    // The sign is that of the ranks, which the test is about.
+    // The test is about ranks, so the sign is that of the rank effect.
     let is_less = test.effect.mean < 0.0;
     let interval = match test.shift.interval {
         Some([low, high]) => {
@@ -159,7 +159,7 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
     format!("{judgement}: {}", parts.join("; "))
 }
 
-/// Figures by what they measure, each with the groups that it is of: `response time (WS, LS), migrate`.
+/// Figures by what they measure, each with its groups: `response time (WS, LS), migrate`.
 pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures {

@@ -1,6 +1,6 @@
-//! Whether two counts go together.
+//! The correlation of two series of counts.
 
-/// Pearson's r of pairs of counts; `None` where one of the series is constant.
+/// Pearson's r of pairs of counts; `None` if either series is constant.
 pub fn pearson(pairs: &[(u64, u64)]) -> Option<f64> {
     let is_constant = |part: fn(&(u64, u64)) -> u64| pairs.windows(2).all(|two| part(&two[0]) == part(&two[1]));
     if is_constant(|pair| pair.0) || is_constant(|pair| pair.1) {

@@ -4,7 +4,7 @@ use mario_audit::reader::Header;
 
 pub(crate) struct Groups {
     pub(crate) names: Vec<String>,
-    /// For each application, the place of its kind in `names`.
+    /// For each application, the index of its kind in `names`.
     pub(crate) of_application: Vec<usize>,
 }
 
@@ -13,7 +13,7 @@ impl Groups {
         let mut names = vec!["all".to_owned()];
         let mut of_application = Vec::with_capacity(header.applications.len());
         for application in &header.applications {
-            // A kind that is itself called `all` is a group of its own.
+            // A kind that is named `all` is a group of its own.
             let place = names[1..].iter().position(|name| *name == application.kind);
             of_application.push(match place {
                 Some(place) => place + 1,
@@ -26,7 +26,7 @@ impl Groups {
         Groups { names, of_application }
     }
 
-    /// The groups that an application counts in.
+    /// The groups that include an application: all applications, and its kind.
     pub(crate) fn of(&self, application: u32) -> [usize; 2] {
         [0, self.of_application[application as usize]]
     }

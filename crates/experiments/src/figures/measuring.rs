@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{MeanAndMax, OperationCounts};
 
-/// What is measured of single applications, nodes and tiers.
+/// The measures of single applications, nodes and tiers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// Of each application.
+    /// The figures of each application.
     pub applications: Vec<ApplicationFigures>,
-    /// What was inhibited, by rule and node; empty for a trace of counts.
+    /// Inhibited proposals by rule and node; empty for a trace of counts.
     pub inhibitions: Vec<Inhibitions>,
-    /// Of each tier, from the top down; empty for a trace of counts.
+    /// The figures of each tier, from the top down; empty for a trace of counts.
     pub tiers: Vec<TierFigures>,
-    /// Of each call of one application by another, in the order in which they are made; empty where none calls another.
+    /// The figures of each call of one application by another, in the order in which they are made; empty if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallFigures>,
-    /// The cost of the run, where the scenario has models and the trace records single nodes.
+    /// The cost of the run, if the scenario has models and the trace records single nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
 }
@@ -36,9 +37,9 @@ pub struct ApplicationFigures {
     pub served: u64,
     /// Client requests lost.
     pub lost: u64,
-    /// Client requests served in a second of the run.
+    /// Client requests served per second of the run.
     pub throughput: f64,
-    /// The share of served requests that took longer than the application tolerates, if the trace has it.
+    /// The share of served requests that took longer than the application tolerates, if the trace records it.
     pub late_share: Option<f64>,
     /// The median response time, in milliseconds.
     pub response_p50: Option<f64>,
@@ -46,9 +47,9 @@ pub struct ApplicationFigures {
     pub response_p95: Option<f64>,
     /// The 99th percentile of the response time.
     pub response_p99: Option<f64>,
-    /// The longest response time, if the trace has it.
+    /// The longest response time, if the trace records it.
     pub response_max: Option<f64>,
-    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
     /// Mean and greatest number of instances after a cycle.
     pub instances: MeanAndMax,
@@ -61,11 +62,11 @@ pub struct CallFigures {
     pub caller: String,
     /// The application that is called.
     pub application: String,
-    /// Which of the caller's stages it belongs to, from 1.
+    /// The caller's stage that makes the call, from 1.
     pub stage: u32,
-    /// Whether the requests of the stage are sent at once, `parallel`, or one after another, `sequence`.
+    /// `parallel` if the requests of the stage are sent at once, `sequence` if one after another.
     pub order: String,
-    /// How many requests are sent for each that the caller has served.
+    /// The number of requests sent per request that the caller serves.
     pub requests: u64,
     /// Requests sent.
     pub sent: u64,
@@ -73,18 +74,18 @@ pub struct CallFigures {
     pub served: u64,
     /// Requests lost.
     pub lost: u64,
-    /// How long the served requests took on average, with all that was called for them, in milliseconds.
+    /// The mean response time of the served requests, including their own calls, in milliseconds.
     pub response_mean: Option<f64>,
 }
 
-/// How often a rule of a node's manager inhibited something.
+/// How often a manager inhibited a proposal by a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Inhibitions {
-    /// Whose manager.
+    /// The node of the manager.
     pub node: String,
-    /// Which rule.
+    /// The rule.
     pub rule: String,
-    /// How often.
+    /// The number of inhibited proposals.
     pub count: u64,
 }
 
@@ -93,36 +94,37 @@ pub struct Inhibitions {
 pub struct TierFigures {
     /// Its distance from the top.
     pub tier: u32,
-    /// What it is called: its name, or else its number.
+    /// The name of the tier, or its number if it has no name.
     pub name: String,
-    /// Hardware in use over all hardware, on average over time and over the nodes that are up; absent for unbounded hardware.
+    /// Hardware in use over all hardware, averaged over time and over the nodes that are up; absent for unbounded
+    /// hardware.
     pub utilisation: Option<f64>,
     /// The energy of its nodes, in joules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_joules: Option<f64>,
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Consumption {
     /// The energy of all nodes, in joules.
     pub node_joules: f64,
     /// The energy of all links, in joules.
     pub link_joules: f64,
-    /// The energy of all, in joules.
+    /// The energy of all nodes and links, in joules.
     pub energy_joules: f64,
-    /// The price of hardware in use and of traffic, in the currency of the scenario.
+    /// The price of hardware in use and of traffic, in the scenario's currency.
     pub money: f64,
-    /// The carbon of all energy, in grams; absent unless the scenario has intensities.
+    /// The carbon emissions of all energy, in grams; absent unless the scenario has carbon intensities.
     pub carbon_grams: Option<f64>,
 }
 
-/// Gathers it, record by record.
+/// Computes [`Measured`] record by record.
 pub(super) struct Measuring {
     applications: Vec<Application>,
     inhibitions: BTreeMap<(String, &'static str), u64>,
     nodes: Vec<Node>,
-    /// For each node, its place in the carbon intensities of the models.
+    /// For each node, the index of its region in the carbon intensities of the models.
     region: Vec<usize>,
     hops: u64,
     calls: Vec<CallFigures>,
@@ -141,13 +143,13 @@ struct Application {
     instances_max: u64,
 }
 
-/// A node, and its sums until it last changed.
+/// A node, and its sums up to its last change.
 #[derive(Clone)]
 struct Node {
     is_up: bool,
     used: u64,
     since: f64,
-    /// Milliseconds for which it was up.
+    /// Time up, in milliseconds.
     up: f64,
     /// Units in use times milliseconds.
     use_time: f64,
@@ -182,7 +184,7 @@ impl Measuring {
         *self.inhibitions.entry((node.to_string(), rule)).or_default() += 1;
     }
 
-    /// A cycle is over; `instances` counts those of each application.
+    /// Ends a cycle; `instances` counts those of each application.
     pub(super) fn after_cycle(&mut self, instances: &[u64]) {
         for (application, count) in self.applications.iter_mut().zip(instances) {
             application.cycles += 1;
@@ -229,19 +231,19 @@ impl Measuring {
         });
     }
 
-    /// A node has this hardware in use from a time on.
+    /// Sets the hardware in use of a node from `time` on.
     pub(super) fn uses(&mut self, header: &Header, node: u32, time: f64, used: u64) {
         self.settle(header, node, time);
         self.nodes[node as usize].used = used;
     }
 
-    /// A node is up or down from a time on.
+    /// Sets whether a node is up from `time` on.
     pub(super) fn is_up(&mut self, header: &Header, node: u32, time: f64, is_up: bool) {
         self.settle(header, node, time);
         self.nodes[node as usize].is_up = is_up;
     }
 
-    /// Adds the sums of a node since it last changed.
+    /// Brings the sums of a node up to `time`.
     fn settle(&mut self, header: &Header, place: u32, time: f64) {
         let node = &mut self.nodes[place as usize];
         let (from, to) = (node.since, time.clamp(node.since, header.duration.max(node.since)));
@@ -260,7 +262,7 @@ impl Measuring {
         }
     }
 
-    /// Computes the result.
+    /// Computes the measures.
     pub(super) fn finish(mut self, header: &Header) -> Measured {
         for node in 0..self.nodes.len() as u32 {
             self.settle(header, node, header.duration);
@@ -318,7 +320,8 @@ impl Measuring {
         let link_joules = bits * models.joules_per_bit;
         money += bits / 8e9 * models.gigabyte_price;
         if let Some(general) = models.carbon.first() {
-            // The trace does not record when messages were in transit, so links have the mean intensity of the run.
+            // The trace does not record when messages were in transit, so the energy of links is charged at the mean
+            // intensity of the run.
             let mean = integral(&general.grams_per_kwh, 0.0, header.duration) / header.duration;
             grams += link_joules / (KILOWATT_HOUR / 1_000.0) * mean;
         }
@@ -333,7 +336,7 @@ impl Measuring {
 }
 
 impl Node {
-    /// Idle power for as long as it was up, and power for each unit for as long as it was in use.
+    /// Idle power times the time up, plus power per unit times the time in use.
     fn joules(&self, models: &Models, tier: u32) -> f64 {
         (by_tier(&models.idle_watts, tier) * self.up + by_tier(&models.unit_watts, tier) * self.use_time) / 1_000.0
     }
@@ -373,7 +376,8 @@ impl Application {
     }
 }
 
-/// The middle of the bucket that holds the first value which at least this share of all values does not exceed.
+/// The midpoint of the bucket that holds the percentile: the smallest value that at least `share` of all values do not
+/// exceed.
 fn percentile(
     buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
     share: f64,
@@ -391,12 +395,12 @@ fn percentile(
     None
 }
 
-/// The value of a tier in a list by tier.
+/// The value for a tier in a list indexed by tier.
 fn by_tier(list: &[f64], tier: u32) -> f64 {
     list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
 }
 
-/// The integral of a step function from one time to another; the first value also holds before its time.
+/// The integral of a step function between two times; the first value also holds before its time.
 fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (start, value)) in values.iter().enumerate() {
@@ -410,7 +414,7 @@ fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     sum
 }
 
-/// For each node, the place of its region among the carbon intensities; 0 for none that is listed.
+/// For each node, the index of its region among the carbon intensities; 0 if its region is not listed.
 fn regions(header: &Header) -> Vec<usize> {
     let Some(models) = header.models.as_ref().filter(|models| models.carbon.len() > 1) else {
         return vec![0; header.nodes.len()];
@@ -430,16 +434,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_over_time_is_integrated_piece_by_piece() {
+    fn a_step_function_is_integrated_piecewise() {
         let values = [(100.0, 2.0), (200.0, 5.0), (400.0, 1.0)];
-        // The first value holds before its time, too: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
+        // The first value also holds before its time: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
         assert_eq!(integral(&values, 0.0, 450.0).to_bits(), 1_450_f64.to_bits());
         assert_eq!(integral(&values, 250.0, 300.0).to_bits(), 250_f64.to_bits());
         assert_eq!(integral(&values, 300.0, 300.0).to_bits(), 0_f64.to_bits());
     }
 
     #[test]
-    fn a_percentile_is_the_first_value_that_enough_values_do_not_exceed() {
+    fn a_percentile_is_the_midpoint_of_its_bucket() {
         let buckets = [(None, 5), (Some(3), 44), (Some(7), 46), (Some(9), 5)];
         let at = |share| percentile(buckets.into_iter(), share, |bucket| bucket as f64).map(|value| value as i64);
         let found = [0.05, 0.051, 0.49, 0.5, 0.95, 0.951, 1.0].map(at);

@@ -1,4 +1,4 @@
-//! Works figures out, record by record.
+//! Computes figures record by record.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use super::{
     RunFigures, StepFigures, TraceFigures, Whereabouts, pearson,
 };
 
-/// More steps than this, of all groups together, are counted as the last: a mistaken header should not fill the memory.
+/// An upper bound on the steps of all groups together, so that a wrong header cannot exhaust memory. Later steps count
+/// in the last one.
 const STEPS_MAX: usize = 1 << 20;
 
-/// Works figures out, record by record.
+/// Computes figures record by record.
 pub struct Reading {
     header: Arc<Header>,
     groups: Groups,
-    /// The least tier of a node.
+    /// The smallest tier of any node.
     top: u32,
-    /// What runs where.
+    /// The running instances.
     instances: BTreeMap<InstanceId, Running>,
     /// Hardware in use, by node.
     used: Vec<u64>,
@@ -39,7 +40,7 @@ pub struct Reading {
     usage: Vec<Option<f64>>,
     /// By user.
     clients: Vec<Option<Client>>,
-    /// Of a trace of counts.
+    /// The sums in a trace of counts.
     summed: Summed,
     whereabouts: Whereabouts,
     measuring: Measuring,
@@ -53,7 +54,7 @@ pub struct Reading {
 
 /// The sums in a trace of counts.
 struct Summed {
-    /// By application, the mean over its users of their mean response times.
+    /// For each application, the mean over its users of their mean response times.
     responses: Vec<Option<f64>>,
 }
 
@@ -66,14 +67,14 @@ struct Running {
 }
 
 impl Running {
-    /// The units that it holds on its node.
+    /// The hardware units that the instance occupies on its node.
     fn held(&self, header: &Header) -> u64 {
         header.applications[self.application as usize].held_in(self.flavour, self.is_asleep).as_units()
     }
 }
 
 impl Reading {
-    /// Nothing of the trace with this header was read yet.
+    /// Starts with no records of the trace with this header.
     pub fn new(header: Arc<Header>) -> Reading {
         let groups = Groups::new(&header);
         let group_count = groups.names.len();
@@ -103,7 +104,7 @@ impl Reading {
         }
     }
 
-    /// Reads one more record.
+    /// Processes the next record.
     pub fn read(&mut self, record: &Record) {
         self.now = record.time();
         match record {
@@ -178,8 +179,8 @@ impl Reading {
 
     fn cycle(&mut self, cycle: &Cycle) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
-        // An instance that migrates frees hardware only when all is judged, and those judged later are still where they
-        // were.
+        // Operations are enacted after all proposals were judged: until then a migrating instance still occupies its
+        // old node.
         let mut enacted: Vec<(&InstanceId, &Wish, Option<&InstanceId>)> = Vec::new();
         for outcome in &cycle.outcomes {
             match outcome {
@@ -230,7 +231,7 @@ impl Reading {
         }
     }
 
-    /// A cycle of a trace of counts.
+    /// Processes a cycle of a trace of counts.
     fn counted(&mut self, cycle: &Counted) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
         for outcome in &cycle.outcomes {
@@ -272,7 +273,7 @@ impl Reading {
     }
 
     fn count(&mut self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
-        // An instance that was never deployed is for the auditor to find.
+        // A record about an unknown instance is the auditor's business.
         let Some(running) = self.instances.get(instance) else { return };
         self.measuring.count(running.application, &count);
         for group in self.groups.of(running.application) {
@@ -286,7 +287,7 @@ impl Reading {
         }
     }
 
-    /// The owner of a node acted on instances there.
+    /// Processes the actions of a node's owner.
     fn owner(&mut self, owner: &Owner) {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let Some(running) = self.instances.get(instance).copied() else { continue };
@@ -332,7 +333,7 @@ impl Reading {
         }
     }
 
-    /// An instance runs in another flavour, where it is.
+    /// Changes the flavour of an instance in place.
     fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
         let application = &self.header.applications[running.application as usize];
         if let Some(flavour) = application.find_flavour(flavour) {
@@ -340,13 +341,13 @@ impl Reading {
         }
     }
 
-    /// An instance is run in another way, where it is.
+    /// Replaces the state of an instance in place.
     fn change(&mut self, instance: &InstanceId, running: Running) {
         self.disappear(instance);
         self.appear(instance, running);
     }
 
-    /// A client request reached an instance that slept.
+    /// Processes the arrival of a client request at a sleeping instance.
     fn woken(&mut self, instance: &InstanceId, verdict: &Verdict) {
         let Some(running) = self.instances.get(instance).copied() else { return };
         let is_accepted = matches!(verdict, Verdict::Accepted(_));
@@ -363,7 +364,7 @@ impl Reading {
         });
     }
 
-    /// An instance is deployed: awake, in the default flavour.
+    /// Adds an instance: awake, in the default flavour.
     fn begin(&mut self, instance: &InstanceId, application: u32, node: u32) {
         self.appear(instance, Running { application, node, flavour: 0, is_asleep: false });
     }
@@ -397,7 +398,7 @@ impl Reading {
         self.whereabouts.overloads += nodes.filter(|(node, used)| is_over(node.capacity, **used)).count() as u64;
     }
 
-    /// Times past the last step count in it.
+    /// The step of a time; times after the last step count in it.
     fn step_of(&self, time: f64) -> usize {
         ((time / self.header.step) as usize).min(self.movements[0].len() - 1)
     }

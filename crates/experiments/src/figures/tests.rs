@@ -37,7 +37,7 @@ const SMALL: &str = r#"["deployed",0,1,0,0,0]
 "#;
 
 #[test]
-fn a_small_trace_has_the_figures_that_a_person_finds() {
+fn figures_of_a_small_trace_equal_those_computed_by_hand() {
     let found = figures(SMALL);
     assert!(found.is_complete);
     let [all, quick, strong] = &found.figures.groups[..] else { panic!("all, LS and WS") };
@@ -52,12 +52,12 @@ fn a_small_trace_has_the_figures_that_a_person_finds() {
     assert_eq!((ratios.undeploy, ratios.replicate, ratios.inhibited), (0.5, 0.5, 0.0));
     // After the cycles there are 3, 3, 2 and 2 instances.
     assert_eq!(all.instances, MeanAndMax { mean: 2.5, max: 3 });
-    // Ann waits 4 on average and Bob 2.5, so `quick` answers after 3.25; `strong` after 2.5.
+    // Ann waits 4 on average and Bob 2.5, so the mean response time of `quick` is 3.25; that of `strong` is 2.5.
     assert_eq!((quick.response, strong.response, all.response), (Some(3.25), Some(2.5), Some(2.875)));
     assert_eq!((quick.service_usage, strong.service_usage, all.service_usage), (Some(1.5), Some(1.5), Some(1.5)));
-    // In the steps after the first, 2 and 1 movements meet 2 and 0 operations.
+    // In the steps after the first there are 2 and 1 movements, and 2 and 0 operations.
     assert!(all.pearson_r.is_some_and(|r| (r - 1.0).abs() < 1e-12));
-    // With the first, movements are 3, 2, 1 and operations 1, 2, 0: r is 1 / sqrt(2 * 2).
+    // With the first step, movements are 3, 2, 1 and operations 1, 2, 0: r is 1 / sqrt(2 * 2).
     assert!(all.pearson_r_with_start.is_some_and(|r| (r - 0.5).abs() < 1e-12));
     assert_eq!((strong.pearson_r, strong.pearson_r_with_start), (None, None), "nothing happened");
     assert_eq!(all.cycles_to_steady_state, Some(MeanAndMax { mean: 1.0, max: 2 }));
@@ -69,13 +69,13 @@ fn a_small_trace_has_the_figures_that_a_person_finds() {
 }
 
 #[test]
-fn a_node_that_carries_too_much_is_noticed() {
+fn an_overloaded_node_is_counted() {
     let found = figures("[\"deployed\",0,1,0,1,0]\n[\"deployed\",0,2,1,1,0]\n");
     assert_eq!(found.whereabouts.overloads, 1);
 }
 
 #[test]
-fn without_movements_there_is_no_ratio_no_correlation_and_no_steady_state() {
+fn ratio_correlation_and_steady_state_are_undefined_without_movements() {
     let found = figures("[\"deployed\",0,1,0,0,0]\n[\"cycle\",10,[[1,\"nop\"]]]\n");
     let all = &found.figures.groups[0];
     assert_eq!((all.movements, all.per_movement), (0, None));
@@ -85,13 +85,13 @@ fn without_movements_there_is_no_ratio_no_correlation_and_no_steady_state() {
 }
 
 #[test]
-fn an_empty_run_has_figures_too() {
+fn an_empty_run_has_figures() {
     let found = figures("");
     assert_eq!(found.figures.groups[0].instances, MeanAndMax { mean: 0.0, max: 0 });
 }
 
 #[test]
-fn a_migration_under_a_new_id_is_one_instance() {
+fn a_migration_under_a_new_id_does_not_add_an_instance() {
     let found = figures(
         "[\"deployed\",0,1,0,0,0]\n[\"cycle\",10,[[1,\"migrate\",1,\"accepted\",7]]]\n[\"cycle\",20,[[7,\"undeploy\",\"accepted\"]]]\n",
     );
@@ -127,24 +127,26 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 #[test]
-fn applications_nodes_and_tiers_have_the_figures_that_a_person_finds() {
+fn measures_of_applications_nodes_and_tiers_equal_those_computed_by_hand() {
     let found = measured(&HEADER.replace(r#""mario_trace":1"#, r#""mario_trace":3,"measures":true"#));
     let [quick, strong] = &found.applications[..] else { panic!("two applications") };
     assert_eq!((quick.application.as_str(), quick.kind.as_str(), quick.served, quick.lost), ("quick", "LS", 6, 1));
     // 6 requests in 0.3 seconds, all of which took longer than the 1 ms that are tolerated.
     assert_eq!((quick.throughput, quick.late_share, quick.response_max), (20.0, Some(1.0), Some(2.3)));
-    // Three took from 2 to 2.03125, three from 2.28125 to 2.3125: the middles of the bins of the third and of the sixth.
+    // Three took from 2 to 2.03125, three from 2.28125 to 2.3125: the percentiles are the midpoints of the bins of the
+    // third and of the sixth.
     let percentiles = [quick.response_p50, quick.response_p95, quick.response_p99];
     assert_eq!(percentiles, [Some(2.015_625), Some(2.296_875), Some(2.296_875)]);
     assert_eq!((strong.late_share, strong.response_p50, strong.response_max), (None, None, None));
     assert_eq!((quick.operations.replicate, quick.operations.migrate, quick.operations.undeploy), (1, 1, 1));
     assert_eq!((strong.operations.inhibited, strong.operations.nop), (1, 1));
-    // After the three cycles there are 2, 2 and 1 instances of one, and always one of the other.
+    // After the three cycles `quick` has 2, 2 and 1 instances, and `strong` always one.
     assert_eq!((quick.instances.max, strong.instances), (2, MeanAndMax { mean: 1.0, max: 1 }));
     assert!(is_near(quick.instances.mean, 5.0 / 3.0));
     let inhibitions = Inhibitions { node: "edge".to_owned(), rule: "capacity".to_owned(), count: 1 };
     assert_eq!(found.inhibitions, [inhibitions]);
-    // The edge has one unit in use for 100, two for 10, one for 80, and none for 60 of the 250 for which it is up: 200 of 500.
+    // The edge is up for 250 ms, with one unit in use for 100, two for 10, one for 80 and none for 60: 200 of 500
+    // unit-milliseconds.
     let tiers: Vec<_> = found.tiers.iter().map(|tier| (tier.name.as_str(), tier.utilisation)).collect();
     assert_eq!(tiers, [("0", None), ("1", Some(0.4))]);
     assert_eq!(found.consumption, None);
@@ -159,7 +161,7 @@ fn percentiles_of_a_trace_without_exact_times_are_within_nine_percent() {
 }
 
 #[test]
-fn energy_money_and_carbon_are_those_that_a_person_finds() {
+fn energy_money_and_carbon_equal_those_computed_by_hand() {
     let models = r#""mario_trace":3,"models":{"idle_watts":[100,10],"unit_watts":[5,2],"joules_per_bit":1e-6,"message_bits":8000,
         "unit_hour_price":[3600,7200],"gigabyte_price":2,
         "carbon":[{"region":null,"grams_per_kwh":[[0,360]]},{"region":"eu","grams_per_kwh":[[50,100],[150,400]]}]}"#;
@@ -174,9 +176,10 @@ fn energy_money_and_carbon_are_those_that_a_person_finds() {
     assert!(of_tiers.len() == 2 && is_near(of_tiers[0], cloud) && is_near(of_tiers[1], edge), "{of_tiers:?}");
     // 1000 hops of 8000 bits at a microjoule each.
     assert!(is_near(cost.node_joules, 36.45) && is_near(cost.link_joules, 8.0) && is_near(cost.energy_joules, 44.45));
-    // 710 and 200 unit-milliseconds at 1 and 2 for each unit-second, and a thousandth of a gigabyte at 2.
+    // 710 and 200 unit-milliseconds at 1 and 2 per unit-second, and a thousandth of a gigabyte at 2.
     assert!(is_near(cost.money, 0.71 + 0.4 + 0.002), "{}", cost.money);
-    // Watts times milliseconds times grams for each kilowatt-hour. The edge takes 10, 12, 14, 12, 12 and, after it was down, 10 W.
+    // Watts times milliseconds times grams per kilowatt-hour. The edge draws 10, 12, 14, 12, 12 and, after its failure,
+    // 10 W.
     let edge = 10.0 * 10.0 * 100.0
         + 12.0 * 100.0 * 100.0
         + 14.0 * 10.0 * 100.0
@@ -188,7 +191,7 @@ fn energy_money_and_carbon_are_those_that_a_person_finds() {
 }
 
 #[test]
-fn a_trace_of_counts_tells_nothing_of_single_nodes() {
+fn a_trace_of_counts_has_no_measures_of_nodes() {
     let header = HEADER.replace("operations", "summary");
     let records = r#"["deployed",0,1,0,0,0]
     ["counts",10,[[0,1,0,0,1,0,0,0]],[["capacity",2]],[[0,0,1],[0,1,1]]]

@@ -1,4 +1,4 @@
-//! The table of client requests: as many of each user, and as long, as the trace says at its end.
+//! Checks the table of client requests: their number and response times per user must match the end of the trace.
 
 use std::io::{self, BufRead, Read};
 
@@ -12,7 +12,7 @@ const NAME: &str = "messages.csv";
 const COLUMNS: &str = "user,instance,emitted,arrived,started,ended";
 const ROW_BYTES_MAX: u64 = 1 << 20;
 
-/// Sums of the same response times in another order differ by less than this part of them.
+/// The relative tolerance between sums of the same response times in different orders.
 const TOLERANCE: f64 = 1e-8;
 
 pub(super) fn check(
@@ -76,7 +76,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The cells of a row.
+/// Splits a CSV row into its cells.
 fn cells(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;

@@ -1,4 +1,4 @@
-//! `summary.json` and `run.json`: the figures are recomputed from the trace.
+//! Checks `summary.json`, `run.json` and `measures.json` against figures recomputed from the trace.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -13,29 +13,29 @@ use super::{Checked, FINDINGS_MAX, opened};
 use crate::figures::{GroupFigures, Groups, OperationCounts, Reading, StepFigures, TraceFigures};
 use crate::report::regret::RegretSums;
 
-/// The file that marks a run that is not complete.
+/// The file that marks an incomplete run.
 const PARTIAL: &str = "PARTIAL";
 
-/// Means of the same numbers differ by less than this part of them.
+/// The relative tolerance between means of the same numbers.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the summary has and no trace records.
+/// The keys of a summary that no trace records, with the reason.
 const UNTOLD: [(&str, &str); 3] = [
     ("management", "the trace tells what was done, and not by which strategy"),
     ("emitted", "the trace tells of requests served and lost, not of those on their way"),
     ("hops", "the trace does not tell how client requests travelled"),
 ];
 
-/// What a summary is made of.
+/// Accumulates the expected summary.
 pub(super) struct Summed {
     header: Arc<Header>,
     groups: Groups,
     reading: Reading,
-    /// For each cycle, the deploys of operators that were accepted, by group.
+    /// For each cycle and group, the operators' accepted deploys.
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// The proposals of agents, all applications together.
+    /// The proposals of agents over all applications.
     asked: OperationCounts,
 }
 
@@ -64,7 +64,7 @@ impl Summed {
                             (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
                             (AgentOperation::Migrate, _) => &mut self.asked.migrate,
                             (AgentOperation::Replicate, _) => &mut self.asked.replicate,
-                            // A summary of a live colony does not count it.
+                            // Not counted in the summary of a live colony.
                             (AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake, _) => continue,
                         };
                         *counter += 1;
@@ -97,7 +97,7 @@ impl Summed {
         }
         self.check_run(directory, checked)?;
         if !is_complete {
-            // A run that is not complete has the mark, and a summary is written at the end.
+            // An incomplete run has the mark instead of a summary.
             if !directory.join(PARTIAL).exists() {
                 let expected = format!("a trace with its end, since there are a summary and no `{PARTIAL}`");
                 let who = "the run".to_owned();
@@ -135,7 +135,8 @@ impl Summed {
         Ok(())
     }
 
-    /// The summary of a live colony has the operations of the trace; what clients saw is in no trace of nodes.
+    /// Checks the summary of a live colony, which has the operations of the trace. What its clients measured is in no
+    /// trace of nodes.
     fn check_live(&self, file: Box<dyn BufRead>, checked: &mut Checked) {
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
         let OperationCounts { migrate, replicate, undeploy, inhibited, .. } = self.asked;
@@ -151,7 +152,7 @@ impl Summed {
         checked.unchecked.push(others.to_owned());
     }
 
-    /// What was run is in the header, too, except for the scenario.
+    /// Checks `run.json` against the header, except for the scenario.
     fn check_run(&self, directory: &Path, checked: &mut Checked) -> io::Result<()> {
         let Some(file) = opened(directory, "run.json")? else { return Ok(()) };
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
@@ -215,7 +216,7 @@ impl Summed {
     }
 }
 
-/// `measures.json` says what follows from the trace.
+/// Checks that `measures.json` follows from the trace.
 fn check_measures(directory: &Path, expected: &Value, checked: &mut Checked) -> io::Result<()> {
     const MEASURES: &str = "measures.json";
     let Some(file) = opened(directory, MEASURES)? else { return Ok(()) };
@@ -237,7 +238,7 @@ fn operations(counts: &OperationCounts, deploy: u64) -> Value {
     })
 }
 
-/// The figures of a group, but for those of its cycles.
+/// The figures of a group, except those per cycle.
 fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[u64]) -> Value {
     let mut value = serde_json::to_value(group).unwrap_or_default();
     value["operations"] = operations(&group.operations, deploys.iter().sum());

@@ -1,4 +1,4 @@
-//! Tables that follow from the trace row by row.
+//! Checks the tables whose rows follow from the records of the trace.
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -13,16 +13,16 @@ use rustc_hash::FxHashMap;
 
 use super::{Checked, number, opened};
 
-/// No row of a table that is read here is longer.
+/// The maximum length of a row.
 const ROW_BYTES_MAX: u64 = 1 << 20;
 
 /// A table that is compared while the trace is read.
 struct Table {
     name: &'static str,
     rows: Option<Box<dyn BufRead>>,
-    /// How many lines were compared.
+    /// The number of lines compared.
     line: u64,
-    /// The first row that disagrees: its line, what should be there, and what is there.
+    /// The first row that differs: its line, the expected and the found text.
     wrong: Option<(u64, String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The next row should be this.
+    /// Compares the next row with the expected one.
     fn expect(&mut self, row: &str) -> io::Result<()> {
         if self.wrong.is_none()
             && let Some(found) = self.next()?
@@ -53,7 +53,7 @@ impl Table {
         Ok(())
     }
 
-    /// The next row; empty at the end, `None` where there is no table.
+    /// The next row; empty at the end, `None` if there is no table.
     fn next(&mut self) -> io::Result<Option<String>> {
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -67,7 +67,7 @@ impl Table {
         if self.rows.is_none() {
             return Ok(());
         }
-        // The table of an interrupted run ends elsewhere than its trace.
+        // The table of an interrupted run may be shorter than its trace.
         if !is_complete && self.wrong.as_ref().is_some_and(|(_, _, found)| found.is_empty()) {
             self.wrong = None;
         }
@@ -159,7 +159,7 @@ impl Tables {
             if let Some(place) = columns.iter().position(|name| *name == action) {
                 counts[place] += 1;
             }
-            // An instance that was never there is for the auditor to find.
+            // A record about an unknown instance is the auditor's business.
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
             let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
             let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
@@ -172,7 +172,7 @@ impl Tables {
         self.operations(cycle.time, &counts)
     }
 
-    /// The owner of a node acted on instances there.
+    /// Expects the rows of what a node's owner did.
     fn owner(&mut self, owner: &Owner) -> io::Result<()> {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
@@ -191,7 +191,7 @@ impl Tables {
         Ok(())
     }
 
-    /// A client request reached an instance that slept.
+    /// Expects the row of a client request that reached a sleeping instance.
     fn woken(&mut self, woken: &Woken) -> io::Result<()> {
         let application = self.applications.get(&woken.instance);
         let application = application.map(|place| &self.header.applications[*place as usize]);
@@ -237,7 +237,7 @@ impl Tables {
     }
 }
 
-/// The columns of the table of operations beside the time.
+/// The columns of the table of operations after the time.
 fn columns(header: &Header) -> Vec<&'static str> {
     let mut columns = vec!["undeploy", "nop", "migrate", "replicate", "inhibited"];
     columns.extend(header.has_flavours().then_some("adapt"));
@@ -245,7 +245,7 @@ fn columns(header: &Header) -> Vec<&'static str> {
     columns
 }
 
-/// An id as a table has it: in quotes where it needs them.
+/// Formats an id as a CSV cell, quoted if necessary.
 fn cell(id: &Id) -> String {
     match id {
         Id::Number(value) => value.to_string(),

@@ -1,20 +1,20 @@
-//! Numbers of a run beside the figures of groups: of single applications and tiers, its cost, and user-defined metrics.
+//! Numbers of a run besides the figures of groups: of single applications and tiers, costs, and user-defined metrics.
 
 use std::collections::BTreeMap;
 
 use super::Values;
 use crate::figures::{ApplicationFigures, Measured};
 
-/// What a number is called and means.
+/// The description of such a number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extra {
-    /// What a person calls it.
+    /// The name shown to people.
     pub title: String,
     /// Its unit; empty when it has none.
     pub unit: &'static str,
-    /// How many decimals are worth showing.
+    /// The number of decimals to show.
     pub decimals: usize,
-    /// Whether less of it is better.
+    /// Whether a smaller value is better.
     pub is_cost: bool,
     /// Whether policies are compared by it.
     pub is_compared: bool,
@@ -28,8 +28,9 @@ const TIER: &str = "tier/";
 const RULE: &str = "rule/";
 const CALL: &str = "call/";
 
-/// What is measured of an application: its name in files, what a person calls it, its unit, decimals, whether less is better, and
-/// whether policies are compared by it. Counts of operations are those of groups again, so that nothing is compared by them.
+/// The numbers of an application: name in files, name for people, unit, decimals, whether smaller is better, and
+/// whether policies are compared by it. Counts of operations are not compared, because the counts of groups already
+/// are.
 const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
     ("late_share", "share of late requests", "", 4, true, true),
     ("response_p50", "response time p50", "ms", 3, true, false),
@@ -45,7 +46,7 @@ const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
     ("inhibited", "inhibited", "", 1, true, false),
 ];
 
-/// What a run cost.
+/// The costs of a run.
 const COSTS: [(&str, &str, &str); 5] = [
     ("energy_joules", "energy", "J"),
     ("node_joules", "energy of nodes", "J"),
@@ -54,7 +55,7 @@ const COSTS: [(&str, &str, &str); 5] = [
     ("carbon_grams", "carbon", "g"),
 ];
 
-/// The meaning of a number with this name; `None` for figures of groups, and for unknown names.
+/// The description of a number; `None` for figures of groups and for unknown names.
 pub fn extra(name: &str) -> Option<Extra> {
     let new =
         |title: String, unit, decimals, is_cost, is_compared| Extra { title, unit, decimals, is_cost, is_compared };
@@ -62,7 +63,7 @@ pub fn extra(name: &str) -> Option<Extra> {
         return (!metric.is_empty()).then(|| new(metric.to_owned(), "", 3, false, true));
     }
     if let Some((_, title, unit)) = COSTS.into_iter().find(|(known, ..)| *known == name) {
-        // The energy of all is the sum of the two others.
+        // The total energy is the sum of the two others, so only the total is compared.
         let is_compared = !["node_joules", "link_joules"].contains(&name);
         return Some(new(title.to_owned(), unit, 3, true, is_compared));
     }
@@ -91,7 +92,7 @@ pub fn extra(name: &str) -> Option<Extra> {
     Some(new(format!("inhibited by {rule}"), "", 1, true, false))
 }
 
-/// What is measured beside the figures of groups, by name.
+/// The values besides the figures of groups, by name.
 pub fn measured_values(measured: &Measured) -> Values {
     let mut values = Values::new();
     for figures in &measured.applications {
@@ -99,7 +100,7 @@ pub fn measured_values(measured: &Measured) -> Values {
             values.insert(format!("{APPLICATION}{}.{measure}", figures.application), of_application(figures, measure));
         }
     }
-    // Calls of one application by another are one, in whichever stages they are made.
+    // Calls between the same two applications are summed over all stages.
     let mut calls: BTreeMap<(&str, &str), (u64, u64, f64)> = BTreeMap::new();
     for figures in &measured.calls {
         let (served, lost, sum) = calls.entry((&figures.caller, &figures.application)).or_default();
@@ -123,7 +124,7 @@ pub fn measured_values(measured: &Measured) -> Values {
     for inhibitions in &measured.inhibitions {
         *rules.entry(&inhibitions.rule).or_default() += inhibitions.count;
     }
-    // Every run has a row of every rule, so that tables of many runs have the same columns.
+    // Every run has a row for every rule, so that tables of many runs have the same columns.
     for rule in mario_audit::reader::Rule::WORDS {
         let count = rules.get(rule).copied().unwrap_or(0);
         values.insert(format!("{RULE}{rule}.inhibited"), Some(count as f64));
@@ -166,7 +167,7 @@ mod tests {
     use crate::figures::{CallFigures, Consumption, Inhibitions, MeanAndMax, OperationCounts, TierFigures};
 
     #[test]
-    fn every_name_of_a_run_says_what_it_means() {
+    fn every_value_of_a_run_has_a_description() {
         let application = ApplicationFigures {
             application: "a.b".to_owned(),
             kind: "WS".to_owned(),

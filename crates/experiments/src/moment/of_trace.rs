@@ -1,4 +1,4 @@
-//! A moment of a trace.
+//! Reconstructs the state of a colony from a trace.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -33,14 +33,14 @@ impl Moment {
     }
 }
 
-/// What the records so far imply.
+/// The state after the records read so far.
 #[derive(Default)]
 struct State {
-    /// In the order in which they came.
+    /// The instances by arrival.
     instances: BTreeMap<u64, Placed>,
     places: BTreeMap<InstanceId, u64>,
     next: u64,
-    /// The least latency of client requests that came over a link.
+    /// For each link, the smallest latency of a client request that passed it.
     latencies: BTreeMap<(u32, u32), f64>,
     links_down: usize,
 }
@@ -206,7 +206,7 @@ impl State {
         }
     }
 
-    /// What of the moment is not in its scenario.
+    /// What the scenario leaves out, in words.
     fn left_out(&self, header: &Header) -> Vec<String> {
         let mut left_out = vec![
             "users: the client requests that agents saw last come from the node before the last hop, and nobody moves"

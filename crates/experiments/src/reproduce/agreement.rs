@@ -1,14 +1,14 @@
-//! Whether figures are those that were published, digit by digit.
+//! Compares figures with the published ones, digit by digit.
 
 use serde::Serialize;
 
 use super::Reproduced;
 use crate::measures::Measure;
 
-/// How many digits after the point the paper prints.
+/// The number of decimals that the paper prints.
 const PAPER_DECIMALS: usize = 3;
 
-/// How many published figures an experiment meets.
+/// How many published figures an experiment reproduces.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Agreement {
     /// The paper's response times and service usages.
@@ -17,12 +17,12 @@ pub struct Agreement {
     pub run: Count,
 }
 
-/// Figures that were compared.
+/// The result of comparing a set of figures.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Count {
-    /// How many were published.
+    /// The number of published figures.
     pub of: usize,
-    /// Those of them that are not met, by name.
+    /// The names of the figures that differ.
     pub differing: Vec<String>,
 }
 
@@ -36,8 +36,8 @@ impl Count {
     }
 }
 
-/// Whether a number, printed with these digits after the point, is the published one. The paper cut some numbers where
-/// others round: 3.1047 is 3.104 there, and 1.1306 is 1.131.
+/// Whether a number equals the published one to `decimals` digits. The paper truncates some numbers and rounds others:
+/// 3.1047 is 3.104 there, and 1.1306 is 1.131.
 pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     let factor = 10_f64.powi(decimals as i32);
     let published = (published * factor).round() as i64;
@@ -46,7 +46,7 @@ pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
 
 /// Whether a number rounds to the recorded one.
 fn rounds_to(ours: f64, recorded: f64, decimals: usize) -> bool {
-    // Half a digit, and what the decimal notation of the recorded number may be off.
+    // Half a unit of the last digit, plus the rounding error of the recorded number.
     (ours - recorded).abs() <= if decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(decimals as i32)) + 1e-9 }
 }
 
@@ -57,8 +57,8 @@ fn measure_of(figure: &str) -> Option<Measure> {
 }
 
 impl Reproduced {
-    /// How far the stored run agrees with the published results. Operations per movement and correlations of the paper
-    /// are not counted: they come from runs that were not preserved.
+    /// Compares the stored run with the published results. The paper's operations per movement and correlations are
+    /// left out: they come from runs that were not preserved.
     pub fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for row in self.differences() {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_numbers_are_rounded_or_cut() {
+    fn published_numbers_match_if_rounded_or_truncated() {
         for (ours, published, is_equal) in [
             (3.104_7, 3.104, true),
             (3.104_7, 3.105, true),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_numbers_are_met_to_their_last_digit() {
+    fn recorded_numbers_match_to_their_last_digit() {
         assert!(rounds_to(2.300_4, 2.30, 2) && !rounds_to(2.306, 2.30, 2));
         assert!(rounds_to(735.0, 735.0, 0) && !rounds_to(734.0, 735.0, 0));
     }

@@ -1,4 +1,4 @@
-//! What was claimed about how the system behaves, and whether it does.
+//! Checks the paper's claims about the behaviour of the system.
 //!
 //! Each claim is a sentence of the paper's evaluation. Nothing is adjusted to make one hold.
 
@@ -7,21 +7,21 @@ use serde::Serialize;
 use super::Experiment;
 use crate::figures::{GroupFigures, TraceFigures};
 
-/// Something that was claimed.
+/// A claim of the paper, checked in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Claim {
-    /// What, in words.
+    /// The claim in words.
     pub claim: String,
     /// Whether it holds in this run.
     pub holds: bool,
-    /// The numbers that say so.
+    /// The numbers that support or refute it.
     pub numbers: String,
 }
 
 /// A run of an experiment.
 type Run<'a> = (&'a Experiment, &'a TraceFigures);
 
-/// Everything that was claimed about these experiments. Claims about experiments that are not there are left out.
+/// The claims about these experiments. A claim is left out if one of its experiments is missing.
 pub fn claims(runs: &[Run<'_>]) -> Vec<Claim> {
     let judge = Judge { runs };
     let mut claims = Vec::new();

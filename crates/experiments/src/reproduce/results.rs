@@ -19,30 +19,30 @@ use crate::statistics::Estimate;
 #[derive(Debug)]
 pub struct WriteError(pub PathBuf, pub io::Error);
 
-/// A figure beside what was published of it.
+/// A figure beside its published values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Difference {
     /// `GROUP.FIGURE`.
     pub figure: String,
-    /// Ours, of the stored run.
+    /// Our value in the stored run.
     pub ours: Option<f64>,
     /// The mean over all seeds; absent for one seed.
     pub seeds: Option<Estimate>,
-    /// What the paper says.
+    /// The value in the paper.
     pub paper: Option<f64>,
-    /// The figure of the prototype's stored run.
+    /// The value in the prototype's stored run.
     pub run: Option<f64>,
 }
 
-/// A claim, and in how many seeds it holds.
+/// A claim, and the number of seeds in which it holds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JudgedClaim {
-    /// The claim about the stored run.
+    /// The claim, checked in the stored run.
     #[serde(flatten)]
     pub claim: Claim,
-    /// In how many seeds it holds.
+    /// The number of seeds in which it holds.
     pub holds_in: usize,
-    /// Of how many.
+    /// The number of seeds.
     pub of: usize,
 }
 
@@ -52,7 +52,7 @@ impl Reproduced {
         std::iter::once(&self.figures).chain(&self.others)
     }
 
-    /// All figures, beside what was published of them.
+    /// All figures beside their published values.
     pub fn differences(&self) -> Vec<Difference> {
         let all = |run: &TraceFigures| {
             let mut all = values(&run.figures);
@@ -76,7 +76,7 @@ impl Reproduced {
 }
 
 impl Reproduction {
-    /// All claims about the stored runs, and in how many seeds they hold.
+    /// All claims, checked in the stored runs, with the number of seeds in which they hold.
     pub fn claims(&self) -> Vec<JudgedClaim> {
         let seeds = self.experiments.first().map_or(0, |one| one.runs().count());
         let of_seed = |seed: usize| {

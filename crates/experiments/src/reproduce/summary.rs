@@ -1,4 +1,4 @@
-//! What came out in the published world, on one screen and as tables for the page.
+//! The results in the published world, on one screen and as tables for the page.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::measures::{Measure, key, values};
 use crate::report::Table;
 use crate::reproduce::claims::Claim;
 
-/// Why the worlds differ, sentence by sentence.
+/// Explains why the worlds differ, one sentence each.
 const WHY: [&str; 4] = [
     "One number makes most of the difference: the link between an access point and its edge node takes 3 ms in the paper's text \
      and 1 ms in its prototype.",
@@ -21,7 +21,7 @@ const WHY: [&str; 4] = [
      the hardware of nodes and in how agents observe, requests are routed and proposals are judged.",
 ];
 
-/// What the words of the tables mean.
+/// Explains the words in the tables.
 const LEGEND: &str = "WS: workload-sensitive applications, LS: latency-sensitive ones. Policies: 1 workload-aware, 2 latency-aware, 3 \
                       both, 4 both with a memory of 1 and of 10 cycles. Service usage: rate of requests over what an instance \
                       handles. Inhibited: proposals that node managers turned down. Stored run: what the prototype's authors \
@@ -39,11 +39,11 @@ const WORLDS_HEAD: &str =
 ";
 const WORLDS_WIDTHS: [usize; 9] = [38, 7, 7, 6, 6, 6, 8, 8, 12];
 
-/// Sentences are broken at this column.
+/// The column at which sentences wrap.
 const WIDTH: usize = 100;
 
 impl Reproduction {
-    /// The published figures beside ours, the claims that do not hold, and the other worlds, in less than 60 lines.
+    /// The published figures beside ours, the claims that do not hold, and the other worlds, in fewer than 60 lines.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         text.push_str(
@@ -149,7 +149,7 @@ impl Reproduction {
         ]
     }
 
-    /// The largest difference to the paper in any of these measures.
+    /// The largest difference from the paper in any of these measures.
     fn largest_difference(&self, measures: &[Measure]) -> f64 {
         let rows = self.experiments.iter().flat_map(Reproduced::differences);
         let of_measures = rows.filter(|row| measures.iter().any(|measure| row.figure.ends_with(measure.as_str())));
@@ -233,7 +233,7 @@ fn push_wrapped(text: &mut String, sentence: &str) {
         if length > 0 && length + 1 + width > WIDTH {
             text.push('\n');
             length = 0;
-            // The lines of an item stand below its first word.
+            // The following lines of a list item are indented.
             if sentence.starts_with("- ") {
                 text.push(' ');
                 length = 1;

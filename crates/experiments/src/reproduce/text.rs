@@ -1,4 +1,4 @@
-//! The results of a reproduction, for people.
+//! The results of a reproduction as text.
 
 use std::fmt::Write;
 
@@ -94,7 +94,7 @@ fn line(text: &mut String, name: &str, measure: Measure, row: &Difference, many:
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// What rounds to nothing has no sign.
+/// Removes the sign of a number that rounds to zero.
 fn without_minus_zero(number: String) -> String {
     if number.chars().all(|letter| !letter.is_ascii_digit() || letter == '0') { number[1..].to_owned() } else { number }
 }

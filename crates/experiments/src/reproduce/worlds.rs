@@ -1,4 +1,4 @@
-//! The same experiments in other worlds, to see what a result depends on.
+//! Runs the same experiments in other worlds, to show on what a result depends.
 
 use mario_scenario::{Document, Files};
 
@@ -12,25 +12,25 @@ use crate::runs::{RunError, in_parallel, traced};
 pub struct World {
     /// Its name in files.
     pub name: &'static str,
-    /// What people call it.
+    /// The name shown to people.
     pub title: &'static str,
-    /// The preset that it is based on.
+    /// The preset on which it is based.
     pub preset: Preset,
-    /// The keys in which it differs from the preset.
+    /// The settings that differ from the preset.
     pub overrides: &'static [&'static str],
 }
 
 /// The results of the experiments in a world.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorldFigures {
-    /// In which.
+    /// The world.
     pub world: World,
-    /// For each experiment of its preset, in order.
+    /// The figures of each experiment of the preset, in order.
     pub experiments: Vec<(Experiment, TraceFigures)>,
 }
 
 impl World {
-    /// The world in which the stored runs of the prototype took place. They have the published response times.
+    /// The world of the prototype's stored runs, which have the published response times.
     pub const PUBLISHED: World = World {
         name: "prototype",
         title: "prototype, recorded users",
@@ -38,7 +38,8 @@ impl World {
         overrides: &["mobility.kind=recorded"],
     };
 
-    /// The world of the paper's text, with the recorded and with other users, and the one number that makes the difference.
+    /// The world of the paper's text, with the recorded and with other users, and the published world with the one
+    /// setting changed that explains the difference.
     pub const OTHERS: [World; 3] = [
         World {
             name: "text",
@@ -64,7 +65,7 @@ impl World {
 }
 
 impl WorldFigures {
-    /// What was claimed, and whether it holds in this world.
+    /// The paper's claims, checked in this world.
     pub fn claims(&self) -> Vec<Claim> {
         claims(&self.experiments.iter().map(|(experiment, figures)| (experiment, figures)).collect::<Vec<_>>())
     }

@@ -32,22 +32,22 @@ fn scenario(nodes: u64, growth: Growth) -> mario_scenario::Scenario {
 }
 
 #[test]
-fn users_of_a_growing_town_do_not_pass_more_and_more_access_points() {
+fn handovers_per_user_do_not_grow_with_the_town() {
     let per_user = |nodes, growth| {
         let scenario = scenario(nodes, growth);
         assert_eq!(scenario.topology.node_count() as u64, nodes);
         scenario.attachments.handovers().total() as f64 / scenario.users.len() as f64
     };
-    // Chance is all that is left where there are few.
+    // The remaining difference is chance.
     let [small, larger, large] = [85, 1_365, 21_845].map(|nodes| per_user(nodes, Growth::Town));
     assert!((larger / small - 1.0).abs() < 0.2 && (large / larger - 1.0).abs() < 0.05, "{small} {larger} {large}");
-    // In the same town, access points come closer without end.
+    // In a town of constant size, the distance between access points shrinks with their number.
     let dense = per_user(21_845, Growth::Density);
     assert!(dense / large > 2.5, "{large} {dense}");
 }
 
 #[test]
-fn the_table_ends_in_how_the_largest_compares_to_the_smallest() {
+fn the_table_ends_with_the_ratio_of_the_largest_to_the_smallest() {
     let measured = |nodes, cpu_ns_per_agent_cycle| Measured {
         nodes,
         users: 3 * nodes,

@@ -1,4 +1,4 @@
-//! What this process has taken of the machine.
+//! CPU time and memory of this process.
 
 /// The CPU time of all threads so far, in nanoseconds.
 #[cfg(unix)]
@@ -9,12 +9,12 @@ pub(super) fn cpu_ns() -> Option<u64> {
     u64::try_from(microseconds).ok().map(|microseconds| microseconds * 1_000)
 }
 
-/// The most memory that it ever had, in bytes.
+/// The peak memory, in bytes.
 #[cfg(unix)]
 pub(super) fn peak_bytes() -> Option<u64> {
-    /// What the system counts the peak in.
+    /// The unit in which the system reports the peak.
     const UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    // Linux's own count begins with this program; the portable one may remember the program that started it.
+    // The peak in `/proc` is that of this program; the portable count may include the program that started it.
     high_water_mark().or_else(|| u64::try_from(own()?.max_rss()).ok().map(|peak| peak * UNIT))
 }
 

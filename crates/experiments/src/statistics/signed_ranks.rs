@@ -1,14 +1,14 @@
-//! Wilcoxon's signed-rank test of differences, and what comes with it: how large the difference typically is, and how
-//! one-sided.
+//! Wilcoxon's signed-rank test of differences, with two effect sizes: the typical difference, and how one-sided the
+//! differences are.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this many differences the probability is exact; beyond, it is that of the normal distribution.
+/// Up to this number of differences the p-value is exact; beyond, it uses the normal approximation.
 const EXACT_MAX: usize = 50;
 
-/// Beyond this many differences the means of all pairs of them are too many.
+/// The maximum number of differences for the Hodges-Lehmann estimate, which averages all pairs of them.
 const SHIFT_MAX: usize = 2_000;
 
 /// Differences without zeros, and their ranks by size, doubled so that shared ranks are whole.
@@ -17,7 +17,7 @@ struct Ranked {
     doubled: Vec<usize>,
     /// Twice the sum of the ranks of those above 0.
     positive: usize,
-    /// What ties take away from the variance, times 48.
+    /// The reduction of the variance by ties, times 48.
     ties: f64,
 }
 
@@ -45,7 +45,7 @@ impl Ranked {
 }
 
 /// The two-sided p-value of the signed-rank test. Differences of 0 are dropped; equal ones share their ranks, and the
-/// exact distribution accounts for shared ranks, too.
+/// exact distribution accounts for that.
 pub fn signed_ranks(differences: &[f64]) -> f64 {
     let ranked = Ranked::of(differences);
     let count = ranked.doubled.len();
@@ -61,7 +61,7 @@ pub fn signed_ranks(differences: &[f64]) -> f64 {
     (2.0 * Normal::standard().cdf(z)).min(1.0)
 }
 
-/// For each sum, in how many ways some of these numbers add up to it.
+/// For each sum, the number of subsets of `numbers` that add up to it.
 fn ways(numbers: &[usize]) -> Vec<f64> {
     let mut ways = vec![0.0; numbers.iter().sum::<usize>() + 1];
     ways[0] = 1.0;
@@ -73,8 +73,8 @@ fn ways(numbers: &[usize]) -> Vec<f64> {
     ways
 }
 
-/// How one-sided differences are, from -1 when all are below 0 to 1 when all are above: the rank-biserial correlation, with
-/// an interval by Fisher's transformation.
+/// The rank-biserial correlation, with an interval by Fisher's transformation: -1 if all differences are negative, 1 if
+/// all are positive.
 pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     let ranked = Ranked::of(differences);
     let (count, total) = (ranked.doubled.len(), ranked.total() as f64);
@@ -85,14 +85,14 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     let n = count as f64;
     let error = ((2.0 * n.powi(3) + 3.0 * n.powi(2) + n) / 6.0).sqrt() / (n * (n + 1.0) / 2.0);
     let ends = [-1.0, 1.0].map(|side| (mean.atanh() + side * quantile * error).tanh());
-    // All on one side: the transformation has no end there.
+    // Fisher's transformation is infinite at -1 and 1.
     let interval = if mean.abs() < 1.0 { ends } else { [mean, mean] };
     Estimate { count: differences.len(), mean, interval: Some(interval) }
 }
 
 /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, with the interval of the
-/// signed-rank test. Unlike a mean, it is robust against a few extreme runs. `None` for more differences than can be
-/// paired.
+/// signed-rank test. Unlike a mean, it is robust against a few extreme runs. `None` for more than [`SHIFT_MAX`]
+/// differences.
 pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     let count = differences.len();
     if count > SHIFT_MAX {
@@ -110,7 +110,7 @@ pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
     Some(Estimate { count, mean: median, interval })
 }
 
-/// How many of the means of pairs, counted from an end, the interval leaves outside, and one more.
+/// The number of pairwise means to drop at each end of the interval, plus one.
 fn outside(count: usize, tail: f64) -> usize {
     let n = count as f64;
     if count > EXACT_MAX {

@@ -4,12 +4,12 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} is not {expected}");
 }
 
-// The expected values in this file are those of SciPy 1.17 unless a comment works them out.
+// The expected values in this file are those of SciPy 1.17 unless a comment derives them.
 
 const TWELVE: [f64; 12] = [1.5, -0.4, 2.2, 3.1, 0.7, -1.1, 2.9, 1.3, 0.2, 4.0, -0.9, 2.6];
 
 #[test]
-fn the_interval_of_a_mean_is_that_of_student() {
+fn the_interval_of_a_mean_equals_scipys() {
     let found = Estimate::of(&[2.0, 4.0, 4.0, 5.0, 10.0]).expect("values");
     close(found.mean, 5.0);
     let [low, high] = found.interval.expect("five values");
@@ -21,7 +21,7 @@ fn the_interval_of_a_mean_is_that_of_student() {
 }
 
 #[test]
-fn a_paired_t_test_is_that_of_others() {
+fn the_paired_t_test_equals_scipys() {
     let first = [3.1, 2.7, 4.4, 5.0, 3.9, 4.1, 2.2, 3.3, 4.8, 3.6];
     let second = [2.9, 2.1, 4.5, 4.2, 3.1, 3.6, 2.4, 2.6, 4.1, 2.7];
     let pairs: Vec<(f64, f64)> = first.into_iter().zip(second).collect();
@@ -35,21 +35,21 @@ fn a_paired_t_test_is_that_of_others() {
 }
 
 #[test]
-fn signed_ranks_are_those_of_others() {
+fn the_signed_rank_test_equals_scipys() {
     close(signed_ranks(&TWELVE), 0.026_855_468_75);
     close(signed_ranks(&[-0.21, -0.63, 0.14, -0.85, -0.82, -0.5, 0.25, -0.71, -0.77, -0.93]), 0.013_671_875);
     let sixty: Vec<f64> =
         (1..=60).map(|place| ((f64::from(place).sin() * 3.0 + 0.7) * 1000.0).round() / 1000.0).collect();
     assert!((signed_ranks(&sixty) - 0.006_747_212_202_345_499).abs() < 1e-7);
-    // All 256 ways to sign the ranks 2, 2, 2, 5, 5, 5, 7.5, 7.5: 37 of them are as uneven on this side.
+    // Of all 256 ways to sign the ranks 2, 2, 2, 5, 5, 5, 7.5, 7.5, 37 are at least as uneven on this side.
     close(signed_ranks(&[1.0, 1.0, -1.0, 2.0, 2.0, 2.0, -3.0, 3.0]), 74.0 / 256.0);
     close(signed_ranks(&[0.0; 9]), 1.0);
-    // Five of one size and one sign: two of 32 ways.
+    // Five equal differences: two of 32 ways.
     close(signed_ranks(&[3.0; 5]), 2.0 / 32.0);
 }
 
 #[test]
-fn the_typical_difference_has_the_interval_of_its_test() {
+fn the_hodges_lehmann_estimate_has_the_interval_of_the_signed_rank_test() {
     let pairs = TWELVE.map(|difference| (10.0, 10.0 + difference));
     let found = PairedTest::of(&pairs).expect("twelve pairs");
     close(found.shift.mean, 1.375);
@@ -63,7 +63,7 @@ fn the_typical_difference_has_the_interval_of_its_test() {
 }
 
 #[test]
-fn one_run_out_of_all_bounds_does_not_hide_what_every_seed_says() {
+fn one_extreme_run_does_not_hide_a_difference_in_every_seed() {
     let pairs: Vec<(f64, f64)> =
         (0..20).map(|seed| (4.0, if seed == 7 { 9000.0 } else { 15.0 + f64::from(seed) / 10.0 })).collect();
     let found = PairedTest::of(&pairs).expect("pairs");
@@ -73,7 +73,7 @@ fn one_run_out_of_all_bounds_does_not_hide_what_every_seed_says() {
 }
 
 #[test]
-fn what_cannot_be_tested_is_not() {
+fn one_pair_has_no_test_and_constant_differences_no_t_test() {
     assert_eq!(PairedTest::of(&[]), None);
     assert_eq!(PairedTest::of(&[(1.0, 2.0)]), None);
     let same = PairedTest::of(&[(1.0, 1.0); 8]).expect("pairs");
@@ -83,8 +83,8 @@ fn what_cannot_be_tested_is_not() {
 }
 
 #[test]
-fn holm_is_what_it_is_by_hand() {
-    // Sorted 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04, and never falls.
+fn holms_correction_equals_that_by_hand() {
+    // Sorted 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04; the corrected values never decrease.
     let found = holm(&[0.04, 0.01, 0.03, 0.02]);
     for (found, expected) in found.into_iter().zip([0.06, 0.04, 0.06, 0.06]) {
         close(found, expected);
@@ -93,7 +93,7 @@ fn holm_is_what_it_is_by_hand() {
     assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
 }
 
-/// Numbers that look random, the same everywhere: the generator of Knuth's MMIX, of which the upper bits are good.
+/// A deterministic generator: Knuth's MMIX. Only its upper bits are good.
 struct Chance(u64);
 
 impl Chance {
@@ -108,7 +108,7 @@ impl Chance {
 }
 
 #[test]
-fn where_there_is_no_difference_one_test_in_twenty_finds_one_and_one_family_in_twenty_after_the_correction() {
+fn without_a_difference_five_percent_of_tests_and_of_corrected_families_find_one() {
     const FAMILIES: usize = 1000;
     const FIGURES: usize = 10;
     const SEEDS: usize = 20;
@@ -116,7 +116,7 @@ fn where_there_is_no_difference_one_test_in_twenty_finds_one_and_one_family_in_t
     let (mut by_ranks, mut by_mean, mut families) = (0, 0, 0);
     for _ in 0..FAMILIES {
         let test = |_| {
-            // What the seed does to both policies, which pairs take away.
+            // The effect of the seed on both policies, which pairing removes.
             let pair = |_| {
                 let common = 5.0 * chance.normal();
                 (common + chance.normal(), common + chance.normal())
@@ -129,8 +129,7 @@ fn where_there_is_no_difference_one_test_in_twenty_finds_one_and_one_family_in_t
         let corrected = holm(&tests.iter().map(|test| test.p).collect::<Vec<_>>());
         families += usize::from(corrected.iter().any(|p| *p <= 0.05));
     }
-    // Of 10,000 tests 500 are expected, give or take 22 for each standard deviation; of 1,000 families 50 or less, give or
-    // take 7.
+    // Of 10,000 tests 500 are expected, with a standard deviation of 22; of 1,000 families at most 50, with one of 7.
     assert!((420..=570).contains(&by_ranks), "{by_ranks} of 10,000");
     assert!((420..=580).contains(&by_mean), "{by_mean} of 10,000");
     assert!((20..=75).contains(&families), "{families} of 1,000");

@@ -1,10 +1,10 @@
-//! Whether two scenarios are the same, texts of policies and content of files included.
+//! Fingerprints scenarios, with the texts of their policies and the content of their files.
 
 use std::fmt::{self, Write};
 
 use mario_scenario::Scenario;
 
-/// FNV-1a with 64 bits: enough to notice a change, and the same everywhere.
+/// 64-bit FNV-1a: enough to notice a change, and the same on every platform.
 struct Fingerprint(u64);
 
 impl Write for Fingerprint {
@@ -16,7 +16,7 @@ impl Write for Fingerprint {
     }
 }
 
-/// A number that changes with anything that a run depends on.
+/// A hash of everything that a run depends on.
 pub(super) fn fingerprint(scenario: &Scenario) -> String {
     let mut fingerprint = Fingerprint(0xcbf2_9ce4_8422_2325);
     let _ = write!(fingerprint, "{scenario:?}");

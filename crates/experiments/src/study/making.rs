@@ -1,4 +1,4 @@
-//! Makes one run of a study, and what is to be known of it.
+//! Makes one run of a study and computes its numbers.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -13,11 +13,11 @@ use crate::measures::{Values, measured_values, values};
 use crate::metric::{MetricCause, MetricError};
 use crate::runs::{RunError, counted, kept, traced_with_effort};
 
-/// The directory of stored runs in that of a study.
+/// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
 
-/// Makes a run and returns all its numbers. It is stored if the plan says so; for metrics, it is stored until they are
-/// computed.
+/// Makes a run and returns all its numbers. The run is stored if the plan asks for it; otherwise it is stored only
+/// while metrics are computed.
 pub(super) fn make(
     plan: &Plan<'_>,
     key: &RunKey,
@@ -56,7 +56,7 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(V
     Ok((values, effort))
 }
 
-/// The figures, and what is measured beside them if the scenario asks for it.
+/// The figures, and the measures if the scenario asks for them.
 fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     let mut all = values(&figures.figures);
     if resolved.scenario.is_measured() {
@@ -65,7 +65,8 @@ fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
     all
 }
 
-/// The name of a directory for a run: other characters than letters become `-`, and a number distinguishes equal names.
+/// The name of a run's directory. Characters other than letters and digits become `-`, and a hash distinguishes equal
+/// names.
 fn name(key: &RunKey) -> String {
     let whole = format!("{key}");
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
@@ -79,7 +80,7 @@ fn name(key: &RunKey) -> String {
     format!("{short}-{:06x}", hash & 0xff_ffff)
 }
 
-/// A directory that is gone when this is.
+/// A directory that is removed on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {

@@ -1,4 +1,4 @@
-//! All runs that there are, and what they are runs of.
+//! All existing runs of a study, and their identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,63 +13,63 @@ use super::{Plan, managed};
 use crate::measures::Values;
 use crate::runs::RunError;
 
-/// What runs are runs of. Runs of two identities that agree can be put together.
+/// What a set of runs is about. Runs with compatible identities can be merged.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Identity {
-    /// What made the runs: another version may run a scenario otherwise.
+    /// The program that made the runs: another version may simulate a scenario differently.
     pub program: String,
-    /// What the scenario says, with all defaults filled in.
+    /// The content of the scenario, with all defaults filled in.
     pub scenario: Value,
     /// The variants, in the order of tables.
     pub variants: Vec<Vec<String>>,
     /// The policies, in the order of tables.
     pub policies: Vec<String>,
-    /// How many seeds were wanted.
+    /// The requested number of seeds.
     pub seeds: u64,
-    /// For each policy in each variant, a fingerprint of all that its runs depend on.
+    /// For each policy in each variant, a fingerprint of everything that its runs depend on.
     pub inputs: BTreeMap<String, String>,
-    /// What a user may want to know about the scenario.
+    /// Notes for the user about the scenario.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// Which run.
+/// Identifies a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RunKey {
-    /// The keys that differ from the scenario.
+    /// The settings that differ from the scenario.
     pub variant: Vec<String>,
-    /// Who managed it.
+    /// The name of the policy.
     pub policy: String,
-    /// With which seed.
+    /// The seed.
     pub seed: u64,
 }
 
 /// All existing runs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// What they are runs of.
+    /// The identity of the runs.
     pub identity: Identity,
-    /// The figures of each.
+    /// The figures of each run.
     pub runs: BTreeMap<RunKey, Values>,
 }
 
-/// Why runs cannot be put together.
+/// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MergeError {
-    /// They were made by two versions.
+    /// They were made by different versions of the program.
     Program(String, String),
-    /// They are of two scenarios.
+    /// They are of different scenarios.
     Scenario,
-    /// Other keys of it differ in the variants of one than in those of the other.
+    /// Their variants set different keys.
     Keys(Vec<String>, Vec<String>),
-    /// A policy or a file has changed meanwhile.
+    /// A policy or a file has changed in between.
     Inputs(String),
-    /// The same run came out in two ways.
+    /// The same run has different results.
     Run(Box<RunKey>),
 }
 
 impl Identity {
-    /// What the runs of a plan are runs of.
+    /// The identity of the runs of a plan.
     pub(super) fn of(plan: &Plan<'_>, files: &mut dyn Files) -> Result<Identity, RunError> {
         let settings = plan.document.settings().map_err(RunError::Scenario)?;
         let mut identity = Identity {
@@ -96,7 +96,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The seed of the scenario, with which runs begin.
+    /// The seed of the scenario, which is the first one.
     pub fn first_seed(&self) -> u64 {
         self.scenario.get("seed").and_then(Value::as_u64).unwrap_or_default()
     }
@@ -106,14 +106,14 @@ impl Identity {
         self.scenario.get("name").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The keys that differ in the variants.
+    /// The keys that the variants set.
     fn keys(&self) -> Vec<String> {
         let settings = self.variants.iter().flatten();
         let keys: BTreeSet<&str> = settings.filter_map(|setting| Some(setting.split_once('=')?.0)).collect();
         keys.into_iter().map(str::to_owned).collect()
     }
 
-    /// Adds what the other is about.
+    /// Merges another identity into this one.
     pub(super) fn join(&mut self, other: &Identity) -> Result<(), MergeError> {
         if self.program != other.program {
             return Err(MergeError::Program(self.program.clone(), other.program.clone()));
@@ -155,12 +155,12 @@ impl Results {
         Results { identity, runs: BTreeMap::new() }
     }
 
-    /// Adds the runs of another part.
+    /// Adds other runs of the same study.
     pub fn merge(&mut self, other: Results) -> Result<(), MergeError> {
         self.identity.join(&other.identity)?;
         for (key, values) in other.runs {
             let known = self.runs.entry(key.clone()).or_default();
-            // A part that was made with another metric adds its number; what both have must be the same.
+            // A part that was made with another metric adds its values; values in both must be equal.
             let is_other = |(name, value): (&String, &Option<f64>)| known.get(name).is_some_and(|known| known != value);
             if values.iter().any(is_other) {
                 return Err(MergeError::Run(Box::new(key)));
@@ -188,7 +188,7 @@ impl Results {
         self.runs.iter().filter(|(key, _)| is_meant(key)).map(|(key, values)| (key.seed, values)).collect()
     }
 
-    /// The first run, in the order in which they are made, that is missing of those that were wanted.
+    /// The first missing run, in the order in which runs are made.
     pub fn first_missing(&self) -> Option<RunKey> {
         let Identity { variants, policies, seeds, .. } = &self.identity;
         let seeds = (0..*seeds).filter_map(|more| self.identity.first_seed().checked_add(more));
@@ -200,7 +200,7 @@ impl Results {
         wanted.find(|run| !self.runs.contains_key(run))
     }
 
-    /// How many runs are missing of those that were wanted.
+    /// The number of missing runs.
     pub fn missing(&self) -> u64 {
         let identity = &self.identity;
         let wanted = identity.variants.len() as u64 * identity.policies.len() as u64 * identity.seeds;
@@ -230,7 +230,7 @@ impl Results {
     }
 }
 
-/// A text as a cell of CSV.
+/// Formats a text as a CSV cell.
 pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -2,12 +2,12 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `study.json` | what the runs are runs of |
+//! | `study.json` | the identity of the study: program, scenario, variants, policies, seeds |
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
 //! | `runs.csv` | the same as a table |
 //!
-//! `runs.jsonl` is appended to while runs are made. When all are made it is rewritten in the order of tables, so that
-//! the same runs leave the same bytes however they came about.
+//! `runs.jsonl` is appended to while runs are made. In the end it is rewritten in the order of tables, so that the same
+//! runs leave the same bytes, in whatever order they were made.
 
 use std::error::Error;
 use std::fmt;
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use super::results::{Identity, MergeError, Results, RunKey};
 use crate::measures::Values;
 
-/// The version of `study.json`.
+/// The format version of `study.json`.
 const FORMAT: u64 = 1;
 
-/// The file that says what the runs of a directory are runs of.
+/// The file with the identity of a study.
 pub const STUDY: &str = "study.json";
 const RUNS: &str = "runs.jsonl";
 
@@ -34,7 +34,7 @@ pub struct Store {
     runs: File,
 }
 
-/// A directory that is locked against other processes as long as this exists.
+/// A directory that is locked against other processes while this value exists.
 pub struct OwnDirectory {
     path: PathBuf,
     _lock: Option<File>,
@@ -43,15 +43,15 @@ pub struct OwnDirectory {
 /// Why runs cannot be stored, or stored ones cannot be used.
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another process keeps runs in the directory.
+    /// Another process uses the directory.
     Busy(PathBuf),
     /// The directory holds something else.
     NotAStudy(PathBuf),
     /// A file in it cannot be read or written.
     File(PathBuf, io::Error),
-    /// A line or a file in it is not what it should be.
+    /// A file or line is malformed.
     Content(PathBuf, String),
-    /// Its runs are of something else.
+    /// The stored runs belong to another study.
     Merge(PathBuf, MergeError),
 }
 
@@ -70,7 +70,7 @@ struct Line {
 }
 
 impl Store {
-    /// Opens a directory, or makes it, and reads the runs that are there.
+    /// Opens or creates a directory, and reads the runs in it.
     pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
         let failed = |error| StoreError::File(directory.to_owned(), error);
         let own = OwnDirectory::open(directory)?;
@@ -86,31 +86,31 @@ impl Store {
         };
         results.identity.notes = notes;
         write_identity(directory, &results.identity)?;
-        // What an interruption cut off is gone, and new lines begin where a line begins.
+        // Drops a line that an interruption truncated, so that appended lines start on a new line.
         write_runs(directory, &results)?;
         let path = directory.join(RUNS);
         let runs = OpenOptions::new().append(true).open(&path).map_err(|error| StoreError::File(path, error))?;
         Ok((Store { directory: own, runs }, results))
     }
 
-    /// Keeps one more run.
+    /// Appends a run.
     pub(super) fn append(&mut self, key: &RunKey, values: &Values) -> Result<(), StoreError> {
         let line = line(key, values);
         let failed = |error| StoreError::File(self.directory.path.join(RUNS), error);
         self.runs.write_all(line.as_bytes()).map_err(failed)
     }
 
-    /// Writes everything in its order.
+    /// Rewrites all runs in the order of tables.
     pub(super) fn finish(self, results: &Results) -> Result<(), StoreError> {
         save(&self.directory, results)
     }
 }
 
 impl OwnDirectory {
-    /// Makes a directory, if it is not there, and keeps others away from it.
+    /// Creates a directory if necessary, and locks it against other processes.
     pub fn open(directory: &Path) -> Result<OwnDirectory, StoreError> {
         fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
-        // Where directories cannot be opened or locked, other processes cannot be kept out.
+        // On systems where directories cannot be opened or locked, other processes are not kept out.
         let lock = File::open(directory).ok();
         match lock.as_ref().map(File::try_lock) {
             Some(Err(TryLockError::WouldBlock)) => Err(StoreError::Busy(directory.to_owned())),
@@ -119,7 +119,7 @@ impl OwnDirectory {
     }
 }
 
-/// Reads the runs that are in a directory.
+/// Reads the runs in a directory.
 pub fn load(directory: &Path) -> Result<Results, StoreError> {
     let path = directory.join(STUDY);
     let text = match fs::read_to_string(&path) {
@@ -145,7 +145,7 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     for number in 1.. {
         text.clear();
         input.read_line(&mut text).map_err(|error| StoreError::File(path.clone(), error))?;
-        // A line without an end was truncated when the program was stopped.
+        // A last line without a line break was truncated when the program was stopped.
         if !text.ends_with('\n') {
             break;
         }
@@ -156,7 +156,7 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     Ok(results)
 }
 
-/// Writes runs into a directory, in the place of those that are there.
+/// Writes runs into a directory and replaces those in it.
 pub fn save(directory: &OwnDirectory, results: &Results) -> Result<(), StoreError> {
     write_identity(&directory.path, &results.identity)?;
     write_runs(&directory.path, results)?;

@@ -4,7 +4,7 @@ use mario_simulator::{Detail, RunOptions, Simulation, Tally, TraceRecorder};
 
 use crate::Disk;
 
-/// The figures as the simulator counts them, and as they follow from the trace of the same run.
+/// The figures as counted by the simulator, and as computed from the trace of the same run.
 fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run");
     let mut recorders = (Tally::new(scenario), TraceRecorder::new(Vec::new(), scenario, detail));
@@ -23,7 +23,7 @@ pub(crate) fn scenario(preset: &str, overrides: &[&str]) -> Scenario {
 }
 
 #[test]
-fn figures_from_a_trace_are_those_that_the_simulator_counted() {
+fn figures_from_a_trace_equal_the_simulators_counts() {
     for preset in ["paper", "prototype"] {
         for policy in ["workload-aware", "latency-aware", "workload-and-latency-aware"] {
             for seed in 1..=3_u64 {
@@ -41,7 +41,7 @@ fn figures_from_a_trace_are_those_that_the_simulator_counted() {
 }
 
 #[test]
-fn also_when_users_leave_and_nodes_fail() {
+fn figures_from_a_trace_equal_the_simulators_counts_when_users_leave_and_nodes_fail() {
     let worlds: [&[&str]; 4] = [
         &["mobility.mean_stay=4"],
         &["mobility.kind=static", "mobility.users=9"],

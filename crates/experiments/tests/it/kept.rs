@@ -1,4 +1,4 @@
-//! The files beside a trace are checked against it: every wrong number is found, and no true one is reported.
+//! The files beside a trace are checked against it: every wrong number is found, and no correct one is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn scenario() -> Resolved {
     document.resolve(&mut Disk).expect("a scenario")
 }
 
-/// The directory of a true run.
+/// The directory of a correct run.
 fn kept(name: &str, detail: Detail, has_regret: bool) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept").join(name);
     let resolved = scenario();
@@ -53,7 +53,7 @@ fn check(directory: &Path) -> Checked {
 }
 
 #[test]
-fn what_a_run_leaves_agrees_with_its_trace_whatever_its_detail() {
+fn the_files_of_a_run_agree_with_its_trace_at_every_detail() {
     for (name, detail) in
         [("true-full", Detail::Full), ("true-operations", Detail::Operations), ("true-summary", Detail::Summary)]
     {
@@ -66,7 +66,7 @@ fn what_a_run_leaves_agrees_with_its_trace_whatever_its_detail() {
     }
 }
 
-/// The places of all numbers in a JSON value.
+/// The JSON pointers of all numbers in a value.
 fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(pointer.to_owned()),
@@ -81,14 +81,14 @@ fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_other_number_in_a_summary_is_found() {
+fn every_wrong_number_in_a_summary_is_found() {
     let directory = kept("lies-summary", Detail::Full, true);
     let path = directory.join("summary.json");
     let truth: Value = serde_json::from_slice(&fs::read(&path).expect("a summary")).expect("JSON");
     let mut places = Vec::new();
     numbers(&truth, "", &mut places);
     assert!(places.len() > 300, "{}", places.len());
-    // The scenario has many steps and cycles, and each is like the others.
+    // All steps and cycles have the same keys, so a sample of them is enough.
     let chosen: Vec<&String> =
         places.iter().enumerate().filter(|(place, _)| *place < 60 || place % 41 == 0).map(|(_, path)| path).collect();
     for place in chosen {
@@ -111,7 +111,7 @@ fn every_other_number_in_a_summary_is_found() {
 }
 
 #[test]
-fn every_other_row_of_a_table_is_found() {
+fn every_wrong_row_of_a_table_is_found() {
     let directory = kept("lies-tables", Detail::Operations, false);
     for name in ["operations.csv", "moves.csv", "handovers.csv", "messages.csv"] {
         let path = directory.join(name);
@@ -121,7 +121,7 @@ fn every_other_row_of_a_table_is_found() {
         let mut lies: Vec<(String, Vec<String>)> = Vec::new();
         for line in [0, 1, lines.len() / 2, lines.len() - 1] {
             let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            // The last cell of a row; of a request, when it ended.
+            // Changes the last cell of a row; in the table of requests that is the end time.
             told[line].push('7');
             lies.push((format!("line {} changed", line + 1), told));
             let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
@@ -144,7 +144,7 @@ fn every_other_row_of_a_table_is_found() {
 }
 
 #[test]
-fn another_run_file_is_found_and_an_interrupted_run_is_checked_as_far_as_it_went() {
+fn a_foreign_run_file_is_found_and_an_interrupted_run_is_checked_up_to_its_end() {
     let directory = kept("partial", Detail::Full, false);
     let trace = fs::read_to_string(directory.join("trace.jsonl")).expect("a trace");
     let half = trace[..trace.len() / 2].rfind('\n').expect("a line") + 1;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use mario_scenario::Files;
 
-/// Files where they are.
+/// Reads files from the disk.
 struct Disk;
 
 impl Files for Disk {
@@ -22,7 +22,7 @@ impl Files for Disk {
     }
 }
 
-/// A directory that is not there yet.
+/// The path of a directory that does not exist yet.
 fn fresh_directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if directory.exists() {

@@ -1,4 +1,4 @@
-//! What is measured of single applications and what a run cost, on real runs.
+//! The measures of single applications and the cost of a run, on real runs.
 
 use mario_audit::{Options, audit};
 use mario_experiments::figures::from_trace;
@@ -36,7 +36,7 @@ const MEASURED: [&str; 5] = [
 ];
 
 #[test]
-fn percentiles_and_late_requests_are_those_of_all_response_times() {
+fn percentiles_and_late_requests_match_the_individual_response_times() {
     for preset in ["paper", "prototype"] {
         let scenario = scenario(preset, &MEASURED);
         let (times, trace, effort) = run(&scenario, Detail::Full);
@@ -72,7 +72,7 @@ fn percentiles_and_late_requests_are_those_of_all_response_times() {
 }
 
 #[test]
-fn measuring_adds_to_a_trace_and_changes_nothing_else_of_it() {
+fn measuring_only_adds_records_to_a_trace() {
     for overrides in [&["duration=9000"][..], &["duration=9000", "network.fidelity=flow"]] {
         for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
             let [plain, measured] = [&[][..], &MEASURED].map(|more| {

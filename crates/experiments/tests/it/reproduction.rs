@@ -18,7 +18,7 @@ fn run(preset: Preset, document: &Document, directory: &Path, seeds: u64) -> Res
 }
 
 #[test]
-fn the_published_figures_come_out_to_the_last_digit() {
+fn the_published_figures_are_reproduced_to_the_last_digit() {
     let document = World::PUBLISHED.document().expect("a preset");
     let directory = fresh_directory("published");
     let preset = World::PUBLISHED.preset;
@@ -40,7 +40,7 @@ fn the_published_figures_come_out_to_the_last_digit() {
     assert_eq!(values(&reproduction.experiments[0].figures.figures)["LS.pearson_r"], None);
     assert_eq!(values(&reproduction.experiments[1].figures.figures)["WS.pearson_r"], None);
 
-    // What the summary says of the worlds.
+    // The numbers that the summary states about the worlds.
     let inhibited: Vec<u64> = reproduction
         .worlds
         .iter()
@@ -66,7 +66,7 @@ fn the_published_figures_come_out_to_the_last_digit() {
 }
 
 #[test]
-fn a_figure_that_is_not_met_is_named() {
+fn a_figure_that_differs_is_named() {
     let document = World::PUBLISHED.document().expect("a preset");
     let directory = fresh_directory("not-met");
     let mut reproduction = run(World::PUBLISHED.preset, &document, &directory, 1).expect("five experiments");
@@ -80,7 +80,7 @@ fn a_figure_that_is_not_met_is_named() {
 }
 
 #[test]
-fn the_papers_experiments_need_nothing_and_leave_everything() {
+fn the_papers_experiments_need_no_input_and_store_all_results() {
     let directory = fresh_directory("paper");
     let document = Document::preset("paper").expect("a preset");
     let reproduction = run(Preset::Paper, &document, &directory, 3).expect("five experiments");
@@ -115,7 +115,7 @@ fn the_papers_experiments_need_nothing_and_leave_everything() {
 }
 
 #[test]
-fn positions_of_others_can_be_used() {
+fn recorded_positions_can_be_replaced() {
     let directory = fresh_directory("positions");
     fs::create_dir_all(&directory).expect("a directory");
     let file = directory.join("positions.csv");

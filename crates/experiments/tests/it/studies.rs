@@ -36,7 +36,7 @@ fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64
     }
 }
 
-/// The results, and how many runs were made for them.
+/// Carries out a plan. Returns the results and the number of runs that were made.
 fn made(plan: &Plan<'_>, directory: Option<&Path>) -> Result<(Results, usize), StudyError> {
     let mut count = 0;
     let results = carry_out(plan, directory, || Disk, &mut |done, _| {
@@ -76,7 +76,7 @@ fn a_second_call_makes_only_the_missing_runs() {
     made(&plan(&document, &POLICIES, &[], 3), Some(&at_once)).expect("runs");
     assert_eq!(files(&directory), files(&at_once));
 
-    // As when the program is killed in the middle of a line.
+    // Truncates a line, as when the program is killed while writing.
     let runs = directory.join("runs.jsonl");
     let text = fs::read_to_string(&runs).expect("runs");
     fs::write(&runs, &text[..text.len() - 40]).expect("a shorter file");
@@ -85,7 +85,7 @@ fn a_second_call_makes_only_the_missing_runs() {
 }
 
 #[test]
-fn interrupted_work_is_kept() {
+fn finished_runs_of_an_interrupted_study_are_kept() {
     let document = document(&[]);
     let directory = fresh_directory("broken-off");
     let plan = plan(&document, &POLICIES, &[], 20);
@@ -95,7 +95,7 @@ fn interrupted_work_is_kept() {
 }
 
 #[test]
-fn a_directory_of_something_else_is_refused() {
+fn a_foreign_directory_is_refused() {
     let first = document(&[]);
     let directory = fresh_directory("refused");
     made(&plan(&first, &POLICIES[..1], &[], 1), Some(&directory)).expect("runs");
@@ -139,7 +139,7 @@ fn a_directory_locked_by_another_process_is_left_alone() {
 }
 
 #[test]
-fn merged_parts_equal_the_result_of_one_machine() {
+fn merged_parts_equal_an_unsplit_study() {
     let document = document(&[]);
     let keys = ["workload.period=20,40", "agents.period=100,200"];
     let whole_directory = fresh_directory("whole");
@@ -160,7 +160,7 @@ fn merged_parts_equal_the_result_of_one_machine() {
             assert!(part.runs.keys().any(|run| run.policy == policy), "no part has one policy alone");
         }
     }
-    // In any order.
+    // In a different order.
     parts.rotate_left(2);
     let mut joined = parts.remove(0);
     for part in parts {
@@ -174,7 +174,7 @@ fn merged_parts_equal_the_result_of_one_machine() {
     let table = sweep::text(&joined, &figures);
     assert_eq!(table.lines().count(), 1 + 8, "{table}");
 
-    // A run with another result elsewhere is not a run of the same scenario.
+    // A run with a different result is an error.
     let mut other = joined.clone();
     let lost = other.runs.values_mut().next().and_then(|values| values.get_mut("lost")).expect("a run");
     *lost = Some(-1.0);
@@ -182,7 +182,7 @@ fn merged_parts_equal_the_result_of_one_machine() {
 }
 
 #[test]
-fn every_key_that_is_said_to_draw_from_the_seed_makes_seeds_differ() {
+fn every_documented_random_setting_depends_on_the_seed() {
     let is_seedless = |document: &Document| {
         let (results, _) = made(&plan(document, &POLICIES, &[], 3), None).expect("runs");
         Comparison::of(&results, &[]).is_seedless
@@ -204,7 +204,7 @@ fn every_key_that_is_said_to_draw_from_the_seed_makes_seeds_differ() {
 }
 
 #[test]
-fn a_policy_that_gives_no_answer_is_noted_before_its_results_are_believed() {
+fn a_failing_policy_is_noted_with_the_results() {
     let directory = fresh_directory("unanswering");
     fs::create_dir_all(&directory).expect("writable");
     let policy = directory.join("misspelt.pl");
@@ -218,7 +218,7 @@ fn a_policy_that_gives_no_answer_is_noted_before_its_results_are_believed() {
 }
 
 #[test]
-fn what_is_measured_of_applications_joins_tables_and_tests() {
+fn measures_of_applications_appear_in_tables_and_tests() {
     let document = document(&["measures.applications=true", "energy.idle_watts=[100,10]", "energy.unit_watts=[5]"]);
     let (results, _) = made(&plan(&document, &["latency-aware", "workload-aware"], &[], 6), None).expect("runs");
     let comparison = Comparison::of(&results, &[]);
@@ -227,7 +227,7 @@ fn what_is_measured_of_applications_joins_tables_and_tests() {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
     assert!(names.iter().any(|name| name.starts_with("tier/") && name.ends_with(".utilisation")), "{names:?}");
-    // Groups are still the kinds of applications, and nothing is tested twice.
+    // Groups are still the kinds of applications, and no count is tested twice.
     assert!(!names.iter().any(|name| name.starts_with("application/") && name.ends_with(".migrate")), "{names:?}");
     let energy = comparison.pairs[0].tests.iter().find(|test| test.figure.name == "energy_joules").expect("tested");
     assert!(energy.p_corrected.is_some() && energy.figure.unit() == "J", "{energy:?}");
@@ -239,7 +239,7 @@ fn what_is_measured_of_applications_joins_tables_and_tests() {
 
 #[cfg(unix)]
 #[test]
-fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
+fn a_user_defined_metric_appears_in_tables_tests_and_merged_parts() {
     use mario_experiments::metric::{Metric, MetricCause};
     use mario_experiments::runs::RunError;
     let document = document(&[]);
@@ -255,12 +255,12 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
     assert!(results.runs.values().all(|values| values["metric/lines"].is_some_and(|lines| lines > 100.0)));
     let comparison = Comparison::of(&results, &[]);
     assert!(comparison.figures.iter().any(|row| row.figure.name == "metric/lines"));
-    // The figures are those without a metric.
+    // The figures equal those without a metric.
     let (plain, _) = made(&plan(&document, &POLICIES, &[], 3), None).expect("runs");
     for (key, values) in &plain.runs {
         assert!(values.iter().all(|(name, value)| results.runs[key][name] == *value), "{key}");
     }
-    // Nothing is missing; with another metric, all runs are made again and keep the number of the first.
+    // No run is missing. With another metric, all runs are made again and keep the value of the first metric.
     assert_eq!(made(&wanted(&[&lines]), Some(&directory)).expect("runs").1, 0);
     let (both, count) = made(&wanted(&[&seven]), Some(&directory)).expect("runs");
     assert_eq!(count, 6);
@@ -268,7 +268,7 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
         values["metric/seven"] == Some(7.0) && values["metric/lines"].is_some()
     };
     assert!(both.runs.values().all(has_both));
-    // Parts that several machines made come to the same as one machine.
+    // Merged parts equal the result of one machine.
     let whole = load(&directory).expect("a study");
     let parts = [1, 2].map(|part| {
         let directory = fresh_directory(&format!("metrics-{part}"));
@@ -279,7 +279,7 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
     let [mut joined, other] = parts;
     joined.merge(other).expect("parts of one study");
     assert_eq!(joined.csv(), whole.csv());
-    // Another command of the same name is another study, and a failing program is reported.
+    // Another command under the same name is another study, and a failing program is reported.
     let eight = Metric::read("seven=echo 8").expect("a metric");
     let refused = made(&wanted(&[&eight]), Some(&directory)).expect_err("another command");
     assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Inputs(_)))), "{refused:?}");
@@ -290,7 +290,7 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
 }
 
 #[test]
-fn chosen_runs_are_kept_with_their_traces() {
+fn chosen_runs_are_stored_with_their_traces() {
     let document = document(&[]);
     let directory = fresh_directory("kept-runs");
     let plan = Plan { kept_seeds: vec![2], ..plan(&document, &POLICIES, &[], 3) };

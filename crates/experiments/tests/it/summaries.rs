@@ -1,4 +1,4 @@
-//! Traces of counts: as true as others, much smaller, and enough for what counts are enough for.
+//! Traces of counts agree with full traces, are much smaller, and suffice for all figures that need only counts.
 
 use mario_audit::{FindingKind, Options, audit};
 use mario_experiments::report::{Report, Run};
@@ -26,7 +26,7 @@ fn kinds(trace: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_auditor_finds_nothing_and_says_what_was_not_checked() {
+fn the_auditor_finds_nothing_and_lists_what_was_not_checked() {
     let worlds: [(&str, &[&str]); 4] =
         [("paper", &[]), ("paper", &FAILING), ("prototype", &[]), ("city", &["mobility.users=200", "duration=26000"])];
     for (preset, overrides) in worlds {
@@ -44,7 +44,7 @@ fn an_auditor_finds_nothing_and_says_what_was_not_checked() {
 }
 
 #[test]
-fn it_counts_what_a_full_trace_tells_one_by_one() {
+fn counts_equal_those_of_a_full_trace() {
     for overrides in [&[][..], &FAILING] {
         let scenario = scenario("paper", overrides);
         let [full, summary] = [Detail::Full, Detail::Summary].map(|detail| trace(&scenario, detail));
@@ -57,7 +57,7 @@ fn it_counts_what_a_full_trace_tells_one_by_one() {
         assert_eq!((of_full.served, of_full.lost), (of_summary.served, of_summary.lost));
         let ends: Vec<&str> = [&full, &summary].map(|trace| trace.lines().last().expect("an end")).to_vec();
         assert_eq!(ends[0], ends[1]);
-        // Where users stay for a few steps only, there are fewer agents to leave away.
+        // In the worlds where users leave, there are fewer agents, and so the full trace is less large.
         let times = if overrides.is_empty() { 5 } else { 2 };
         assert!(summary.len() * times < full.len(), "{} {}", summary.len(), full.len());
         let mut expected = vec!["clients", "counts", "deployed", "end"];
@@ -68,7 +68,7 @@ fn it_counts_what_a_full_trace_tells_one_by_one() {
 }
 
 #[test]
-fn it_may_tell_how_far_the_placement_was_from_the_best() {
+fn a_trace_of_counts_can_record_regret() {
     for overrides in [&["duration=4000"][..], &["duration=4000", FAILING[0], FAILING[1]]] {
         let scenario = scenario("paper", overrides);
         let told = |detail: Detail| {
@@ -87,7 +87,7 @@ fn it_may_tell_how_far_the_placement_was_from_the_best() {
 }
 
 #[test]
-fn an_auditor_finds_counts_that_cannot_be() {
+fn the_auditor_finds_impossible_counts() {
     let scenario = scenario("paper", &["duration=3000"]);
     let trace = trace(&scenario, Detail::Summary);
     let found = |change: &dyn Fn(&mut Vec<Value>) -> bool| {
@@ -139,7 +139,7 @@ fn an_auditor_finds_counts_that_cannot_be() {
 }
 
 #[test]
-fn the_page_of_a_summary_shows_what_counts_are_enough_for() {
+fn the_page_of_a_trace_of_counts_shows_the_figures_that_need_only_counts() {
     let scenario = scenario("paper", &["duration=9000"]);
     let data = |detail| {
         let run = Run::read(trace(&scenario, detail).as_bytes()).expect("a trace");

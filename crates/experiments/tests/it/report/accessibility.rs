@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace_with_regret, report, scale};
 
-/// The checker, which `./test` installs; `None` when it is not there, which is then said.
+/// The text of the checker, which `./test` installs; `None`, with a message, if it is missing.
 fn axe() -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accessibility/node_modules/axe-core/axe.min.js");
     let program = fs::read_to_string(path).ok();
@@ -54,7 +54,7 @@ fn axe_finds_nothing_serious_in_light_and_dark_on_desktop_and_phone() {
 }
 
 #[test]
-fn nothing_scrolls_sideways_on_the_narrowest_phone() {
+fn nothing_scrolls_horizontally_on_the_narrowest_phone() {
     let Some(browser) = Browser::start(360, 740) else { return };
     let page = whole_page("narrow");
     browser.open(page.path());
@@ -72,11 +72,12 @@ fn nothing_scrolls_sideways_on_the_narrowest_phone() {
 }
 
 #[test]
-fn everything_is_reached_and_used_by_keyboard() {
+fn every_control_is_reachable_by_keyboard() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = whole_page("tab");
     browser.open(page.path());
-    // What can be clicked with a mouse: the stage's instances and nodes have their lists, everything else is in the order of Tab.
+    // Elements that can be clicked. Instances and nodes on the stage are reached through their lists, everything else
+    // by Tab.
     let places = browser.number("[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')].filter(element => element.getClientRects().length).length");
     browser.evaluate("window.reached = new Set(); document.addEventListener('focusin', event => window.reached.add(event.target)); 1");
     for _ in 0..places {

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The names that the browser has in distributions.
+/// The names of the browser's executable in distributions.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// A browser that says nothing for so long has failed.
+/// A browser that is silent for this long has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How many browsers were started, so that each has a directory of its own.
+/// The number of browsers started, so that each has a directory of its own.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A browser with one page.
@@ -38,7 +38,7 @@ struct State {
 }
 
 impl Browser {
-    /// Starts a browser with a window of this size; `None` when there is none to start, which is then said.
+    /// Starts a browser with a window of this size; `None`, with a message, if none is installed.
     pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
         let Some(program) = find() else {
             assert!(
@@ -50,7 +50,7 @@ impl Browser {
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let profile = env::temp_dir().join(format!("mario-browser-{}-{count}", process::id()));
-        // The browser speaks on descriptors 3 and 4; a shell puts its standard streams there.
+        // The browser communicates over descriptors 3 and 4; a shell puts its standard streams there.
         let script = "exec \"$0\" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --disable-background-networking --disable-component-update --user-data-dir=\"$1\" \
                       --remote-debugging-pipe 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
@@ -92,7 +92,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    /// Says which colours the system prefers: `light` or `dark`.
+    /// Sets the colour scheme that the system prefers: `light` or `dark`.
     pub(crate) fn prefer(&self, scheme: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.call("Emulation.setEmulatedMedia", &features);
@@ -105,11 +105,11 @@ impl Browser {
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
     }
 
-    /// How many pages a print of it has.
+    /// The number of pages when printed.
     pub(crate) fn printed_pages(&self) -> usize {
         let size = json!({"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true});
         let answer = self.call("Page.printToPDF", &size);
-        // A PDF names each of its pages once, outside the compressed parts.
+        // Each page of a PDF appears once outside the compressed parts.
         let encoded = answer["data"].as_str().expect("a file in base64");
         let decoded = self.evaluate(&format!("atob('{encoded}').split(/\\/Type\\s*\\/Page[^s]/).length - 1"));
         decoded.as_u64().expect("a number") as usize
@@ -124,7 +124,7 @@ impl Browser {
     pub(crate) fn visit(&self, address: &str) {
         self.call("Page.navigate", &json!({"url": address}));
         self.wait_for("location.href !== 'about:blank' && document.readyState === 'complete'");
-        // Figures are drawn when their width is known, one frame later.
+        // Figures are drawn one frame later, when their width is known.
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
     }
 
@@ -153,7 +153,7 @@ impl Browser {
         }
     }
 
-    /// Clicks with the mouse into the middle of an element.
+    /// Clicks the centre of an element.
     pub(crate) fn click(&self, selector: &str) {
         let middle = format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center'}}); \
@@ -214,7 +214,7 @@ impl Browser {
     }
 }
 
-/// What is wrong in an event, if something is.
+/// The error in an event, if any.
 fn complaint(event: &Value) -> Option<String> {
     let parameters = &event["params"];
     match event["method"].as_str()? {
@@ -238,7 +238,7 @@ fn find() -> Option<PathBuf> {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A browser whose pipe is closed ends by itself; one that does not is ended.
+        // A browser exits when its pipe is closed; one that does not is killed.
         drop(self.input.borrow_mut().take());
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {

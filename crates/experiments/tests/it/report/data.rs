@@ -16,12 +16,12 @@ pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
     traced(policy, settings, false)
 }
 
-/// The same for a short run that is compared with the best placement.
+/// The trace of a short run with regret: compared with the best placement.
 pub(crate) fn paper_trace_with_regret(policy: &str) -> String {
     traced(policy, &["duration=6000"], true)
 }
 
-/// Measurements of worlds that grow.
+/// Measurements of worlds of increasing size.
 pub(crate) fn scale() -> Scale {
     let point = |nodes: u64| {
         format!(
@@ -56,7 +56,7 @@ pub(crate) fn report(traces: &[&str]) -> Report {
     Report { title: "test".to_owned(), runs: runs.collect(), ..Report::default() }
 }
 
-/// A page on the disk, gone when dropped.
+/// A page on the disk, removed on drop.
 pub(crate) struct PageFile(PathBuf);
 
 impl PageFile {
@@ -77,17 +77,17 @@ impl Drop for PageFile {
     }
 }
 
-/// The records of a trace, read without the code that is tested.
+/// The records of a trace, parsed without the code under test.
 pub(crate) fn records(trace: &str) -> Vec<Value> {
     trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
 }
 
-/// The header of a trace, likewise.
+/// The header of a trace, parsed without the code under test.
 pub(crate) fn header(trace: &str) -> Value {
     serde_json::from_str(trace.lines().next().expect("a header")).expect("it is JSON")
 }
 
-/// Those of one kind.
+/// The records of one kind.
 pub(crate) fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record[0] == kind).collect()
 }

@@ -1,4 +1,4 @@
-//! Runs that are not as one expects: empty, cut off, too new, too small, too large, hostile.
+//! Unusual runs: empty, truncated, of a newer format, very small, very large, hostile.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use mario_experiments::report::Run;
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report};
 
-/// The header of a small trace; `users` is the list of users.
+/// The header of a small trace. `users` is the JSON list of users.
 pub(super) fn small_header(users: &str) -> String {
     let policy = r#"{"name":"p","files":[["p.pl","operation(migrate, i, edge)."]]}"#;
     format!(
@@ -27,7 +27,7 @@ fn shown(name: &str, trace: &str) -> Option<(Browser, String)> {
 }
 
 #[test]
-fn a_run_in_which_nothing_has_happened_yet_is_shown_as_such() {
+fn a_run_without_events_is_shown_as_such() {
     let trace = small_header("");
     assert!(!Run::read(trace.as_bytes()).expect("a trace").is_complete());
     let Some((_, text)) = shown("empty", &trace) else { return };
@@ -36,7 +36,7 @@ fn a_run_in_which_nothing_has_happened_yet_is_shown_as_such() {
 }
 
 #[test]
-fn a_trace_that_was_cut_off_is_shown_up_to_the_cut() {
+fn a_truncated_trace_is_shown_up_to_its_end() {
     let whole = paper_trace("latency-aware", &[]);
     let cut = &whole[..whole.len() / 2];
     assert!(!cut.ends_with('\n'), "the cut is inside a line");
@@ -73,7 +73,7 @@ fn one_user_who_never_moves_has_no_correlation() {
     let Some((browser, text)) = shown("one-user", &trace) else { return };
     assert_eq!(browser.text("#movements .statistic"), "r n/a");
     assert!(text.contains("Nothing was inhibited."), "{text}");
-    // No user moved, so there is no number of operations for each movement.
+    // No user moved, so operations per movement are undefined.
     assert_eq!(browser.text("[data-figure=operations-per-movement] td"), "n/a");
 }
 
@@ -88,7 +88,7 @@ fn names_cannot_break_out_of_the_page() {
     assert!(text.contains(hostile), "it is shown as what it is");
 }
 
-/// A hundred thousand instances on four thousand nodes that go in small groups.
+/// A hundred thousand instances on four thousand nodes. Each of 20 cycles undeploys 50 of them.
 fn large_trace() -> String {
     let (side, instances) = (64, 100_000);
     let mut nodes = String::new();
@@ -128,7 +128,7 @@ fn a_hundred_thousand_instances_are_shown_by_area() {
     assert!(text.contains("too large to show instance by instance"), "{text}");
     browser.evaluate("document.getElementById('replay').scrollIntoView(); 1");
     browser.press("End", false);
-    // Twenty cycles took fifty each.
+    // Twenty cycles removed fifty each.
     assert_eq!(browser.text(".details h3"), "99\u{202f}000 instances");
     assert!(browser.number("document.querySelectorAll('*').length") < 5_000, "the page stays light");
     let steps = "(() => { const began = performance.now(); const slider = document.querySelector('.timeline input'); \
@@ -141,7 +141,7 @@ fn a_hundred_thousand_instances_are_shown_by_area() {
 }
 
 #[test]
-fn many_applications_are_labelled_as_far_as_there_is_room_and_kept_in_the_data() {
+fn labels_of_many_applications_are_dropped_but_kept_in_the_data() {
     let quick = r#"{"id":"quick","hardware":1,"max_rate":4,"max_latency":1,"kind":"LS","policy":0}"#;
     let applications: Vec<String> = (0..20).map(|place| quick.replace("quick", &format!("a{place}"))).collect();
     let header = small_header("");
@@ -169,7 +169,7 @@ fn many_applications_are_labelled_as_far_as_there_is_room_and_kept_in_the_data()
 }
 
 #[test]
-fn drawings_are_complete_files_also_for_runs_in_which_nothing_happened() {
+fn drawings_of_runs_without_events_are_complete_files() {
     for trace in [small_header(""), paper_trace("workload-aware", &[])] {
         let drawings = report(&[&trace]).drawings();
         assert!(drawings.len() >= 9, "{}", drawings.len());

@@ -1,4 +1,4 @@
-//! The report of a run that is still going.
+//! The report of a run in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ impl Source for Growing {
 }
 
 #[test]
-fn a_page_that_is_served_grows_with_its_run_and_stays_where_it_is() {
+fn a_served_page_updates_with_its_run_and_keeps_its_position() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let whole = paper_trace("workload-aware", &[]);
     let stages = vec![whole[..whole.len() / 3].to_owned(), whole];
@@ -43,7 +43,7 @@ fn a_page_that_is_served_grows_with_its_run_and_stays_where_it_is() {
     browser.evaluate("document.querySelector('.timeline input').focus(); 1");
     browser.press("ArrowRight", false);
     browser.press("ArrowRight", false);
-    // The first version must be known before it can change.
+    // The page must have loaded the first version before it can notice a change.
     browser.evaluate("new Promise(done => setTimeout(done, 1500))");
 
     stage.store(1, Ordering::SeqCst);
@@ -61,7 +61,7 @@ fn serve(source: impl Source) -> String {
     address
 }
 
-/// What the browser complains about. It may ask the server, of course.
+/// The browser's complaints, except for requests to the server.
 fn complaints(browser: &Browser, address: &str) -> Vec<String> {
     let asked = format!("asked for {address}");
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with(&asked)).collect()
@@ -71,7 +71,7 @@ fn serve_trace(trace: &str) -> String {
     serve(Growing { stages: vec![trace.to_owned()], stage: Arc::default() })
 }
 
-/// Opens every figure's data and the details of nodes and instances, so that as much as possible of the page is drawn.
+/// Opens the data of every figure and the details of nodes and instances, to draw as much of the page as possible.
 const USE_THE_PAGE: &str = "(async () => { const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 20))); \
     for (const element of [...document.querySelectorAll('summary, .chip, .node, .users circle')].slice(0, 60)) { \
       element.dispatchEvent(new MouseEvent('click', { bubbles: true })); \
@@ -80,13 +80,13 @@ const USE_THE_PAGE: &str = "(async () => { const frame = () => new Promise(done 
       slider.value = slider.max; slider.dispatchEvent(new Event('input', { bubbles: true })); await frame(); } return 1; })()";
 
 #[test]
-fn a_page_that_is_served_looks_and_works_like_the_file() {
+fn a_served_page_looks_and_works_like_the_file() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let trace = paper_trace("workload-aware", &[]);
     let address = serve_trace(&trace);
     browser.visit(&address);
     assert_eq!(browser.number("document.querySelectorAll('.plot svg').length"), 8);
-    // Styles of its own, and those that the program sets, are in force.
+    // Both the page's own styles and those set by scripts apply.
     assert_eq!(browser.evaluate("getComputedStyle(document.querySelector('.masthead')).position"), "sticky");
     let colours =
         "new Set([...document.querySelectorAll('#instances .area')].map(area => getComputedStyle(area).fill)).size";
@@ -100,11 +100,11 @@ fn a_page_that_is_served_looks_and_works_like_the_file() {
 }
 
 #[test]
-fn a_page_that_is_served_runs_no_other_program() {
+fn a_served_page_runs_no_injected_script() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let address = serve_trace(&paper_trace("workload-aware", &[]));
     browser.visit(&address);
-    // What an attacker does who can put an element into the page.
+    // An attacker who can inject an element into the page.
     browser.evaluate(
         "(() => { const script = document.createElement('script'); \
          try { script.textContent = 'window.broken = 1'; document.body.append(script); } catch { } \
@@ -117,7 +117,7 @@ fn a_page_that_is_served_runs_no_other_program() {
 }
 
 #[test]
-fn names_with_markup_stay_text_in_a_page_that_is_served() {
+fn names_with_markup_stay_text_in_a_served_page() {
     let image = "<img src=x onerror='window.broken=true'>";
     let script = "</script><script>window.broken=true</script>";
     let trace = small_header(&format!(r#"{{"id":"{image}{script}","application":0}}"#))

@@ -1,4 +1,4 @@
-//! The page as a person meets it.
+//! The page as a user sees it.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::browser::Browser;
 use super::data::{PageFile, of_kind, paper_trace, paper_trace_with_regret, records, report, scale};
 
 #[test]
-fn opens_from_the_disk_without_errors_and_without_a_network() {
+fn opens_from_disk_without_errors_or_network_requests() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let traces = [paper_trace("workload-aware", &[]), paper_trace("latency-aware", &[])];
     let page = PageFile::new("opens", &report(&[&traces[0], &traces[1]]));
     browser.open(page.path());
-    // Two tables, and for each run operations, movements, instances, tiers, responses, inhibited, steady; one map.
+    // Two tables; for each run operations, movements, instances, tiers, responses, inhibited and steady; one map.
     assert_eq!(browser.number("document.querySelectorAll('figure').length"), 2 + 2 * 7 + 1);
     assert_eq!(browser.number("document.querySelectorAll('.plot svg').length"), 2 * 7 + 1);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]
-fn every_cycle_has_a_bar_and_every_kind_of_outcome_its_part() {
+fn every_cycle_has_a_bar_with_a_part_for_every_outcome() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let traces = [paper_trace("workload-aware", &[]), paper_trace("workload-and-latency-aware", &[])];
     let page = PageFile::new("bars", &report(&[&traces[0], &traces[1]]));
@@ -32,7 +32,7 @@ fn every_cycle_has_a_bar_and_every_kind_of_outcome_its_part() {
         let cycles = of_kind(&records, "cycle");
         let chart = format!("document.querySelectorAll('#operations figure')[{place}]");
         assert_eq!(browser.number(&format!("{chart}.querySelectorAll('.bar').length")), cycles.len() as i64);
-        // The agents that propose nothing are hidden at first.
+        // Evaluations that propose nothing are hidden at first.
         let parts: usize =
             cycles.iter().map(|cycle| outcomes(cycle).iter().filter(|name| **name != "nop").count()).sum();
         assert_eq!(browser.number(&format!("{chart}.querySelectorAll('.bar rect').length")), parts as i64);
@@ -48,7 +48,7 @@ fn every_cycle_has_a_bar_and_every_kind_of_outcome_its_part() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// The names of what happened in a cycle, each once.
+/// The outcomes in a cycle, without duplicates.
 fn outcomes(cycle: &Value) -> BTreeSet<&'static str> {
     let name = |outcome: &Value| {
         if outcome.as_array().expect("an outcome").iter().any(|part| part == "inhibited") {
@@ -60,7 +60,7 @@ fn outcomes(cycle: &Value) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn one_choice_of_applications_holds_for_the_whole_page() {
+fn choosing_applications_affects_the_whole_page() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let trace = paper_trace("workload-aware", &[]);
     let page = PageFile::new("groups", &report(&[&trace]));
@@ -75,7 +75,7 @@ fn one_choice_of_applications_holds_for_the_whole_page() {
 }
 
 #[test]
-fn figures_and_their_data_can_be_taken_away() {
+fn figures_and_their_data_can_be_downloaded() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let trace = paper_trace("workload-aware", &[]);
     let page = PageFile::new("download", &report(&[&trace]));
@@ -97,7 +97,7 @@ fn figures_and_their_data_can_be_taken_away() {
 }
 
 #[test]
-fn regret_is_drawn_for_runs_that_were_compared_with_the_best_and_for_no_other() {
+fn regret_is_drawn_only_for_runs_that_were_compared_with_the_best() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let traces = [paper_trace_with_regret("workload-aware"), paper_trace("latency-aware", &["duration=6000"])];
     let page = PageFile::new("regret", &report(&[&traces[0], &traces[1]]));
@@ -160,14 +160,14 @@ fn measurements_of_scale_are_drawn_with_runs_and_alone() {
 }
 
 #[test]
-fn tiers_are_called_as_the_scenario_calls_them_or_by_what_they_are() {
+fn tiers_have_the_scenarios_names_or_default_names() {
     let trace = paper_trace("latency-aware", &["duration=6000"]);
     let names = |trace: &str| {
         let data: Value = serde_json::from_str(&report(&[trace]).json()).expect("JSON");
         data["runs"][0]["tier_names"].to_string()
     };
     assert_eq!(names(&trace), r#"["cloud","data centres","edge nodes","access points"]"#);
-    // Names for another number of tiers are not used.
+    // Names for a different number of tiers are not used.
     let larger = paper_trace("latency-aware", &["duration=2000", "topology.size=16"]);
     assert_eq!(names(&larger), r#"["cloud","tier 1","tier 2","tier 3","access points"]"#);
     let Some(browser) = Browser::start(1280, 900) else { return };
@@ -180,7 +180,7 @@ fn tiers_are_called_as_the_scenario_calls_them_or_by_what_they_are() {
 }
 
 #[test]
-fn prints_every_section_and_no_control() {
+fn prints_every_section_without_controls() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = PageFile::new("print", &report(&[&paper_trace_with_regret("workload-aware")]));
     browser.open(page.path());
@@ -203,7 +203,7 @@ fn prints_every_section_and_no_control() {
 }
 
 #[test]
-fn follows_the_system_into_the_dark_and_can_be_told_otherwise() {
+fn the_colour_scheme_follows_the_system_unless_chosen() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = PageFile::new("theme", &report(&[&paper_trace("latency-aware", &[])]));
     let brightness = "(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number); return r + g + b; })()";
@@ -220,7 +220,7 @@ fn follows_the_system_into_the_dark_and_can_be_told_otherwise() {
 }
 
 #[test]
-fn fits_a_phone() {
+fn the_page_fits_a_phone() {
     let Some(browser) = Browser::start(390, 844) else { return };
     let traces = [
         paper_trace("workload-and-latency-aware-with-memory", &["memory.cycles=10"]),
@@ -230,7 +230,7 @@ fn fits_a_phone() {
     browser.open(page.path());
     assert_eq!(browser.number("document.documentElement.scrollWidth"), 390);
     assert_eq!(browser.number("window.innerWidth"), 390);
-    // Bars of single cycles would be thinner than a hair: the page begins with steps.
+    // Bars of single cycles would be too thin, so the page starts with steps.
     assert_eq!(browser.evaluate("document.querySelector('input[name=by][value=step]').checked"), true);
     let smallest =
         "Math.min(...[...document.querySelectorAll('.control')].map(button => button.getBoundingClientRect().height))";
@@ -239,7 +239,7 @@ fn fits_a_phone() {
 }
 
 #[test]
-fn holds_the_data_of_all_five_experiments_in_less_than_five_megabytes() {
+fn the_data_of_all_five_experiments_take_less_than_five_megabytes() {
     let with_memory = "workload-and-latency-aware-with-memory";
     let traces = [
         paper_trace("workload-aware", &[]),

@@ -60,14 +60,14 @@ fn plays_pauses_and_steps_by_keyboard() {
     assert_eq!(browser.text(".clock b"), "2\u{202f}000", "the next step of mobility");
     browser.press("End", false);
     assert_eq!(browser.number(MOMENT), browser.number(LAST));
-    // On the slider the keys do the same.
+    // The keys do the same while the slider has the focus.
     browser.evaluate("document.querySelector('.timeline input').focus(); 1");
     browser.press("Home", false);
     browser.press("ArrowRight", false);
     assert_eq!(browser.number(MOMENT), 1);
 }
 
-/// Goes to the moment of a time.
+/// Moves the replay to a time.
 fn go_to(browser: &Browser, trace: &str, time: i64) {
     let records = records(trace);
     let mut times: Vec<i64> = records
@@ -82,7 +82,7 @@ fn go_to(browser: &Browser, trace: &str, time: i64) {
     ));
 }
 
-/// The last evaluation of an instance up to a time that has its facts written out.
+/// The last evaluation of an instance up to a time that lists its facts.
 fn last_evaluation<'a>(evaluations: &[&'a Value], instance: &Value, time: i64) -> &'a Value {
     let of_instance =
         evaluations.iter().rev().filter(|record| record[2] == *instance && record[1].as_i64() <= Some(time));
@@ -90,7 +90,7 @@ fn last_evaluation<'a>(evaluations: &[&'a Value], instance: &Value, time: i64) -
 }
 
 #[test]
-fn an_instance_tells_what_it_decided_and_why_as_the_trace_has_it() {
+fn the_details_of_an_instance_show_its_decision_and_reasons_from_the_trace() {
     let trace = paper_trace("workload-and-latency-aware", &[]);
     let Some((browser, _page)) = opened("explanation", &trace) else { return };
     let (records, header) = (records(&trace), header(&trace));
@@ -136,7 +136,7 @@ fn an_instance_tells_what_it_decided_and_why_as_the_trace_has_it() {
     assert!(asked >= 3, "{asked} instances asked for something");
 }
 
-/// The texts of the explanation that the page holds for the last decision of an instance up to a time.
+/// The texts of the page's explanation of the last decision of an instance up to a time.
 fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
     let texts = browser.evaluate(&format!(
         "(() => {{ const replay = JSON.parse(document.getElementById('data').textContent).runs[0].replay; \
@@ -148,7 +148,7 @@ fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
 }
 
 #[test]
-fn an_instance_that_asked_for_nothing_tells_why_not() {
+fn the_details_of_an_instance_explain_why_it_proposed_nothing() {
     let trace = paper_trace("workload-and-latency-aware", &[]);
     let Some((browser, _page)) = opened("why-not", &trace) else { return };
     let time = 2700;
@@ -172,7 +172,7 @@ fn an_instance_that_asked_for_nothing_tells_why_not() {
         for operation in ["No undeploy", "No migrate", "No replicate"] {
             assert!(details.contains(operation), "{details}");
         }
-        // It is already unfolded.
+        // The list is already open.
         assert_eq!(browser.number("document.querySelectorAll('.details details.missed[open]').length"), 3);
         let failed = browser.text(".details .line.failed");
         assert!(failed.starts_with("fails "), "{failed}");
@@ -182,7 +182,7 @@ fn an_instance_that_asked_for_nothing_tells_why_not() {
 }
 
 #[test]
-fn a_node_tells_its_verdicts_so_far() {
+fn the_details_of_a_node_list_its_verdicts_so_far() {
     let trace = paper_trace("workload-and-latency-aware", &[]);
     let Some((browser, _page)) = opened("node", &trace) else { return };
     let (records, header) = (records(&trace), header(&trace));
@@ -203,7 +203,7 @@ fn a_node_tells_its_verdicts_so_far() {
 }
 
 #[test]
-fn what_happens_is_marked_where_it_happens() {
+fn operations_are_marked_on_the_stage() {
     let trace = paper_trace("workload-and-latency-aware", &[]);
     let Some((browser, _page)) = opened("marks", &trace) else { return };
     let records = records(&trace);

@@ -1,4 +1,5 @@
-//! The server of reports against clients that mean harm: each is refused or cut off, and a good client is answered after it.
+//! The report server against hostile clients: each is refused or cut off, and a well-behaved client is answered
+//! afterwards.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,10 +11,10 @@ use std::time::Duration;
 
 use mario_experiments::report::{Limits, Report, Server, Source};
 
-/// A server that says nothing for so long has failed.
+/// A server that is silent for this long has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Timeouts that a test can wait for.
+/// Timeouts short enough for a test.
 const SHORT: Duration = Duration::from_millis(200);
 
 struct Titled(String);
@@ -50,17 +51,16 @@ impl Running {
         stream
     }
 
-    /// Sends bytes. Returns the connection, which stays open, and the answer up to the end of the first head, or of the
-    /// connection.
+    /// Sends bytes. Returns the open connection, and the answer up to the end of the first head or of the connection.
     fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
         let mut stream = self.connect();
-        // A server that has heard enough may close before all is sent.
+        // The server may close the connection before everything is sent.
         let _ = stream.write_all(bytes);
         let head = read_head(&mut stream);
         (stream, head)
     }
 
-    /// What a client gets that asks as it should.
+    /// The answer to a well-formed request.
     fn get(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
         let mut stream = self.connect();
@@ -75,7 +75,7 @@ impl Running {
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("the title"), "after {after}: {answer}");
     }
 
-    /// Stops it. Returns how it ended.
+    /// Stops the server and returns the result of its thread.
     fn end(&mut self) -> Option<thread::Result<std::io::Result<()>>> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(JoinHandle::join)
@@ -110,7 +110,7 @@ fn titled() -> Titled {
     Titled("the title".to_owned())
 }
 
-/// Requests, and the statuses that they may get; none where the connection is closed without an answer.
+/// Requests with the statuses they may get; none if the connection is closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
     ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413", "431"]),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405", "431"]),
@@ -151,13 +151,13 @@ fn rejects_hostile_requests_and_answers_others_meanwhile() {
         let status = head.split(' ').nth(1).unwrap_or_default();
         assert!(expected.contains(&status), "{request:?}: {head}");
         server.is_unharmed(request);
-        // The client does not go away.
+        // The client stays connected.
         open.push(stream);
     }
 }
 
 #[test]
-fn a_head_that_never_ends_is_not_read() {
+fn an_endless_head_is_rejected() {
     let server = Running::new(Limits::default(), titled());
     for opening in ["GET / HTTP/1.1\r\nHost: localhost\r\nX: ", "GET /", "X"] {
         let mut stream = server.connect();
@@ -174,7 +174,7 @@ fn a_head_that_never_ends_is_not_read() {
 }
 
 #[test]
-fn answers_what_comes_before_garbage() {
+fn answers_requests_that_precede_garbage() {
     let server = Running::new(Limits::default(), titled());
     let mut stream = server.connect();
     let good = "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -190,12 +190,12 @@ fn answers_what_comes_before_garbage() {
 #[test]
 fn a_slow_request_is_cut_off() {
     let server = Running::new(Limits { head_timeout: SHORT, ..Limits::default() }, titled());
-    // One that says nothing, and one that stops in the middle: both see the end of the connection.
+    // One client that sends nothing, and one that stops in the middle: both see the end of the connection.
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let (_, head) = server.send(begun.as_bytes());
         assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
     }
-    // One that sends a byte now and then.
+    // A client that sends a byte from time to time.
     let mut stream = server.connect();
     let trickle = "GET / HTTP/1.1\r\nHost: localhost\r\nX: ".bytes().chain(std::iter::repeat(b'x'));
     let is_cut_off = trickle.take(3_000).any(|byte| {
@@ -207,13 +207,13 @@ fn a_slow_request_is_cut_off() {
 }
 
 #[test]
-fn idle_connections_make_room_for_a_client_that_asks() {
-    // An idle connection would never be closed for its age here.
+fn idle_connections_are_closed_for_an_active_client() {
+    // With this timeout, no idle connection is closed because of its age.
     let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
     let server = Running::new(limits, titled());
     let mut idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
     server.is_unharmed("fifty idle connections");
-    // One that has been answered is idle as well.
+    // A connection whose request was answered is idle as well.
     for _ in 0..10 {
         let (stream, head) = server.send(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -223,7 +223,7 @@ fn idle_connections_make_room_for_a_client_that_asks() {
 }
 
 #[test]
-fn a_connection_that_is_being_answered_is_not_closed_for_another() {
+fn a_connection_in_use_is_not_closed_for_another() {
     let (begun, has_begun) = mpsc::channel();
     let (finish, end) = mpsc::channel();
     let limits = Limits { connections: 2, ..Limits::default() };
@@ -231,7 +231,7 @@ fn a_connection_that_is_being_answered_is_not_closed_for_another() {
     let mut waiting = server.connect();
     waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
     has_begun.recv_timeout(PATIENCE).expect("the report is being made");
-    // The first of these are closed for the last.
+    // The oldest of these are closed to make room for the newest.
     let others: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
     for mut closed in others.into_iter().take(9) {
         assert_eq!(read_head(&mut closed), "");
@@ -247,7 +247,7 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
     let mut stream = server.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
     assert!(read_head(&mut stream).starts_with("HTTP/1.1 200"), "the answer has begun");
-    // There is room for one only: this one is answered when the other was cut off.
+    // The limit is one connection, so this request is answered after the other client was cut off.
     assert!(server.get("/version").starts_with("HTTP/1.1 200"));
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -255,7 +255,7 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
 }
 
 #[test]
-fn a_head_alone_is_sent_for_head() {
+fn a_head_request_is_answered_without_a_body() {
     let server = Running::new(Limits::default(), titled());
     let mut stream = server.connect();
     stream.write_all(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("it reads");
@@ -267,7 +267,7 @@ fn a_head_alone_is_sent_for_head() {
 }
 
 #[test]
-fn every_answer_says_how_a_browser_may_use_it() {
+fn every_answer_has_security_headers() {
     let server = Running::new(Limits::default(), titled());
     for path in ["/", "/data.json", "/version", "/nothing"] {
         let answer = server.get(path);
@@ -308,7 +308,7 @@ impl Source for Endless {
 }
 
 #[test]
-fn stops_when_it_is_told_though_a_report_is_being_made_and_clients_wait() {
+fn stops_on_request_while_a_report_is_being_made_and_clients_wait() {
     let (begun, has_begun) = mpsc::channel();
     let (never, end) = mpsc::channel();
     let mut server = Running::new(Limits::default(), Endless { begun, end });
@@ -333,7 +333,7 @@ impl Source for Broken {
 }
 
 #[test]
-fn a_bug_in_making_a_report_is_not_hidden() {
+fn a_panic_while_making_a_report_is_propagated() {
     let mut server = Running::new(Limits::default(), Broken);
     assert!(server.get("/").starts_with("HTTP/1.1 500"));
     let thread = server.thread.take().expect("it runs");
