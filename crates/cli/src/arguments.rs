@@ -8,8 +8,9 @@ use crate::{Command, Exit};
 
 /// Declarative, decentralised application management for the Cloud-IoT continuum.
 ///
-/// Every instance of an application has an agent that senses only what is near it and evaluates its policy, a small
-/// logic program: migrate, replicate, undeploy, or stay. mario runs such policies.
+/// Every instance of an application has an agent that observes only its neighbourhood. The agent evaluates a policy, a
+/// small logic program, which decides whether the instance migrates, replicates, undeploys or stays. mario runs such
+/// policies, in a simulator and on real nodes.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "mario",
@@ -21,25 +22,25 @@ use crate::{Command, Exit};
     after_long_help = after_help()
 )]
 pub struct Arguments {
-    /// How to talk to the user.
+    /// What to print, and in which colours.
     #[command(flatten)]
     pub output: OutputArguments,
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// Options of every command that say how to talk to the user.
+/// The options that every command has: what to print, and in which colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
     /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Colour,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more about what is being done
+    /// Print details of what is being done
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
 }

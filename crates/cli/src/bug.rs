@@ -10,7 +10,7 @@ use crate::console::to_stderr;
 /// Whether the caller catches and reports panics itself.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Runs `body` without printing its panics: the caller catches and reports them.
+/// Runs `body` without printing its panics; the caller catches and reports them.
 pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     IS_QUIET.store(true, Ordering::Relaxed);
     let result = body();
@@ -18,8 +18,8 @@ pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Makes a panic say that it is a bug and what to do about it. The process then ends with [`crate::Exit::Bug`], which is
-/// what Rust does with a panic in the first thread.
+/// Makes a panic print that it is a bug, and how to report it. The process then ends with [`crate::Exit::Bug`], the
+/// exit code that Rust itself uses for a panic in the main thread.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| {
         if IS_QUIET.load(Ordering::Relaxed) {

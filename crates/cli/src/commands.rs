@@ -28,52 +28,52 @@ use clap::Subcommand;
 
 use crate::{Console, Failure, Outcome};
 
-/// What to do.
+/// A command of mario.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Sign, deploy and look after applications on live nodes.
+    /// Sign, deploy, update and inspect applications on live nodes.
     App(app::Arguments),
     /// Check a trace without trusting the program that wrote it.
     #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
-    /// Measure what mario takes of the machine.
+    /// Measure the time and memory that mario needs.
     Bench(bench::Arguments),
-    /// Make keys and certificates for a colony of live nodes.
+    /// Create keys and certificates for a colony of live nodes.
     Ca(ca::Arguments),
-    /// Tell which policy is better for a scenario, and whether the difference is real.
+    /// Test which policy is better for a scenario, and whether the difference is significant.
     #[command(long_about = compare::LONG_ABOUT)]
     Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
-    /// Show a live colony as a page, while it works.
+    /// Serve a web page that shows a running colony.
     #[command(long_about = dashboard::LONG_ABOUT)]
     Dashboard(dashboard::Arguments),
-    /// Draw the figures of a comparison or a sweep, for a paper.
+    /// Draw the results of a comparison or a sweep as figures for a paper.
     #[command(long_about = figures::LONG_ABOUT)]
     Figures(figures::Arguments),
     /// Run a colony of real nodes on this machine.
     #[command(long_about = live::LONG_ABOUT)]
     Live(live::Arguments),
-    /// Print the manual page, or write the pages of all commands.
+    /// Print the manual page, or write one for every command.
     Man(man::Arguments),
     /// Merge runs that were made separately.
     #[command(long_about = merge::LONG_ABOUT)]
     Merge(merge::Arguments),
-    /// Run a node of a colony, or ask one that runs.
+    /// Run a node of a colony, or query a running one.
     #[command(long_about = node::LONG_ABOUT)]
     Node(node::Arguments),
-    /// Decide with policies, explain, check and measure them, and run the tests beside them.
+    /// Evaluate, explain, check, test and benchmark policies.
     Policy(policy::Arguments),
-    /// Run Prolog: one goal, or goals typed at a prompt.
+    /// Run Prolog: a single goal, or an interactive prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
-    /// Resume a recorded run from a moment under another policy.
+    /// Resume a recorded run at a given time under another policy.
     #[command(long_about = replay::LONG_ABOUT)]
     Replay(replay::Arguments),
-    /// Show runs as one page for a browser.
+    /// Write a report on runs as one HTML page.
     #[command(long_about = report::LONG_ABOUT)]
     Report(report::Arguments),
-    /// Run the published experiments again, and compare.
+    /// Rerun the published experiments, and compare the results.
     #[command(long_about = reproduce::LONG_ABOUT)]
     Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
@@ -81,15 +81,15 @@ pub enum Command {
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
-    /// Write a moment of a run, or of live nodes, as a scenario that can be resumed.
+    /// Write the state of a run, or of live nodes, as a scenario from which it can be resumed.
     #[command(long_about = snapshot::LONG_ABOUT)]
     Snapshot(snapshot::Arguments),
     /// Run a scenario with every combination of values of some keys.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(sweep::Arguments),
-    /// Join the parts of traces that live nodes wrote.
+    /// Join the partial traces that live nodes wrote.
     Trace(trace::Arguments),
-    /// Serve the report of runs on this machine, and follow runs in progress.
+    /// Serve the report on runs to browsers on this machine, and follow runs in progress.
     #[command(long_about = view::LONG_ABOUT)]
     View(view::Arguments),
 }

@@ -1,4 +1,4 @@
-//! The command line interpreted for this terminal, and the only way to write to it.
+//! The output options interpreted for this terminal, and the only way to write to its streams.
 
 use std::env;
 use std::fmt::Display;
@@ -11,7 +11,7 @@ use mario_domain::Time;
 
 use crate::{Colour, Failure, OutputArguments};
 
-/// How many problems are shown; of the rest, only the number.
+/// How many problems are shown; the others are only counted.
 const SHOWN_MAX: usize = 200;
 
 /// What the process knows about its environment.
@@ -47,9 +47,9 @@ impl Environment {
 pub enum Verbosity {
     /// Errors only.
     Quiet,
-    /// What a user wants to know.
+    /// Messages, warnings and errors.
     Normal,
-    /// Each step.
+    /// Also the details of each step.
     Verbose,
 }
 
@@ -92,7 +92,7 @@ impl Console {
         Console { verbosity: Verbosity::Quiet, shows_progress: false, ..self.clone() }
     }
 
-    /// Whether a user sits at both ends: standard input and standard output are terminals.
+    /// Whether the session is interactive: standard input and standard output are terminals.
     pub fn is_conversation(&self) -> bool {
         self.is_conversation
     }
@@ -168,7 +168,7 @@ impl Console {
         ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
-    /// Shows problems on standard error; warnings not with `--quiet`.
+    /// Shows problems on standard error; `--quiet` hides warnings.
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
             |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error || self.verbosity >= Verbosity::Normal;
@@ -185,7 +185,7 @@ impl Console {
         }
     }
 
-    /// Passes on what a program run by mario wrote to its standard error.
+    /// Forwards what a program run by mario wrote to its standard error.
     pub fn pass_error(&self, text: &str) {
         to_stderr(text);
     }
@@ -211,7 +211,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reports how much is done, where the total is not known. Cheap to call often: it writes rarely.
+    /// Reports how much is done if the total is not known. Cheap to call often: it writes rarely.
     pub fn done(&mut self, count: usize) {
         if !self.is_due() {
             return;
@@ -240,7 +240,7 @@ impl Progress {
     }
 
     fn show(&mut self, text: &str) {
-        // The first line waits too: a short task shows none.
+        // The first line is delayed too, so that a short task shows none.
         if self.shown.is_some() {
             to_stderr(&format!("\r{}: {text}\x1b[K", self.task));
         }

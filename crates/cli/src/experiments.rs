@@ -1,4 +1,4 @@
-//! What the commands about many runs have in common.
+//! Arguments and steps that `mario compare` and `mario sweep` share.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, open};
 use crate::{Console, Failure};
 
-/// How many threads.
+/// How many runs to make at a time.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Jobs {
-    /// How many runs at a time; as many as there are processors unless given. The result is the same with any number
+    /// How many runs to make at a time; by default, one per processor. The result does not depend on it
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }
@@ -41,16 +41,16 @@ pub struct StudyArguments {
     /// A policy to run it with, and keys of the scenario that go with it; may be repeated
     #[arg(long = "policy", value_name = "POLICY[@KEY=VALUE,…]", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// The number of seeds to run each with
+    /// The number of seeds for each policy
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: u64,
-    /// The first seed; that of the scenario unless given
+    /// The first seed; by default, that of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// Attach the users as this file says: JSON with `users` and `steps`
+    /// Read the users' access points from this file: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
     /// Add a metric of your own to tables and tests: COMMAND is run with the directory of each run as its last
@@ -60,13 +60,14 @@ pub struct StudyArguments {
     /// How many seconds a metric's command may take for one run
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub metric_timeout: f64,
-    /// Keep the runs of these seeds with their traces, in `runs` below the directory of --out, as far as they are made now
+    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; only of runs that this
+    /// call makes
     #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
     pub keep_runs: Vec<u64>,
-    /// How many threads.
+    /// How many runs to make at a time.
     #[command(flatten)]
     pub jobs: Jobs,
-    /// Keep all runs and results here; a repeated call with the same directory makes only the missing runs
+    /// The directory for runs and results; a repeated call with the same directory makes only the missing runs
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -121,7 +122,7 @@ impl StudyArguments {
     }
 }
 
-/// Tells how many of the runs that were wanted are missing, and for whom they are to make.
+/// Prints how many runs are missing, and whether other parts are to make them.
 pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
     match results.missing() {
         0 => {}

@@ -64,14 +64,14 @@ fn stopping_signals() -> Vec<i32> {
     signals
 }
 
-/// Whether the process was started with hangups ignored, as by `nohup`. Only Linux tells; elsewhere a hangup is a
-/// request to stop.
+/// Whether the process was started with hangups ignored, as by `nohup`. This is known only on Linux; elsewhere a hangup
+/// is a request to stop.
 #[cfg(unix)]
 fn ignores_hangups() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_ignored(SIGHUP, &status))
 }
 
-/// Whether a process with this status ignores a signal.
+/// Whether a process with this content of `/proc/self/status` ignores a signal.
 #[cfg(unix)]
 fn is_ignored(signal: i32, status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -79,7 +79,8 @@ fn is_ignored(signal: i32, status: &str) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Makes a write fail that would grow a file beyond `ulimit -f`, instead of a signal that silently ends the process.
+/// Makes a write beyond the limit of `ulimit -f` fail with an error. By default, a signal would silently end the
+/// process.
 pub(crate) fn survive_file_size_limit() {
     // If the signal cannot be caught, it keeps its default effect.
     #[cfg(unix)]

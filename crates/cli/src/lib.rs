@@ -1,6 +1,6 @@
 //! The command line of mario: parses the arguments, runs one command, returns one exit code.
 //!
-//! Start at [`main`]. It reads the arguments ([`Arguments`], exactly what was typed), decides what they mean on this
+//! Start at [`main`]. It parses the arguments ([`Arguments`], exactly what was typed), interprets them for this
 //! terminal ([`Console`]), and runs one [`Command`]. A command has a file of its own under `commands/`: an `Arguments`
 //! struct whose help ends in an example, and a function `run` from those arguments to an [`Outcome`] or a [`Failure`].
 //!
@@ -10,8 +10,8 @@
 //! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
 //!
 //! Typed and interpreted arguments are two types, not one with defaults filled in. The interpretation depends on the
-//! environment (is this a terminal? is `NO_COLOR` set?), and a parser that looked there would make every test of it
-//! depend on it too.
+//! environment (is this a terminal? is `NO_COLOR` set?); a parser that read the environment would make all its tests
+//! depend on it.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 

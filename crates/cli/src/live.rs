@@ -1,4 +1,5 @@
-//! Shared by the commands for live nodes: who asks which node, and how answers and errors are shown.
+//! What the commands for live nodes share: arguments that name a node and an operator, and how answers and errors are
+//! printed.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -16,31 +17,31 @@ use serde_json::Value;
 
 use crate::{Console, Failure};
 
-/// Arguments that say who asks which node.
+/// Arguments that name the node to query and the operator who queries it.
 #[derive(Clone, Debug, Args)]
 pub struct NodeArguments {
-    /// The node's address for operators, e.g. 127.0.0.1:7441
+    /// The operator address of the node, e.g. 127.0.0.1:7441
     #[arg(long, value_name = "ADDRESS")]
     pub node: String,
-    /// The certificate of the operator who asks; its key is beside it
+    /// The certificate of the operator; the key is beside it
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
-    /// How to show the answer
+    /// How to print the answer
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
-/// How to show an answer.
+/// How to print an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
     Text,
-    /// As the node answered.
+    /// For programs.
     Json,
 }
 
 impl NodeArguments {
-    /// Asks the node.
+    /// Queries the node.
     pub(crate) fn ask(
         &self,
         method: Method,
@@ -51,7 +52,7 @@ impl NodeArguments {
         self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
     }
 
-    /// Asks the node; errors are left to the caller.
+    /// Queries the node; the caller handles errors.
     pub(crate) fn try_ask(
         &self,
         method: Method,
@@ -65,7 +66,7 @@ impl NodeArguments {
         runtime.block_on(client.ask(method, path, headers, body))
     }
 
-    /// Asks the node and shows the answer.
+    /// Queries the node and prints the answer.
     pub(crate) fn show(
         &self,
         console: &Console,
@@ -78,7 +79,7 @@ impl NodeArguments {
         self.write(console, &answer, text)
     }
 
-    /// Shows an answer.
+    /// Prints an answer.
     pub(crate) fn write(
         &self,
         console: &Console,
@@ -105,7 +106,7 @@ pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure
     })
 }
 
-/// The failure to show for a fault.
+/// The failure to report for a fault.
 pub(crate) fn failure(fault: &Fault) -> Failure {
     let mut diagnostic = Diagnostic::error(fault.to_string());
     if let Some(cause) = fault.source() {
@@ -120,7 +121,7 @@ pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     let source = Source::new(error.name.clone(), &*error.text);
     let diagnostics = error.mistakes.iter().map(|mistake| {
         let mut diagnostic = Diagnostic::error(mistake.message.clone());
-        // A place outside the named file is given by its name only.
+        // A mistake without a position is reported with the name of the file only.
         diagnostic = match &mistake.span {
             Some(span) => diagnostic.at(&source, span.clone(), ""),
             None => diagnostic.at(&source, 0..0, ""),

@@ -1,4 +1,4 @@
-//! Moments of recorded runs, as scenarios that can be resumed.
+//! Snapshots of recorded runs, as scenarios from which they can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -18,18 +18,18 @@ use crate::{Console, Failure, read_text};
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario that starts at a moment of a run, and what it lacks.
+/// A scenario that starts at the state of a run at a given time, and what is missing from it.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,
-    /// What the text says about itself, in lines.
+    /// The lines of the comment at the top of the file, which describe the snapshot.
     pub(crate) about: Vec<String>,
     /// Whether a run from here continues exactly as the recorded one did.
     pub(crate) is_exact: bool,
 }
 
 impl Snapshot {
-    /// The first line of such a file.
+    /// The first line of a snapshot file.
     pub(crate) const MARK: &str = "# A moment to go on from, as `mario snapshot` wrote it.";
 
     /// The text of the file, with its description at the top.
@@ -41,14 +41,14 @@ impl Snapshot {
         file + "\n" + &self.text
     }
 
-    /// The scenario; `name` stands for it in messages.
+    /// The scenario; messages refer to it as `name`.
     pub(crate) fn document(&self, name: &Path) -> Document {
         Document::file(name, self.text.as_str(), &mut NoFiles)
     }
 }
 
-/// The moment `at` of a stored run: exact if the directory holds the scenario that was run, else as far as the trace
-/// tells.
+/// A snapshot of a stored run at time `at`. It is exact if the directory has the scenario that was run; otherwise it
+/// has only what the trace records.
 pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -81,7 +81,7 @@ fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A moment of a run that is simulated again up to it, and compared with the recording on the way.
+/// An exact snapshot: simulates the run again up to this time, and compares it with the recorded trace.
 fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let (mut scenario, left_out) = read_kept(run)?;
     if let Some(first) = left_out.first() {
@@ -136,7 +136,7 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
     })
 }
 
-/// A moment that is only partly known.
+/// A snapshot of a state that is only partly known.
 pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
     let scenario = moment.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");
@@ -157,12 +157,12 @@ fn no_moment(path: &Path, at: f64, error: &MomentError) -> Failure {
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
 }
 
-/// A name in messages for a scenario that was never written to a file.
+/// The name that messages use for a scenario that is not in a file.
 pub(crate) fn unwritten() -> PathBuf {
     PathBuf::from("snapshot.toml")
 }
 
-/// Parses a moment of a run.
+/// Parses a simulation time.
 pub(crate) fn moment(typed: &str) -> Result<f64, String> {
     let wrong = || "a time is a number that is not negative".to_owned();
     typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)

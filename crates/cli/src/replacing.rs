@@ -8,11 +8,11 @@ use mario_diagnostics::Diagnostic;
 
 use crate::Failure;
 
-/// How much of a file is read to recognise it.
+/// How many bytes of a file are read to recognise it.
 const OPENING_BYTES: u64 = 1024;
 
-/// Refuses to replace an existing, non-empty file unless `is_ours` recognises its first bytes. `kind` names what it
-/// should be (`a report`), and `option` is the option that names the output.
+/// Refuses to replace an existing, non-empty file unless `is_ours` recognises its first bytes. For the error message,
+/// `kind` names the expected kind of file (`a report`), and `option` is the option that names the output.
 pub(crate) fn refuse_to_replace(
     path: &Path,
     is_ours: impl Fn(&[u8]) -> bool,

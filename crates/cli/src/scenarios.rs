@@ -18,7 +18,7 @@ pub struct ScenarioArguments {
     /// Override a key, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one: the path of a file, the name of one that ships, or
+    /// The policy of all applications, or with APP=POLICY of one application: a path, the name of one that ships, or
     /// baseline:NAME for a baseline to compare with
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
@@ -28,7 +28,7 @@ pub struct ScenarioArguments {
     /// Stop a decision of an agent after N inferences; the same as --set agents.budget=N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
-    /// Attach the users as this file says: JSON with `users` and `steps`
+    /// Read the users' access points from this file: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
 }

@@ -14,10 +14,10 @@ pub(crate) use mario_frontend::traces::{cannot_read, refuse, trace_path};
 use crate::console::FileProgress;
 use crate::{Console, Failure, gzip};
 
-/// Whether decisions are explained, and what that may cost.
+/// Whether to explain decisions, and the budget for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Explain {
-    /// With at most this many inferences for the policies of each trace.
+    /// Explain them with at most this many inferences per trace.
     Within(u64),
     No,
 }
@@ -42,13 +42,13 @@ pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Res
     Ok(run)
 }
 
-/// Like [`read_run`], for a growing run that is read repeatedly.
+/// Like [`read_run`], for a run in progress that is read repeatedly.
 pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
     let is_growing = typed.join("PARTIAL").exists();
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
 }
 
-/// A warning that the policies of a trace exhausted their budget; `title` says for what.
+/// A warning that the policies of a trace exhausted their budget; `title` says which task is incomplete.
 pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
     Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
@@ -76,7 +76,7 @@ pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Re
     Ok(Box::new(file))
 }
 
-/// A file that reports how much of it was read.
+/// A file that reports how many of its bytes were read.
 struct Watched {
     file: File,
     read: u64,

@@ -33,8 +33,8 @@ fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
 }
 
-/// The expected value, where a number is malformed or out of range: clap and the standard library phrase it in terms of
-/// Rust.
+/// Says which value is expected if a number is malformed or out of range. Clap and the standard library would name the
+/// limits of Rust types.
 fn number_expected(cause: &str) -> Option<String> {
     let not_a_number = ["invalid digit found in string", "cannot parse integer from empty string"];
     if not_a_number.contains(&cause) || cause.starts_with("number too") {
@@ -82,7 +82,7 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("`{}` needs a command", command_name(error, typed))
         }
-        // No existing argument causes the other errors; clap's own words serve until one does.
+        // No existing argument causes the other errors, so they keep clap's message.
         _ => {
             let rendered = error.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
@@ -119,7 +119,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
 fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        // Help that is shown because a command is missing has its usage only in the text.
+        // For help that is shown because a command is missing, the usage is only in the text.
         _ => {
             let rendered = error.render().to_string();
             rendered.lines().find(|line| line.starts_with("Usage:")).unwrap_or_default().to_owned()

@@ -41,7 +41,7 @@ pub struct Arguments {
 /// What to do with applications.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Sign the description of an application, so that nodes take it.
+    /// Sign the description of an application, so that nodes accept it.
     Sign(SignArguments),
     /// Deploy a signed application on a node.
     Deploy(DeployArguments),
@@ -50,7 +50,7 @@ pub enum Command {
     Update(update::UpdateArguments),
     /// Restore the description that an application's instances had before an update.
     Rollback(update::RollbackArguments),
-    /// Show how a shadow policy compares with the one that runs.
+    /// Show how a shadow policy differs from the policy in use.
     #[command(long_about = shadow::LONG_ABOUT)]
     Shadow(shadow::ShadowArguments),
     /// End an instance.
@@ -61,11 +61,11 @@ pub enum Command {
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),
-    /// Show an instance: facts, decisions, verdicts.
+    /// Show an instance: its facts, decisions and verdicts.
     #[command(after_help = "Examples:
   mario app show 9f3c --node 127.0.0.1:7441 --as ada.pem")]
     Show(InstanceArguments),
-    /// Show the end of the log of an instance.
+    /// Show the last lines of an instance's log.
     #[command(after_help = "Examples:
   mario app logs 9f3c --node 127.0.0.1:7441 --as ada.pem")]
     Logs(InstanceArguments),
@@ -95,12 +95,12 @@ pub struct SignArguments {
   mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
   mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem --once 17
 
-A repeated deploy with the same --once is idempotent; without it, each deploy is a new one.")]
+Repeating a deploy with the same --once starts no second instance; without --once, every deploy starts a new one.")]
 pub struct DeployArguments {
     /// A signed description, as written by `mario app sign`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What the deploy is called: up to 32 hexadecimal digits
+    /// An idempotency key of up to 32 hexadecimal digits
     #[arg(long, value_name = "KEY")]
     pub once: Option<String>,
     #[command(flatten)]
@@ -126,7 +126,7 @@ pub struct PinArguments {
     /// The id of the instance; its first characters are enough
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
-    /// Let its agent decide again
+    /// Let the agent migrate the instance again
     #[arg(long)]
     pub undo: bool,
     #[command(flatten)]
@@ -286,7 +286,7 @@ fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, F
     }
 }
 
-/// Finds files beside the policy, and records each under the name by which the policy loads it.
+/// Loads files from the policy's directory, and records each under the name by which the policy loads it.
 struct Recording {
     below: Directories,
     loaded: Arc<Mutex<Vec<(String, String)>>>,

@@ -20,19 +20,19 @@ use crate::{Console, Failure, Outcome};
   mario audit trace.jsonl.gz --format json --limit 1000 > findings.json
   mario audit large/trace.jsonl --no-decisions")]
 pub struct Arguments {
-    /// The trace, plain or compressed with gzip, or the directory that has it as trace.jsonl
+    /// A trace, plain or compressed with gzip, or the directory of a run
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// How to print what is found
+    /// How to print the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
     /// Trust recorded decisions instead of recomputing each from its facts
     #[arg(long)]
     pub no_decisions: bool,
-    /// Show the first N findings; all are counted
+    /// Print only the first N findings; all are counted
     #[arg(long, value_name = "N", default_value_t = Options::default().limit)]
     pub limit: usize,
-    /// Let the policies of the trace use N inferences to recompute its decisions
+    /// Spend at most N inferences on recomputing decisions
     #[arg(long, value_name = "N", default_value_t = INFERENCES, conflicts_with = "no_decisions")]
     pub budget: u64,
 }
@@ -48,19 +48,19 @@ pub enum Format {
 
 pub(super) const LONG_ABOUT: &str = "Check a trace without trusting the program that wrote it.
 
-The state of nodes, instances and users is replayed from the trace alone, and each record is checked against it: hardware is never \
-allocated twice, instances do not appear or vanish by themselves, an inhibited operation has no effect and a true reason, targets are \
-neighbours, each agent has one operation in a cycle and it is the one that it proposed, agents see and remember what they \
-should, and each decision follows from the policy and the facts recorded with it.
+The state of nodes, instances and users is replayed from the trace alone, and each record is checked against it: hardware is \
+never allocated twice; instances do not appear or vanish without an operation; an inhibited operation has no effect, and the \
+recorded reason holds; targets are neighbours; an agent performs at most one operation per cycle, the one it proposed; agents \
+observe and remember what they should; and each decision follows from the policy and the facts recorded with it.
 
 For the directory of a run, summary.json, run.json and the tables are recomputed from the trace and compared. The report \
 ends with what was checked, what had to be taken as recorded because no other record confirms it, and what could not be checked.
 
-The policies are texts in the trace. Each decision has a limit of inferences, and so has the whole \
-trace; beyond it, decisions are not checked, and the exit code is 2. See --budget.
+The policies are part of the trace. Recomputing a decision has a budget of inferences, and so has the whole trace (--budget); \
+when it is exhausted, the remaining decisions are not checked, and the exit code is 2.
 
-A truncated trace is checked up to its last whole line. With findings the exit code is 1; when the file cannot be read or \
-is not a trace, 2.";
+A truncated trace is checked up to its last whole line. The exit code is 1 if there are findings, and 2 if the file cannot be \
+read or is not a trace.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let path = trace_path(&arguments.trace);

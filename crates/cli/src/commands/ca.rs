@@ -29,13 +29,13 @@ pub struct Arguments {
 /// What to make.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Make the authority of a new colony.
+    /// Create the certificate authority of a new colony.
     Init(InitArguments),
-    /// Make the key and the certificate of a node.
+    /// Create the key and the certificate of a node.
     Node(NodeArguments),
-    /// Make the key and the certificate of an operator.
+    /// Create the key and the certificate of an operator.
     Operator(OperatorArguments),
-    /// Make the key and the certificate of an application; their holder owns it.
+    /// Create the key and the certificate of an application; the holder of the key owns the application.
     Application(ApplicationArguments),
 }
 
@@ -45,7 +45,7 @@ pub enum Command {
   mario ca init harbour
   mario ca init harbour --out /etc/mario/ca --days 3650
 
-Keep ca.key secret: its holder can impersonate every node and operator of the colony. It is only needed to make further certificates.")]
+Keep ca.key secret: its holder can impersonate every node and operator of the colony. It is needed only to create further certificates.")]
 pub struct InitArguments {
     /// The name of the colony: letters, digits, `.`, `_` and `-`
     #[arg(value_name = "COLONY")]
@@ -58,10 +58,10 @@ pub struct InitArguments {
     pub days: u32,
 }
 
-/// What all certificates have.
+/// Arguments that all certificates share.
 #[derive(Clone, Debug, Args)]
 pub struct IssueArguments {
-    /// The directory of the authority
+    /// The directory of the certificate authority
     #[arg(long, value_name = "DIR", default_value = "ca")]
     pub ca: PathBuf,
     /// The directory for the certificate and the key

@@ -28,10 +28,10 @@ pub struct Arguments {
     /// Which runs.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// Further directories of runs, if the first is one: their figures are shown side by side
+    /// Further directories of runs, if the first argument is one: their figures are shown side by side
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Make one part of the runs only, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
+    /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
     /// How to print the result
@@ -50,16 +50,17 @@ pub enum Format {
     Csv,
 }
 
-pub(super) const LONG_ABOUT: &str = "Tell which policy is better for a scenario, and whether the difference is real.
+pub(super) const LONG_ABOUT: &str = "Test which policy is better for a scenario, and whether the difference is significant.
 
-Every policy runs with the same seeds, and so with the same users. For each figure there is the mean of each policy with its \
-95 % interval, and for each pair of policies the difference, tested by Wilcoxon's signed ranks of the pairs; the \
-p-values are corrected by Holm's method for all tests, so that the chance of any false finding is 5 %.
+Every policy runs with the same seeds, and so with the same users. For each figure, the output has the mean of each policy with \
+its 95 % confidence interval, and for each pair of policies the difference, tested by the Wilcoxon signed-rank test. The \
+p-values are corrected for multiple testing by Holm's method, so that the chance of any false finding is 5 %.
 
-A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` gives it keys of the scenario of its own, \
-e.g. workload-and-latency-aware-with-memory@memory.cycles=10, and `@KEY=VALUE` leaves the scenario its policies.
+A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` overrides keys of the scenario for this policy, \
+e.g. workload-and-latency-aware-with-memory@memory.cycles=10; `@KEY=VALUE` does so with the scenario's own policies.
 
-Directories of runs in place of a scenario, simulated or live, are shown side by side: each is one run, and nothing is tested.
+Given directories of simulated or live runs instead of a scenario, the command prints their figures side by side, without tests: \
+each directory is one run.
 
 With --out, all runs are kept in runs.csv and runs.jsonl, and the result in comparison.json and comparison.csv. A repeated call \
 with the same directory makes only the missing runs.";

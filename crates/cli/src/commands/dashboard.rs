@@ -26,27 +26,27 @@ use crate::{Console, Failure, Outcome};
   mario dashboard --node 127.0.0.1:7441 --as ada.pem
   mario dashboard --node 127.0.0.1:7441 127.0.0.1:7451 --as ada.pem --port 8090")]
 pub struct Arguments {
-    /// The addresses of nodes for operators, e.g. 127.0.0.1:7441; more nodes show more of the colony
+    /// The operator addresses of nodes, e.g. 127.0.0.1:7441; more nodes show more of the colony
     #[arg(long, value_name = "ADDRESS", required = true, num_args = 1..)]
     pub node: Vec<String>,
-    /// The certificate of the operator who asks, with the role `look`; its key is beside it
+    /// The certificate of an operator with the role `look`; the key is beside it
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
-    /// The port to listen on; 0 takes any that is free
+    /// The port to listen on; 0 takes any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
 }
 
-pub(super) const LONG_ABOUT: &str = "Show a live colony as a page, while it works.
+pub(super) const LONG_ABOUT: &str = "Serve a web page that shows a running colony.
 
-The page shows what the nodes tell an operator: nodes, links with round trips, instances with facts and decisions, each \
-operation as it happens, and problems at the top. One node shows itself and what it knows of its neighbours. Nodes that do \
-not answer are asked again; nothing is stored.
+The page shows what the nodes report: nodes, links with round-trip times, instances with facts and decisions, each operation as \
+it happens, and problems at the top. A single node shows itself and what it knows of its neighbours. Nodes that do not answer \
+are retried; nothing is stored.
 
-The server listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130. \
-It answers GET and HEAD to clients that call it 127.0.0.1 or localhost, with the limits of `mario view`.";
+The server listens on 127.0.0.1 only. It prints its address and runs until Ctrl-C or SIGTERM, then exits with code 130. It \
+answers only GET and HEAD requests whose host is 127.0.0.1 or localhost, with the limits of `mario view`.";
 
-/// How long the first answer of a node may take.
+/// The timeout of a node's first answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 
 /// How often to check for a signal.
@@ -70,11 +70,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let dashboard = Dashboard::new(sources.collect(), None);
     runtime.block_on(dashboard.serve(listener, stopped(stop))).map_err(|error| unable(&error))?;
     runtime.shutdown_background();
-    // The server ends only when it is told to.
+    // The server ends only on a signal.
     Err(Failure::Interrupted(Vec::new()))
 }
 
-/// Listens for browsers on this machine.
+/// Binds the port of the page on loopback.
 pub(super) async fn listen(port: u16) -> Result<TcpListener, Failure> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     TcpListener::bind(address).await.map_err(|error| cannot_listen(port, &error))
@@ -111,7 +111,7 @@ async fn somebody_answers(identity: &Identity, nodes: &[String]) -> Result<(), F
     Err(Failure::Input(diagnostics.collect()))
 }
 
-/// Waits until the process is told to stop.
+/// Waits for a signal that asks the process to stop.
 async fn stopped(stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(STOP_INTERVAL).await;

@@ -25,18 +25,18 @@ pub struct Arguments {
     /// The directory of `mario compare --out`, `mario sweep --out` or `mario merge --out`
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Write the figures here; `figures` below DIR unless given
+    /// The directory for the figures; by default, `figures` below DIR
     #[arg(long, value_name = "OUT")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, e.g. LS.response; may be repeated. Without it, the figures that policies are compared by
+    /// A figure to draw, e.g. LS.response; may be repeated. By default, the figures that `mario compare` tests
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
-    /// What to write
+    /// The format of the files
     #[arg(long, value_name = "FORMAT", default_value = "both")]
     pub format: Format,
 }
 
-/// What figures are written as.
+/// The format of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// SVG and PDF.
@@ -47,10 +47,10 @@ pub enum Format {
     Pdf,
 }
 
-pub(super) const LONG_ABOUT: &str = "Draw the figures of a comparison or a sweep, for a paper.
+pub(super) const LONG_ABOUT: &str = "Draw the results of a comparison or a sweep as figures for a paper.
 
-Each figure has the mean of each policy with its 95 % interval: as rows, or as lines over the values of the key where a sweep has one key with \
-numbers. Each is written as SVG and as PDF, NAME.svg and NAME.pdf. The same runs give the same bytes.";
+Each figure has the mean of each policy with its 95 % confidence interval: as rows, or, for a sweep of one numeric key, as lines \
+over its values. A figure is written as NAME.svg and NAME.pdf. The same runs yield the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let results = load(&arguments.directory).map_err(|error| no_results(&error))?;
@@ -78,7 +78,7 @@ fn no_results(error: &StoreError) -> Failure {
     Failure::input(diagnostic.hint(made).hint("a single run is shown by `mario report`"))
 }
 
-/// The figures asked for, or those that policies are compared by.
+/// The requested figures, or by default those that `mario compare` tests.
 fn names(results: &Results, asked: &[String]) -> Result<Vec<String>, Failure> {
     let known = sweep::figure_names(results);
     if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {

@@ -29,34 +29,34 @@ use crate::{Console, Failure, Outcome};
   mario live --nodes 5 --for 30s --chaos
   mario live --scenario scenario.toml --speed 100")]
 pub struct Arguments {
-    /// How many nodes the paper's tree has
+    /// The number of nodes of the paper's tree
     #[arg(long, value_name = "N", default_value = "21", value_parser = ["5", "21", "85"], conflicts_with = "scenario")]
     pub nodes: String,
-    /// Run this scenario instead: one that ships, or the path of a scenario file
+    /// Run this scenario instead: the name of one that ships, or the path of a scenario file
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<PathBuf>,
     /// Override a key of the scenario, e.g. workload.period=80; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    /// The policy of all applications, or with APP=POLICY of one application: a path, or the name of one that ships
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
     /// The seed of all randomness
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How many time units of the scenario pass per second; latencies stay as they are, in milliseconds
+    /// How many time units of the scenario pass per second; latencies are not scaled: they stay in milliseconds
     #[arg(long, value_name = "UNITS", default_value_t = 200.0)]
     pub speed: f64,
-    /// Stop after this long: a number with s, m or h, e.g. 90s; without it, at Ctrl-C
+    /// Stop after this time: a number with s, m or h, e.g. 90s; by default, the colony runs until Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     pub length: Option<Duration>,
-    /// Kill daemons and cut links while it runs, drawn from the seed
+    /// Kill daemons and cut links at random times, drawn from the seed
     #[arg(long)]
     pub chaos: bool,
-    /// The port of the dashboard on 127.0.0.1; 0 takes any that is free
+    /// The port of the dashboard on 127.0.0.1; 0 takes any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// Where to keep the run; without it, in the first unused directory `runs/live-1`, `runs/live-2`, …
+    /// The directory for the run; by default, the first unused one of `runs/live-1`, `runs/live-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How to print the summary
@@ -66,18 +66,18 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Run a colony of real nodes on this machine.
 
-Each node of the scenario is a daemon of its own, as `mario node` runs it, with its own journal and certificate. The links \
-between them have the latencies of the scenario, the applications are small HTTP services, and the users send real HTTP requests \
-from the access points where the scenario puts them, at the times when the scenario says so, whether or not earlier ones were \
-answered. Everything listens on 127.0.0.1 and nothing needs to be installed.
+Each node of the scenario is a daemon, as `mario node` runs it, with its own journal and certificate. The links between the \
+nodes have the latencies of the scenario, and the applications are small HTTP services. The users are open-loop clients: they \
+send real HTTP requests from the access points and at the times that the scenario sets, whether or not earlier requests were \
+answered. Everything listens on 127.0.0.1, and nothing needs to be installed.
 
-The time of the scenario runs at --speed: at 200 units a second, agents of the paper evaluate once a second and users move \
-every 10 seconds.
+--speed sets how fast the time of the scenario passes: at 200 units per second, the agents of the paper evaluate once a second, \
+and users move every 10 seconds.
 
-It prints where its dashboard is, the page of `mario dashboard` with what clients see beside it.
+The command prints the address of a dashboard: the page of `mario dashboard`, with what the clients measure.
 
-It ends after --for, or at Ctrl-C, and stops every process that it started. The directory of the run keeps summary.json, \
-trace.jsonl, which `mario audit` and `mario report` take, and of each node its configuration, its journal and its log.";
+The colony runs until --for is over, or until Ctrl-C; then every process is stopped. The directory of the run has summary.json, \
+trace.jsonl (for `mario audit` and `mario report`), and the configuration, journal and log of each node.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let resolved = scenario(arguments)?;
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 /// Serves the dashboard of the colony in the background while the colony runs, and prints its address.
 fn show_page(options: &Options, window: &Window, listener: TcpListener, console: &Console) {
     let address = listener.local_addr();
-    // The colony runs even if the page cannot be served.
+    // A page that cannot be served does not stop the colony.
     let (Ok(identity), Ok(address)) = (Identity::load_bundle(&options.directory.join("colony/operator.pem")), address)
     else {
         console.inform("note: there is no dashboard: its certificate or its port cannot be used");
@@ -169,7 +169,7 @@ fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     named.resolve()
 }
 
-/// Refuses a directory with the journals and keys of another colony.
+/// Rejects a directory that has the journals and keys of another colony.
 fn must_be_empty(directory: &Path) -> Result<(), Failure> {
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         let diagnostic = Diagnostic::error(format!("cannot keep the colony: `{}` is not empty", directory.display()));
@@ -215,7 +215,7 @@ fn show(news: &Progress, progress: &mut crate::console::Progress, console: &Cons
     }
 }
 
-/// The summary, for people.
+/// The summary as text.
 fn text(summary: &Summary) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -263,7 +263,7 @@ fn text(summary: &Summary) -> String {
     text
 }
 
-/// Reads `90s`, `5m`, `1h` or `90`.
+/// Parses `90s`, `5m`, `1h` or `90`.
 fn parse_time(text: &str) -> Result<Duration, String> {
     let (number, unit_s) = match text.strip_suffix(['s', 'm', 'h']) {
         Some(number) if text.ends_with('m') => (number, 60.0),
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_with_their_unit() {
+    fn durations_are_parsed_with_their_unit() {
         assert_eq!(parse_time("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_time("90"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));

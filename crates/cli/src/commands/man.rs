@@ -14,7 +14,7 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  mario man | man -l -\n  mario man ./man1")]
 pub struct Arguments {
-    /// Write one page for each command into this directory, which is created if needed
+    /// Write a page for every command into this directory, which is created if needed
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }

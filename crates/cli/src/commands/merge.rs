@@ -19,20 +19,20 @@ pub struct Arguments {
     /// Directories of `mario sweep --out` or `mario compare --out`
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
-    /// Keep the merged runs here; runs that are already there are merged too
+    /// The directory for the merged runs; runs that it already has are merged too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A figure that the table shows, e.g. LS.response; may be repeated
+    /// A figure to show in the table, e.g. LS.response; may be repeated
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Merge runs that were made separately: the parts of a sweep that ran on several machines, or \
+pub(super) const LONG_ABOUT: &str = "Merge runs that were made separately: the parts of a sweep from several machines, or \
 comparisons with other seeds or policies.
 
-All must be of the same scenario and start at the same seed. A run that is in several directories counts once, and must have \
-the same result in each. The result is what one machine would have made. If runs are missing, the others are shown, and the \
-exit code is 1.";
+All runs must be of the same scenario and start at the same seed. A run that is in several directories counts once, and must \
+have the same result in each. The merged result is the one that a single machine would have produced. If runs are missing, the \
+table shows the others, and the exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let out = arguments.out.as_deref();
@@ -54,6 +54,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     let first = joined.first_missing().map_or_else(String::new, |run| format!(", the first of them {run}"));
     console.inform(format!("{} of the requested runs are missing{first}", joined.missing()));
-    // A script that merges the parts of a study must notice that a part is missing.
+    // The exit code tells a script that a part of the study is missing.
     Ok(Outcome::CheckFailed)
 }

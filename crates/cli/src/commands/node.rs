@@ -38,12 +38,12 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
-pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or ask one that runs.
+pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or query a running one.
 
-With --config, the daemon of one machine runs until SIGTERM or Ctrl-C. It talks to its neighbours, hosts agents, starts and stops \
-workloads, and forwards client requests. Its reservations are in its data directory and survive crashes. When it ends, \
-workloads keep running, and the next daemon on the same data directory adopts them. It logs as lines of JSON on standard \
-error.";
+With --config, the command runs the daemon of one machine until SIGTERM or Ctrl-C. The daemon talks to its neighbours, hosts \
+agents, starts and stops workloads, and forwards client requests. Its journal is in its data directory, so that reservations \
+survive a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. It \
+logs JSON lines to standard error.";
 
 /// What to do with a node.
 #[derive(Clone, Debug, Subcommand)]
@@ -56,7 +56,7 @@ pub enum Command {
     Status(StatusArguments),
     /// Explain the last decision of an instance's agent.
     Explain(ExplainArguments),
-    /// Hand every instance to a neighbour and take nothing new.
+    /// Migrate every instance to a neighbour, and accept no new ones.
     Drain(DrainArguments),
     /// Declare that a node will never come back.
     Lost(LostArguments),
@@ -94,8 +94,8 @@ pub struct StatusArguments {
   mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem
   mario node explain 9f3c --node 127.0.0.1:7441 --as ada.pem --format json
 
-The node asks the policy again with the facts of the last evaluation: the proof of what the agent asked for, and for each operation that it did \
-not ask for where the clauses failed and what would have to change.")]
+The node evaluates the policy again with the facts of the last evaluation. It prints the proof of the agent's proposal and, for \
+each operation that the agent did not propose, where the clauses failed and which change of facts would make one succeed.")]
 pub struct ExplainArguments {
     /// The id of the instance; its first characters are enough
     #[arg(value_name = "INSTANCE")]
@@ -110,10 +110,10 @@ pub struct ExplainArguments {
   mario node drain --node 127.0.0.1:7441 --as ada.pem
   mario node drain --undo --node 127.0.0.1:7441 --as ada.pem
 
-Each instance is put to the neighbours in turn, again and again. `mario app list` shows those that are left: nobody has taken them \
-yet, or they are pinned.")]
+Each instance is offered to the neighbours in turn until one accepts it. `mario app list` shows the instances that are left: no \
+neighbour has accepted them yet, or they are pinned.")]
 pub struct DrainArguments {
-    /// Take new instances again
+    /// Accept new instances again
     #[arg(long)]
     pub undo: bool,
     #[command(flatten)]
@@ -125,21 +125,21 @@ pub struct DrainArguments {
 #[command(after_help = "Examples:
   mario node lost 4f0d6c31c2f5d1b00f4ee7a3a5c3ab11 --node 127.0.0.1:7441 --as ada.pem
 
-What this node handed to the lost one and has not heard of since runs on here, under fresh ids. `mario node status` shows the \
-journals of neighbours.")]
+Instances that this node was handing to the lost node, without a confirmation, run on here under new ids. `mario node status` \
+shows the journals of neighbours.")]
 pub struct LostArguments {
-    /// The journal of the lost node: 32 hexadecimal digits
+    /// The id of the lost node's journal: 32 hexadecimal digits
     #[arg(value_name = "JOURNAL")]
     pub journal: String,
     #[command(flatten)]
     pub node: Asking,
 }
 
-/// The arguments with which the daemon starts its own program as part of a workload. Not for users.
+/// The commands with which the daemon starts its own executable as a process of a workload. Not for users.
 const LAUNCH: &str = "workload-launch";
 const SAMPLE: &str = "workload-sample";
 
-/// The commands of long-lived processes.
+/// The commands that start long-lived processes.
 pub(crate) const LONG_LIVED: [&str; 3] = ["node", LAUNCH, SAMPLE];
 
 /// Runs as a process of a workload if the program was started as one, and returns the exit code.
@@ -305,7 +305,7 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
         };
         daemon::run(config, checked, engine(), equipment, ready, stop).await.map_err(|fault| failure(&fault))
     });
-    // Workloads do not belong to the runtime, so there is nothing left to wait for.
+    // Workloads do not run on this runtime, so it need not wait for anything.
     runtime.shutdown_background();
     result.map(|()| Outcome::Done)
 }

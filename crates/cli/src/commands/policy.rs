@@ -34,25 +34,25 @@ pub struct Arguments {
 }
 
 /// What to do with a policy.
-// The long help is named here because the doc comment of a variant overrides that of its arguments.
+// The long help is set here, because the doc comment of a variant overrides that of its arguments.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Show what an agent proposes, given its facts.
     #[command(long_about = decide::LONG_ABOUT)]
     Decide(decide::Arguments),
-    /// Show why an agent proposes what it proposes, and why nothing else.
+    /// Show why an agent proposes an operation, and why no other.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(explain::Arguments),
     /// Find problems in a policy before it is deployed.
     #[command(long_about = check::LONG_ABOUT)]
     Check(check::Arguments),
-    /// Measure how fast a policy decides.
+    /// Measure how long a policy takes to decide.
     #[command(long_about = bench::LONG_ABOUT)]
     Bench(bench::Arguments),
-    /// Print a policy that ships, or list them.
+    /// Print a policy that ships with mario, or list all of them.
     #[command(long_about = show::LONG_ABOUT)]
     Show(show::Arguments),
-    /// Run the tests that are kept next to policies.
+    /// Run the tests of policies.
     #[command(long_about = test::LONG_ABOUT)]
     Test(test::Arguments),
 }

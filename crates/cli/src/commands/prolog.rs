@@ -28,43 +28,43 @@ pub struct Arguments {
     /// Programs to load, in this order
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Ask this goal and end, instead of reading goals
+    /// Run this goal and exit, instead of reading goals
     #[arg(short, long, value_name = "GOAL", allow_hyphen_values = true)]
     pub goal: Option<String>,
-    /// Show up to N answers of a goal
+    /// Print up to N answers of a goal
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
-    /// Stop a goal, or the directives of the programs together, after N inferences; 100000000 unless given, and goals without
-    /// limit at the prompt
+    /// Stop a goal, or the directives of all programs together, after N inferences; the default is 100000000, and no
+    /// limit for goals at the prompt
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
     /// Stop a goal that needs more memory than this
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().heap_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub heap: u64,
-    /// Stop a goal, or the directives of the programs together, after this many bytes of output
+    /// Stop a goal, or the directives of all programs together, after this many bytes of output
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().output_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub output: u64,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run Prolog: one goal, or goals typed at a prompt.
+pub(super) const LONG_ABOUT: &str = "Run Prolog: a single goal, or an interactive prompt.
 
-With --goal, what the program writes goes to standard output, then each answer on a line of its own, as SWI-Prolog shows \
-it: `X = 1, Y = f(_).`, or `true.` when nothing is bound. A goal without an answer shows `false.` and ends with code 1. So \
-does one that raises an error or exhausts its budget, which is reported on standard error. A file that cannot be read, and \
-text that is not Prolog, end with code 2. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in \
-mario; with any other N the code is 1, and standard error says so.
+With --goal, the output of the program goes to standard output, followed by the answers, one per line, as SWI-Prolog prints \
+them: `X = 1, Y = f(_).`, or `true.` if no variable is bound. A goal without an answer prints `false.`, and the exit code is 1. \
+The exit code is also 1 if the goal raises an error or exhausts its budget, which is reported on standard error. It is 2 if a \
+file cannot be read or is not Prolog. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in mario; \
+with any other N the code is 1, and standard error says so.
 
-Without --goal, goals come from standard input, each with its full stop. On a terminal that is a prompt with history, where \
-`;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are written as with --goal, and the code is 1 when \
-a goal had no answer, or 2 when one was not Prolog.
+Without --goal, goals are read from standard input, each ended by a full stop. On a terminal, this is a prompt with history, \
+where `;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are printed as with --goal, and the exit code is 1 \
+if a goal had no answer, or 2 if one was not Prolog.
 
-Loading is bounded: the directives of all files share one --budget and --output. Files load files up to 32 deep, 1000 times, \
-and 64 MiB in all. After 100 errors nothing more is read.
+Loading is bounded: the directives of all files share one --budget and one --output. Files may load other files up to 32 levels \
+deep, 1000 times and 64 MiB in all. Reading stops after 100 errors.
 
-Programs are sandboxed: they read no file but those below the directories of the files named here, and reach no network, \
-process, environment or clock.";
+Programs are sandboxed: they can read files only below the directories of the files named here, and have no access to the \
+network, processes, environment variables or the clock.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();

@@ -23,14 +23,15 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR")]
     pub run: PathBuf,
-    /// The moment up to which the run stays as recorded
+    /// The simulation time at which the other policy takes over
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: f64,
-    /// The policy of all applications from then on, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    /// The policy of all applications from then on, or with APP=POLICY of one application: a path, or the name of one
+    /// that ships
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", required = true,
         value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
-    /// Where to keep the run; without it, in the first unused directory `runs/NAME-1`, `runs/NAME-2`, …
+    /// The directory for the run; by default, the first unused one of `runs/NAME-1`, `runs/NAME-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
@@ -38,10 +39,11 @@ pub struct Arguments {
     pub force: bool,
 }
 
-pub(super) const LONG_ABOUT: &str = "Resume a recorded run from a moment under another policy.
+pub(super) const LONG_ABOUT: &str = "Resume a recorded run at a given time under another policy.
 
-This is `mario snapshot` and `mario run` in one. It compares what happened after the moment in the recorded run with what happened in this one. \
-A simulated run in a directory is resumed exactly; a live run is resumed from what its trace tells of the moment.";
+This is `mario snapshot` and `mario run` in one. It compares what happened after --until in the recorded run with what happened \
+in the resumed one. A simulated run in a directory is resumed exactly; a live run is resumed from the state that its trace \
+records.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let snapshot = of_run(&arguments.run, arguments.until, console)?;
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// What happened in a run after a moment.
+/// What happened in a run after a given time.
 #[derive(Default)]
 struct Since {
     evaluations: u64,

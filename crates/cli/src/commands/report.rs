@@ -35,7 +35,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario report runs --published
   mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
-    /// The directories of runs, of a comparison or of a sweep, directories that contain runs, or traces, plain or
+    /// Directories of runs, of a comparison or of a sweep, directories that contain runs, or traces, plain or
     /// compressed with gzip
     #[arg(value_name = "RUN", required_unless_present = "scale")]
     pub runs: Vec<PathBuf>,
@@ -52,17 +52,17 @@ pub struct Arguments {
     /// prototype
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
     pub published: Option<Source>,
-    /// Also show the cost of runs of growing worlds: a file written by `mario bench scale --format json`; may be
+    /// Also show how the cost of a run grows with its size: a file written by `mario bench scale --format json`; may be
     /// repeated
     #[arg(long, value_name = "FILE")]
     pub scale: Vec<PathBuf>,
     /// The title of the page
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Let the policies of each trace use N inferences to explain its decisions
+    /// Spend at most N inferences on explaining the decisions of each trace
     #[arg(long, value_name = "N", default_value_t = INFERENCES)]
     pub budget: u64,
-    /// Do not explain decisions; explaining takes longest and runs the policies of the traces
+    /// Do not explain decisions: explaining runs the policies of the traces, and takes most of the time
     #[arg(long)]
     pub no_explanations: bool,
 }
@@ -76,19 +76,19 @@ pub enum Source {
     Prototype,
 }
 
-pub(super) const LONG_ABOUT: &str = "Show runs as one page for a browser.
+pub(super) const LONG_ABOUT: &str = "Write a report on runs as one HTML page.
 
-The page is made from the traces of the runs alone and is one file: it needs no network and nothing beside it. It shows \
-operations and movements, instances over time, where they live, response times, what was inhibited and why, and a replay in \
-which every instance shows its last decision, the reason for it, and why it did not decide otherwise. Runs made with \
-`--regret` show how far they were from the optimal placement.
+The page is made from the traces alone. It is a single file that needs no network. It shows operations and movements, instances \
+over time and by node, response times, what was inhibited and why, and a replay in which every instance shows its last decision, \
+the reason for it, and why it decided nothing else. For runs made with `--regret`, it shows how far the placement was from the \
+optimum.
 
-A run that was interrupted or is in progress is shown as far as it went. `mario view` follows a run in progress.";
+A run that was interrupted or is in progress is shown up to its last record. `mario view` follows a run in progress.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out, |opening| contains(opening, Report::MARK), "a report", "--out")?;
-    // A directory that contains runs stands for all of them. That of a comparison or a sweep has figures instead of
-    // runs.
+    // A directory that contains runs stands for all of them. The directory of a comparison or a sweep has figures
+    // instead of runs.
     let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
     let expanded = runs.into_iter().flat_map(|path| match runs_in(path).as_slice() {

@@ -29,23 +29,24 @@ use crate::{Console, Failure, Outcome};
   mario reproduce --set topology.access_latency=1 --out nearer
   mario reproduce --traces positions.csv --out taxis")]
 pub struct Arguments {
-    /// Where to keep the runs and the results; without it, in the first unused directory `runs/reproduction-1`,
+    /// The directory for the runs and the results; by default, the first unused one of `runs/reproduction-1`,
     /// `runs/reproduction-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The world: as the paper describes it, or as its prototype ran it; users are generated unless given
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<PresetName>,
-    /// Move the users as this file says: positions in any of the formats of `mobility.file`
+    /// Read the users' positions from this file, in any of the formats of `mobility.file`
     #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
     pub traces: Option<PathBuf>,
-    /// Attach the users as this file says: JSON with `users` and `steps`; one serves all experiments
+    /// Read the users' access points from this file for all experiments: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
     /// Override a key of the world, e.g. topology.size=16; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The number of seeds for each experiment; the first run is kept, the others yield means and intervals
+    /// The number of seeds for each experiment; the run of the first seed is kept, and the others yield means and
+    /// confidence intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
     /// How many threads
@@ -59,7 +60,7 @@ pub struct Arguments {
     pub force: bool,
 }
 
-/// In which world.
+/// A world for the experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PresetName {
     /// As the paper describes it.
@@ -68,18 +69,18 @@ pub enum PresetName {
     Prototype,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run the published experiments again, and compare.
+pub(super) const LONG_ABOUT: &str = "Rerun the published experiments, and compare the results.
 
-Policies 1, 2, 3, and 4 with a memory of 1 and of 10 cycles manage the same world one after the other. Each run is kept in \
-a directory of its own, and all figures are computed from the traces there. results.json and figures.csv have all figures \
-beside the published ones, report.html shows them with a replay of each run, and -v prints them.
+There is a run for each of policies 1, 2 and 3, and two for policy 4, with a memory of 1 and of 10 cycles, all in the same \
+world. Each run is kept in a directory of its own, and all figures are computed from its trace. results.json and figures.csv \
+have all figures beside the published ones, report.html shows them with a replay of each run, and -v prints them.
 
-Without --preset, --set, --traces, --attachments and --seeds, the world is the one of the published figures: that of the \
-paper's prototype with the recorded users, which ship with mario. One table compares the figures with the published ones, \
-and another has the same experiments in the world of the paper's text, with the same users and with generated ones.
+Without --preset, --set, --traces, --attachments and --seeds, the world is that of the published figures: the world of the \
+paper's prototype, with the recorded users, which ship with mario. One table compares the figures with the published ones. \
+Another has the same experiments in the world that the text of the paper describes, with the same users and with generated ones.
 
-With one of these options the world is that of the paper's text, or of --preset, with users generated from the seed unless \
-the options say otherwise.";
+With any of these options, the world is that of the paper's text, or of --preset, and users are generated from the seed unless \
+the options set them.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let is_published_world = arguments.preset.is_none()

@@ -52,7 +52,7 @@ pub struct Arguments {
     /// `never`
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     pub checkpoint_every: Every,
-    /// Where to keep the run; without it, in the first unused directory `runs/NAME-1`, `runs/NAME-2`, …
+    /// The directory for the run; by default, the first unused one of `runs/NAME-1`, `runs/NAME-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Replace the run that is in the directory
@@ -67,7 +67,8 @@ pub struct Arguments {
     /// How many threads evaluate agents; the result is the same with any number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// Evaluate the policy of every agent each time, even if its facts did not change; the result is the same
+    /// Disable caching of decisions: evaluate every agent's policy in every cycle, even if its facts did not change;
+    /// the result is the same
     #[arg(long)]
     pub no_reuse: bool,
     /// Compare the placement with the optimum at each activation of the managers; may take longer than the run
@@ -100,13 +101,18 @@ pub enum SummaryFormat {
 
 pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
-The scenario is one that ships (paper, prototype, city, shop) or a file; `mario scenario new` writes one to start from. The run is kept in a \
-directory: trace.jsonl is everything that happened, operations.csv, moves.csv and handovers.csv are tables, summary.json has the \
-figures that are printed at the end, and run.json says what was run. Until the run is complete there is a file PARTIAL.
+The scenario is one that ships (paper, prototype, city, shop) or a file; `mario scenario new` writes one to start from. The \
+results are in the directory of the run: trace.jsonl records everything that happened, operations.csv, moves.csv and \
+handovers.csv are tables, summary.json has the figures that are printed at the end, and run.json describes what was run. A file \
+PARTIAL marks a run that is not complete.
 
-The same scenario and seed give the same bytes.
+The same scenario and seed yield the same bytes.
 
-A run of more than a fraction of a second writes a checkpoint into the same directory, and another every minute or as --checkpoint-every says. Ctrl-C writes one too, and so does a terminal that closes, unless the run was started by `nohup`. Whatever ended the run, `mario run --resume DIR` resumes it from its last checkpoint with the same version of mario; the result is the same as without the break, byte by byte. A second Ctrl-C, half a second later or more, ends the run at once.";
+A run that takes more than a fraction of a second writes a checkpoint into the same directory, and then one every minute or as \
+--checkpoint-every says. Ctrl-C and a closing terminal (unless the run was started by `nohup`) write a checkpoint before the run \
+stops. `mario run --resume DIR` resumes a stopped or killed run from its last checkpoint, with the same version of mario; the \
+result is the same, byte by byte, as without the interruption. A second Ctrl-C, at least half a second later, ends the run at \
+once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {
@@ -191,7 +197,7 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
     };
     let scenario = &resolved.scenario;
     let keep = Keep { detail, messages: arguments.messages };
-    // Comes first, because a scenario that cannot be run must neither leave a directory nor replace one.
+    // Before the directory is created: a scenario that cannot be run must neither leave a directory nor replace one.
     let simulation = start(resolved, options)?;
     verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let interrupted = interruptions()?;

@@ -21,30 +21,31 @@ pub struct Arguments {
     /// A trace, or the directory of a run
     #[arg(value_name = "TRACE|DIR", required_unless_present = "node", conflicts_with = "node", requires = "at")]
     pub run: Option<PathBuf>,
-    /// The moment of the run
+    /// The simulation time of the snapshot
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub at: Option<f64>,
-    /// The addresses of live nodes for operators, e.g. 127.0.0.1:7441: the snapshot is of their current state
+    /// The operator addresses of live nodes, e.g. 127.0.0.1:7441: the snapshot is of their current state
     #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]
     pub node: Vec<String>,
-    /// The certificate of the operator who asks, with the role `look`; its key is beside it
+    /// The certificate of an operator with the role `look`; the key is beside it
     #[arg(long = "as", value_name = "FILE", requires = "node")]
     pub operator: Option<PathBuf>,
-    /// Where to write the scenario; standard output unless given
+    /// The file for the scenario; by default, standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Write a moment of a run as a scenario that can be resumed.
+pub(super) const LONG_ABOUT: &str = "Write the state of a run, or of live nodes, as a scenario from which it can be resumed.
 
-`mario run`, `mario compare` and `mario policy explain --snapshot` take the scenario: what would another policy have done from here?
+`mario run`, `mario compare` and `mario policy explain --snapshot` take the scenario, for example to see what another policy \
+would have done from that state.
 
-For a simulated run in a directory, the snapshot is exact. The scenario contains everything that the run depended on. A run of it first \
-simulates the recorded past and compares it with the trace, record by record; --policy applies from the moment on. \
-Without another policy, the future is the recorded one, byte by byte.
+For a simulated run in a directory, the snapshot is exact, and contains everything that the run depends on. To resume it, mario \
+first simulates the recorded past again and compares it with the trace, record by record; --policy applies from the time of the \
+snapshot on. Without another policy, the run continues exactly as recorded, byte by byte.
 
-For live nodes, and for a trace alone, the scenario has what is known: nodes, links, applications, policies, where instances are, \
-and the client requests that their agents saw last. A comment at the top says what is missing.";
+For live nodes, and for a trace without its directory, the scenario has what is known: nodes, links, applications, policies, the \
+placement of instances, and the client requests that their agents observed last. A comment at the top says what is missing.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     if let Some(path) = &arguments.out {

@@ -19,7 +19,7 @@ use crate::{Console, Failure, Outcome};
   mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1
   mario sweep paper --key workload.period=20,40 --policy latency-aware --metric jain='python3 jain.py'")]
 pub struct Arguments {
-    /// Which runs.
+    /// Which runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
     /// A key and its values, separated by commas; with several keys, all combinations
@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure that the table shows, e.g. LS.response; may be repeated
+    /// A figure to show in the table, e.g. LS.response; may be repeated
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Run a scenario with every combination of values of some keys.
 
 Keys are those of scenario files, as in `--set`. Every policy runs with every combination and every seed. The table has a row \
-for each combination and policy: the mean of each figure and how far its 95 % interval reaches to both sides.
+for each combination and policy, with the mean of each figure and the half-width of its 95 % confidence interval.
 
 With --out, all runs are kept in runs.csv and runs.jsonl, and means and intervals of all figures in sweep.csv and sweep.json. \
 A repeated call with the same directory makes only the missing runs.";

@@ -22,20 +22,20 @@ pub struct Arguments {
     /// The directory of a run, or a directory that contains runs
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// The port to listen on; 0 takes any that is free
+    /// The port to listen on; 0 takes any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
 }
 
-pub(super) const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow runs in progress.
+pub(super) const LONG_ABOUT: &str = "Serve the report on runs to browsers on this machine, and follow runs in progress.
 
-The page is that of `mario report`. While a run is in progress, the page grows with it. The server \
-listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130.
+The page is that of `mario report`. It is updated while a run is in progress. The server listens on 127.0.0.1 only. It prints \
+its address and runs until Ctrl-C or SIGTERM, then exits with code 130.
 
-It answers GET and HEAD to clients that call it 127.0.0.1 or localhost. It accepts up to 64 connections at once and closes one \
-that does not send the head of a request within 10 seconds, or reads nothing of an answer for 30.";
+It answers only GET and HEAD requests whose host is 127.0.0.1 or localhost. It accepts up to 64 connections at once, and closes \
+a connection that does not send a request head within 10 seconds or reads nothing of a response for 30 seconds.";
 
-/// The runs in a directory, read again when their files change.
+/// The runs in a directory; they are reread when their files change.
 struct Runs {
     directory: PathBuf,
     console: Console,
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     console.inform("press Ctrl-C to stop");
     let runs = Runs { directory: directory.clone(), console: console.clone() };
     server.serve(runs, &stop).map_err(|error| unable(&error))?;
-    // The server ends only when it is told to.
+    // The server ends only on a signal.
     Err(Failure::Interrupted(Vec::new()))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{run, stderr, stdout};
 
-/// A small true trace.
+/// A small valid trace.
 const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
 
 fn directory(name: &str) -> PathBuf {
@@ -32,7 +32,7 @@ fn audit(path: &Path, options: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn reports_no_finding_in_a_true_trace_and_what_was_checked() {
+fn reports_what_was_checked_in_a_valid_trace_without_findings() {
     let (code, report, message) = audit(&file("true.jsonl", TRACE), &[]);
     assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
     assert!(report.ends_with("nothing is wrong\n"), "{report}");
@@ -68,7 +68,7 @@ fn checks_a_truncated_archive_up_to_its_end() {
 }
 
 #[test]
-fn findings_are_data_and_end_with_1() {
+fn findings_go_to_standard_output_with_exit_code_1() {
     let lie = file("lie.jsonl", &TRACE.replace("\"lost\":1", "\"lost\":2").replace("[2,\"nop\"]", "[9,\"nop\"]"));
     let (code, report, message) = audit(&lie, &["--limit", "1"]);
     assert_eq!((code, message.as_str()), (Some(1), ""));
@@ -156,7 +156,7 @@ fn an_interrupt_ends_an_audit_and_a_report_at_once() {
         let mut child = crate::mario();
         child.arg(command).arg(&path).args(["--budget", &u64::MAX.to_string()]).current_dir(directory("files"));
         let mut child = child.stdout(std::process::Stdio::null()).spawn().expect("it runs");
-        // A policy in the header takes longer than any user waits; a signal ends the audit at any moment.
+        // The policy in the header runs practically for ever; a signal must end the audit at any time.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let id = nix::unistd::Pid::from_raw(child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is there");

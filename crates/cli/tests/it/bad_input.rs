@@ -24,11 +24,11 @@ struct Row {
     refuses: &'static [(&'static [&'static str], &'static str)],
     /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
     path: Option<&'static [&'static str]>,
-    /// What the command rightly accepts at that path; it must reject everything else.
+    /// Things that the command accepts at that path; it must reject all others.
     accepts: &'static [Thing],
 }
 
-/// What a user may name where a file or a directory is expected.
+/// Things that a user may name where a file or a directory is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thing {
     Missing,
@@ -38,7 +38,7 @@ enum Thing {
     EmptyFile,
     /// Every byte value, many times.
     Garbage,
-    /// Text but for one byte.
+    /// Text with one byte that is not UTF-8.
     InvalidUtf8,
     /// A path below a regular file, which cannot exist.
     BelowAFile,

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::{run, stderr, stdout};
 
-/// A part of the paper's run: long enough for users to move, short enough to be run often.
+/// A part of the paper's run: long enough for users to move, short enough to run many times.
 const SHORT: [&str; 2] = ["--set", "duration=6500"];
 
-/// A cloud over four access points, small enough to look at everything.
+/// A cloud and four access points: small enough to search all placements.
 const SMALL: [&str; 12] = [
     "--set",
     "topology.size=2",

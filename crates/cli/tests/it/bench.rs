@@ -30,7 +30,7 @@ fn the_cost_at_each_size_has_exactly_the_documented_keys() {
         assert!(number("cpu_ns_per_agent_cycle") > 1.0 && number("wall_s") > 0.0, "{size}");
         assert!(number("peak_bytes") > 1e6, "{size}");
     }
-    // Sixteen times the world takes more memory: each process counts its own.
+    // A world sixteen times as large takes more memory; each process measures its own.
     assert!(sizes[1]["peak_bytes"].as_u64() > sizes[0]["peak_bytes"].as_u64(), "{sizes:?}");
     assert!(stderr(&output).contains("1365 nodes, 3905 users"), "{}", stderr(&output));
 }
@@ -82,7 +82,7 @@ fn a_measuring_child_ends_with_its_parent() {
     };
     parent.kill().expect("it is there");
     parent.wait().expect("it ends");
-    // The process that adopts it may leave it as a zombie, which no longer runs.
+    // The process that adopts the child may leave it as a zombie, which counts as ended.
     let is_running = || {
         let status = fs::read_to_string(Path::new("/proc").join(&child).join("status")).unwrap_or_default();
         status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))

@@ -1,4 +1,4 @@
-//! The book is true: its commands run, its outputs are real, and its examples work as described.
+//! The book is correct: its commands run, print the outputs shown, and its examples work as described.
 
 mod citation;
 mod clean_clone;
@@ -22,7 +22,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// A directory like a copy of the repository, for one test, with nothing built in it.
+/// A directory for one test that looks like a fresh copy of the repository, without build output.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(name);
     let _ = fs::remove_dir_all(&place);

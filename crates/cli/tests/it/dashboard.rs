@@ -104,18 +104,18 @@ fn get(address: &str, path: &str) -> String {
 fn reports_what_keeps_a_colony_from_being_shown() {
     let mut colony = Colony::new("refused");
     let address = colony.operators.to_string();
-    // No server listens there.
+    // No server listens at the address.
     let (code, message) = colony.refused(&["--node", &address, "--as", "ada.pem"]);
     assert_eq!(code, Some(2), "{message}");
     assert!(message.contains(&address) && message.contains("see that the daemon runs"), "{message}");
     colony.start();
-    // A port that is in use.
+    // The port is in use.
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let (code, message) = colony.refused(&["--node", &address, "--as", "ada.pem", "--port", &port]);
     assert_eq!(code, Some(3), "{message}");
     assert!(message.contains(&format!("cannot listen on port {port}")) && message.contains("--port"), "{message}");
-    // An operator of another colony, and one without the role.
+    // The operator belongs to another colony, or lacks the role.
     let foreign = Colony::new("foreign");
     let stranger = foreign.directory.join("ada.pem");
     let stranger = stranger.to_str().expect("a path of text");
@@ -132,7 +132,7 @@ fn reports_what_keeps_a_colony_from_being_shown() {
 fn a_colony_is_shown_until_the_command_is_interrupted() {
     let mut colony = Colony::new("shown");
     colony.start();
-    // One of two nodes answers: that is enough to start.
+    // One of two nodes answers, which is enough to start.
     let [here, nowhere] = [colony.operators.to_string(), free_address().to_string()];
     let mut command = colony.command();
     command

@@ -137,7 +137,7 @@ fn explains_a_batch_line_by_line() {
 }
 
 #[test]
-fn a_policy_that_does_not_decide_is_the_inputs_fault() {
+fn a_policy_that_does_not_decide_exits_with_code_2() {
     let policy = file("gone.pl", "operation(undeploy, _, self) :- gone.\n");
     let facts = file("gone-facts.pl", "serviceInstance(s1, a, n1).\n");
     let words = ["policy", "explain", "--policy"].map(std::ffi::OsString::from);

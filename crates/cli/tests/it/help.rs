@@ -1,4 +1,4 @@
-//! Help, completions and manual pages come from one description, and are true.
+//! Help, completions and manual pages come from one description, and match the parser.
 
 use std::fs;
 use std::path::Path;
@@ -132,7 +132,7 @@ fn writes_a_manual_page_for_every_command() {
 
 #[test]
 fn long_help_of_a_command_is_longer_than_short_help() {
-    for (command, says) in [("run", "until the run is complete"), ("audit", "replayed from the trace alone")] {
+    for (command, says) in [("run", "marks a run that is not complete"), ("audit", "replayed from the trace alone")] {
         let help = stdout(&run([command, "--help"])).to_lowercase();
         // Help is wrapped to the width of the terminal.
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -20,7 +20,7 @@ fn refusal(path: &Path) -> String {
 }
 
 #[test]
-fn reads_a_text_as_it_is() {
+fn reads_text_unchanged() {
     let source = read_text(&file("text.pl", "a('é').\r\n".as_bytes())).expect("it is text");
     assert_eq!(&*source.text, "a('é').\r\n");
     assert!(source.name.ends_with("text.pl"));
@@ -37,7 +37,7 @@ fn points_at_the_first_byte_that_is_not_text() {
 }
 
 #[test]
-fn refuses_what_never_ends() {
+fn refuses_an_endless_file() {
     let endless = Path::new("/dev/zero");
     if endless.exists() {
         assert!(refusal(endless).contains("`/dev/zero` is larger than 64 MiB"));
@@ -45,7 +45,7 @@ fn refuses_what_never_ends() {
 }
 
 #[test]
-fn names_what_it_cannot_read() {
+fn names_a_file_that_cannot_be_read() {
     for path in [Path::new("."), Path::new("no/such/file.pl")] {
         let refusal = refusal(path);
         let title = format!("error: cannot read `{}`\ncause: ", path.display());

@@ -54,7 +54,7 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     fs::remove_dir_all(out).expect("it was there");
 }
 
-/// The run is audited, shown, compared and resumed like any other.
+/// Checks that the run can be audited, reported, compared and resumed like a simulated one.
 fn the_run_is_taken_like_any_other(out: &Path) {
     let run = out.display().to_string();
     let beside = |name: &str| out.join(name).display().to_string();

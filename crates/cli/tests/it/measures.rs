@@ -18,7 +18,7 @@ fn mario(arguments: &[&str], directory: &Path) -> (Option<i32>, String, String) 
 }
 
 #[test]
-fn a_run_prints_and_keeps_what_its_scenario_asks_for_and_the_auditor_checks_it() {
+fn optional_measures_are_printed_stored_and_audited() {
     let directory = place("run").join("kept");
     let keys =
         ["duration=4000", "measures.applications=true", "energy.idle_watts=[100,20]", "carbon.grams_per_kwh=250"];

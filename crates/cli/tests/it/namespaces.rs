@@ -24,7 +24,7 @@ use clients::Load;
 use nodes::{Nodes, TREE};
 use relays::Relays;
 
-/// Passes the directory to the second half.
+/// The environment variable that passes the directory to the second half.
 const INSIDE: &str = "MARIO_TEST_INSIDE";
 
 /// The second half is killed after this time.
@@ -147,7 +147,7 @@ fn second_half() {
     ends_in_a_trace_without_findings(&mut nodes, &directory);
 }
 
-/// Instances follow their clients and wander, under load, without a failed request.
+/// Checks that instances follow their clients and migrate back and forth under load without a failed request.
 fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> Load {
     let shop = nodes.deploy("r", "shop", nodes::FOLLOWS);
     let nomad = nodes.deploy("r", "nomad", nodes::WANDERS);
@@ -166,7 +166,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     load
 }
 
-/// `kill -9` of a daemon that the nomad visits: it recovers all its state.
+/// Kills with `kill -9` a daemon that the wandering instance visits: the daemon recovers all its state.
 fn killed_daemon(nodes: &mut Nodes) {
     let b = Nodes::index("b");
     nodes.kill(b);
@@ -180,7 +180,7 @@ fn killed_daemon(nodes: &mut Nodes) {
     wait(nodes, "the nomad wanders on", || nodes.counted("mario_arrived_total") > before);
 }
 
-/// `kill -9` of a workload: its node restarts it.
+/// Kills a workload with `kill -9`: its node restarts it.
 fn killed_workload(nodes: &Nodes) {
     let index = Nodes::index("a1");
     let before = nodes.workloads(index);
@@ -194,7 +194,7 @@ fn killed_workload(nodes: &Nodes) {
     });
 }
 
-/// A cut link, and a partition that heals.
+/// Cuts a link, then partitions the network and heals it.
 fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     let links_up = |name: &str| nodes.get(Nodes::index(name), "/v1/status")["links_up"].clone();
     relays.cut(&[("a", "a2")]);
@@ -203,7 +203,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     wait(nodes, "the cut link is up again", || links_up("a") == 4 && links_up("a2") == 1);
     relays.cut(&[("r", "b"), ("r", "c")]);
     wait(nodes, "two subtrees are cut off", || links_up("b") == 3 && links_up("c") == 3);
-    // Clients on a side with an instance are served throughout.
+    // Clients are served throughout if an instance is on their side of the partition.
     assert!(clients::is_served(nodes, Nodes::index("c3"), "shop"));
     relays.heal();
     wait(nodes, "the partition has healed", || links_up("b") == 4 && links_up("c") == 4);
@@ -212,7 +212,7 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     });
 }
 
-/// A full disk stops new reservations, and nothing else.
+/// Checks that a full disk stops new reservations, and nothing else.
 fn full_disk(nodes: &Nodes) {
     let index = Nodes::index(nodes::SMALL_DISK);
     let filler = nodes.data(index).join("filler");
@@ -223,7 +223,7 @@ fn full_disk(nodes: &Nodes) {
         }
     }
     println!("the disk of {} is full after {written} bytes", nodes::SMALL_DISK);
-    // Large, so that it needs disk space.
+    // The policy is large, so that it needs disk space.
     let policy = format!("{}\n% {}", nodes::STAYS, "x".repeat(200_000));
     let mut attempt = 0;
     wait(nodes, "a deploy on the full disk is refused", || {
@@ -242,7 +242,7 @@ fn full_disk(nodes: &Nodes) {
     wait(nodes, "and it runs", || nodes.hosts(index, "ballast"));
 }
 
-/// All daemons end; their parts are joined, audited and shown by mario itself.
+/// Stops all daemons; mario joins their partial traces, audits the result, and reports on it.
 fn ends_in_a_trace_without_findings(nodes: &mut Nodes, directory: &Path) {
     wait(nodes, "all is quiet but the nomad", || {
         (0..TREE.len()).all(|index| nodes.get(index, "/v1/status")["in_custody"] == 0)

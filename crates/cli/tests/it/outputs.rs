@@ -1,4 +1,4 @@
-//! What is left of results when writing them fails, or several are written at once.
+//! Results whose writing fails, and results written concurrently.
 
 use std::fs;
 use std::path::{Path, PathBuf};

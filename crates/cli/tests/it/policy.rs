@@ -64,7 +64,7 @@ fn shows_what_an_agent_proposes_and_which_clause_says_so() {
 }
 
 #[test]
-fn the_example_has_no_reason_to_act() {
+fn the_shipped_example_proposes_nothing() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/video.pl");
     for name in ["workload-aware.pl", "latency-aware.pl", "workload-and-latency-aware.pl"] {
         let policy_file = shipped(name);
@@ -152,7 +152,7 @@ fn warns_of_invalid_solutions_and_still_shows_them() {
 }
 
 #[test]
-fn a_policy_that_does_not_decide_is_the_inputs_fault() {
+fn a_policy_that_does_not_decide_exits_with_code_2() {
     let facts = file("facts-fault.pl", FACTS);
     let batch = file("fault.jsonl", BATCH);
     for (name, text, more, expected) in [
@@ -193,7 +193,7 @@ fn points_at_a_call_of_an_undefined_predicate() {
 }
 
 #[test]
-fn explains_an_undecided_policy_as_fully() {
+fn explain_reports_an_exhausted_budget_as_text_and_json() {
     let facts = file("facts-endless.pl", FACTS);
     let policy_file = file("endless.pl", "operation(undeploy, _, self) :- loop.\nloop :- loop.\n");
     let paths = [("--policy", policy_file.as_path()), ("--facts", facts.as_path())];
@@ -236,7 +236,7 @@ fn says_what_to_do_about_facts_without_an_instance() {
 }
 
 #[test]
-fn says_what_an_acceptance_policy_is_for() {
+fn rejects_an_acceptance_policy_where_an_agents_policy_belongs() {
     let facts = file("facts-acceptance.pl", FACTS);
     let acceptance = shipped("accept-what-fits.pl");
     for command in ["decide", "explain", "bench"] {
@@ -246,7 +246,7 @@ fn says_what_an_acceptance_policy_is_for() {
 }
 
 #[test]
-fn a_batch_that_is_cut_off_is_the_inputs_fault() {
+fn a_truncated_batch_exits_with_code_2() {
     let policy_file = shipped("workload-aware.pl");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(BATCH.as_bytes()).expect("a vector");
@@ -319,7 +319,7 @@ fn says_where_the_tests_of_a_policy_belong() {
 }
 
 #[test]
-fn shows_how_a_policy_differs_from_its_tests() {
+fn shows_how_proposals_differ_from_the_tests() {
     file("mine.pl", "operation(migrate, I, N) :- requests(I, N, _, _).\n");
     let table = file("mine.test.pl", &format!("{FACTS}\ntest('goes away', [], [operation(undeploy, s1, self)]).\n"));
     let (out, _, code) = policy("test", &[("", &table)], &[]);
@@ -344,7 +344,7 @@ fn checks_every_shipped_policy_and_finds_nothing() {
 }
 
 #[test]
-fn shows_findings_with_their_place_and_their_story() {
+fn shows_findings_with_position_and_counterexample() {
     let restless = file(
         "restless.pl",
         "operation(migrate, I, N) :-\n    requests(I, N, Rate, _),\n    N \\== self.\noperation(undeploy, I, self) :- idel(I).\n\
@@ -375,7 +375,7 @@ fn shows_findings_with_their_place_and_their_story() {
 }
 
 #[test]
-fn a_text_that_cannot_be_checked_does_not_hide_the_others() {
+fn a_policy_that_cannot_be_checked_does_not_hide_findings_in_others() {
     let broken = file("unreadable.pl", "operation(migrate, I, N :- a.\nb.\nc :- ( d.\n");
     let fine = file("readable.pl", "operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n");
     let (out, err, code) = policy("check", &[("", &broken), ("", &fine)], &[]);

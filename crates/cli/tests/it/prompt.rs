@@ -88,7 +88,7 @@ impl Person {
         self.types(&format!("{goal}\r"));
     }
 
-    /// Waits for the end of mario, and returns its exit code.
+    /// Waits until mario exits, and returns its exit code.
     #[track_caller]
     fn sees_the_end(mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
@@ -231,7 +231,7 @@ fn keeps_its_history_between_sessions() {
 }
 
 #[test]
-fn does_without_a_history_where_it_cannot_be_written() {
+fn works_without_a_writable_history() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prompt/no-directory");
     fs::create_dir_all(file.parent().expect("it has one")).expect("the tests' own directory is writable");
     fs::write(&file, "").expect("the tests' own directory is writable");
@@ -251,7 +251,7 @@ fn answers_every_goal_of_a_line() {
     person.sees("Z = f(3).\n");
 }
 
-/// All input is there before the first goal is read, and it is far more than the editor reads at once.
+/// All input arrives before the first goal is read, and is far more than the editor reads at once.
 #[test]
 fn answers_what_is_typed_ahead_and_pasted() {
     let mut person = Person::sits_down("typed-ahead", &[]);
@@ -261,7 +261,7 @@ fn answers_what_is_typed_ahead_and_pasted() {
     for number in 0..200 {
         person.sees(&format!("X = line({number}).\n"));
     }
-    // While a goal runs, and including keys for its answers.
+    // Typed while a goal runs, with the keys for its answers.
     person.types("numlist(1, 200000, L), last(L, X), member(Y, [a, b, c]), L = [_|_].\r");
     person.types("; ");
     person.types("Y = behind.\r");
@@ -269,7 +269,7 @@ fn answers_what_is_typed_ahead_and_pasted() {
     person.sees("Y = b ;\n");
     person.sees("Y = c");
     person.sees("Y = behind.\n");
-    // The bracketed paste of terminals.
+    // A bracketed paste, as terminals send it.
     person.types("\u{1b}[200~member(X, [p, q]).\nX = second.\n\u{1b}[201~\r");
     person.sees("X = p ");
     person.types(";");

@@ -1,4 +1,4 @@
-//! The promises of the README.
+//! What the README promises.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{mario, stderr, stdout};
 const README: &str = include_str!("../../../../README.md");
 
 #[test]
-fn the_first_example_answers_as_it_says() {
+fn the_prolog_example_prints_what_the_readme_says() {
     let line = README
         .lines()
         .find_map(|line| line.strip_prefix("cargo run --release -- ").filter(|line| line.starts_with("prolog")))

@@ -1,4 +1,4 @@
-//! What `mario run` prints when agents achieve nothing, and how the command that it suggests explains it.
+//! What `mario run` prints when agents perform no operation, and that the command it suggests explains why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn policy(directory: &Path, text: &str) -> String {
     path.to_str().expect("a path of the workspace").to_owned()
 }
 
-/// Runs the paper's world for a while. Returns its messages and its directory.
+/// Runs a part of the paper's scenario. Returns the messages of the run and its directory.
 fn short_run(directory: &Path, more: &[&str]) -> (String, String) {
     let out = directory.join("run");
     let out = out.to_str().expect("a path of the workspace");
@@ -112,7 +112,7 @@ fn a_trace_without_evaluations_cannot_be_explained() {
 #[test]
 fn a_budget_bounds_decisions_and_the_audit_knows_it() {
     let directory = directory("budget");
-    // Counts to a thousand first: too long for a hundred inferences, but not for the default.
+    // The policy first counts to a thousand: too much for a budget of a hundred inferences, but not for the default.
     let text = "operation(replicate, I, self) :- count(1000), requests(I, _, R, _), R > 1000000.\n\
         operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
         count(0) :- !.\ncount(N) :- M is N - 1, count(M).\n";
@@ -120,7 +120,7 @@ fn a_budget_bounds_decisions_and_the_audit_knows_it() {
     assert!(said.contains("it ran out of inferences"), "{said}");
     let audited = run(["audit", &out]);
     assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
-    // Without the budget in its header, the trace claims that a policy failed to answer that would have answered.
+    // Without the budget in its header, the trace claims a failure of a policy that would have answered.
     let trace = Path::new(&out).join("trace.jsonl");
     let told = fs::read_to_string(&trace).expect("it was kept");
     assert!(told.contains(r#""decision_budget":100,"#));
@@ -149,7 +149,7 @@ fn a_run_whose_policies_exhaust_their_budget_warns_early_without_a_terminal() {
         .expect("the binary was built and runs");
     let begun = Instant::now();
     let mut is_told = false;
-    // How long the run takes depends on the machine; that it warns before its end does not.
+    // The duration of the run depends on the machine; that it warns before its end does not.
     while !is_told && begun.elapsed() < Duration::from_mins(2) && child.try_wait().expect("it is ours").is_none() {
         std::thread::sleep(Duration::from_millis(100));
         is_told =

@@ -13,7 +13,7 @@ use std::process::{Child, Stdio};
 
 use crate::{mario, run, stderr};
 
-/// A small true trace.
+/// A small valid trace.
 const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
 
 /// The directory of a run, fresh for each test.
@@ -72,7 +72,7 @@ fn writes_every_figure_as_a_drawing_when_asked() {
 }
 
 #[test]
-fn a_directory_of_a_comparison_or_a_sweep_is_a_page_of_tables() {
+fn reports_a_comparison_or_a_sweep_as_tables() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report-of-studies");
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).expect("the test's own directory is writable");

@@ -62,7 +62,7 @@ impl Running {
         }
     }
 
-    /// The exit code, and what it said.
+    /// The exit code and standard error.
     fn end(&mut self) -> (Option<i32>, String) {
         let mut message = String::new();
         self.0.stderr.as_mut().expect("piped").read_to_string(&mut message).expect("text");
@@ -77,7 +77,7 @@ impl Drop for Running {
     }
 }
 
-/// A generator per test, so that each mode is killed at its own moments.
+/// A generator of random numbers per test, so that each mode is killed at different times.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -95,7 +95,7 @@ fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let [shown, broken_shown] = [&whole, &broken].map(|path| path.to_str().expect("a name"));
     let began = Instant::now();
     let output = run(["run", scenario, "--out", shown].iter().chain(options));
-    // Scaled to the machine, so that there is time for each kill.
+    // Scaled to the speed of the machine, so that there is time for several kills.
     let pause = began.elapsed() / 6;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -145,7 +145,7 @@ fn a_repeatedly_killed_run_with_rates_leaves_the_same_bytes() {
     killed_repeatedly("rates", &options, 88_172_645_463_325_252);
 }
 
-/// A run without end, and the directory that it is kept in.
+/// A run that does not end, and its directory.
 fn endless(place: &Path) -> (Running, PathBuf) {
     let directory = place.join("run");
     let out = directory.to_str().expect("a name");
@@ -182,7 +182,7 @@ fn an_interrupted_run_is_checkpointed_and_valid_up_to_its_end() {
     assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGXCPU] {
         running.signal(signal);
-        // Some programs send a signal to a process and to its group.
+        // `timeout` and similar programs send a signal to a process and to its group.
         running.signal(signal);
         let (code, message) = running.end();
         assert_eq!(code, Some(130), "{message}");

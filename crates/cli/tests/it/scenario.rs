@@ -161,7 +161,7 @@ fn check_reports_the_cost_of_a_run_and_limits_can_be_raised() {
 }
 
 #[test]
-fn check_finds_what_has_no_room_at_the_beginning() {
+fn check_reports_applications_that_do_not_fit_at_the_start() {
     let keys =
         ["--set", "topology.size=1", "--set", "topology.access_hardware=2", "--set", "topology.cloud_hardware=2"];
     let output = run([&["scenario", "check", "paper"], keys.as_slice()].concat());

@@ -122,7 +122,7 @@ fn long_names_of_kinds_stay_apart_in_the_summary() {
 }
 
 #[test]
-fn the_policy_of_one_application_holds_beside_that_of_all_in_any_order() {
+fn the_policy_of_one_application_overrides_that_of_all_in_any_order() {
     let directory = place("policies");
     let orders = [["app1=workload-aware", "latency-aware"], ["latency-aware", "app1=workload-aware"]];
     for (number, [one, other]) in orders.into_iter().enumerate() {
@@ -161,7 +161,7 @@ fn prints_the_summary_as_json() {
 #[test]
 fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
     let directory = place("full").join("run");
-    // No file may grow beyond some kilobytes, which to the program is a full disk.
+    // A limit on the size of files, which fails like a full disk.
     let script = format!(
         "trap '' XFSZ; ulimit -f 64; exec {} run paper --out {}",
         env!("CARGO_BIN_EXE_mario"),

@@ -49,7 +49,7 @@ fn a_snapshot_resumes_as_recorded_under_the_same_policy() {
     for (number, (way, detail)) in ways.into_iter().enumerate() {
         succeed(&place, &format!("run paper {SMALL} {way} --trace {detail} --out r{number}"));
         succeed(&place, &format!("snapshot r{number} --at 2710 --out s{number}.toml"));
-        // A snapshot is self-contained.
+        // A snapshot is self-contained: changing the policy file has no effect on it.
         fs::write(place.join("mine.pl"), "operation(undeploy, _, self).\n").expect("writable");
         succeed(&place, &format!("run s{number}.toml --trace {detail} --out again{number}"));
         assert_eq!(records(&place, &format!("r{number}")), records(&place, &format!("again{number}")), "{way}");
@@ -86,7 +86,7 @@ fn another_policy_applies_from_the_snapshot_on() {
 }
 
 #[test]
-fn a_past_that_is_not_the_recorded_one_is_refused() {
+fn refuses_invalid_snapshots_and_replays_that_differ_from_the_trace() {
     let place = place("refused");
     succeed(&place, &format!("run paper {SMALL} --policy workload-aware --out recorded"));
     fs::write(place.join("mine.toml"), "duration = 1\n").expect("writable");
@@ -117,7 +117,7 @@ fn a_past_that_is_not_the_recorded_one_is_refused() {
 }
 
 #[test]
-fn a_trace_alone_makes_a_scenario_that_starts_at_the_moment() {
+fn a_trace_alone_yields_a_scenario_that_starts_at_the_snapshot() {
     let place = place("alone");
     succeed(&place, &format!("run paper {SMALL} --policy workload-aware --out recorded"));
     fs::remove_file(place.join("recorded/run.json")).expect("it was there");

@@ -1,11 +1,11 @@
-//! Data to standard output, all else to standard error, colour where it is wanted.
+//! Data goes to standard output, everything else to standard error; colour is used where the user wants it.
 
 use std::path::Path;
 
 use crate::{mario, run, stderr, stdout};
 
 #[test]
-fn prints_nothing_but_the_data() {
+fn prints_only_data_on_standard_output() {
     let output = run(["man"]);
     assert!(stdout(&output).starts_with(".ie"), "{}", stdout(&output));
     assert_eq!(stderr(&output), "");
@@ -60,7 +60,7 @@ fn ends_quietly_when_its_output_is_closed() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn blames_the_environment_when_its_output_cannot_be_written() {
+fn unwritable_output_exits_with_code_3() {
     for arguments in [&["completions", "zsh"][..], &["man"], &["--help"], &["prolog", "--goal", "true"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = mario().args(arguments).stdout(full).output().expect("runs");

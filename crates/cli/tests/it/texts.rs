@@ -1,11 +1,11 @@
-//! Texts with very many errors, or that load each other very many times: the command ends, with a readable message.
+//! Texts with very many errors, or that load each other very many times: the command ends with a readable message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{mario, stderr};
 
-/// As many errors as a broken generator writes.
+/// A number of errors that only a broken generator writes.
 const MANY: usize = 20_000;
 
 /// A directory, fresh for each test.

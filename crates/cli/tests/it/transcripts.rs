@@ -1,4 +1,4 @@
-//! What a user sees, by command, compared with the files in `tests/transcripts`.
+//! The output of commands, compared with the files in `tests/transcripts`.
 //!
 //! `UPDATE_TRANSCRIPTS=1` updates the files; review them before committing.
 
@@ -75,7 +75,7 @@ fn replay(transcript: &str, directory: &Path) -> String {
 }
 
 #[test]
-fn shows_what_the_transcripts_show() {
+fn prints_what_the_transcripts_show() {
     for name in ["prolog.txt", "first-policies.txt"] {
         compare(name);
     }

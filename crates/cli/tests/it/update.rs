@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{mario, stderr, stdout};
 
 const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";
-/// Two instances with it would send each other back and forth.
+/// A policy under which an instance moves back and forth for ever.
 const RESTLESS: &str = "operation(migrate, I, N) :- serviceInstance(I, _, M), node(M, _, Ns), member(N, Ns).\n";
 
 struct Node {
@@ -78,7 +78,7 @@ impl Node {
         signed
     }
 
-    /// Deploys version 1, which stays where it is. Returns its signed description.
+    /// Deploys version 1, whose policy proposes nothing. Returns its signed description.
     fn deployed(&self) -> String {
         let first = self.sign(1, STAYS);
         let deadline = Instant::now() + Duration::from_mins(1);
@@ -160,7 +160,7 @@ fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     }
 }
 
-/// Undeploys itself at its first evaluation, if requested.
+/// A policy that proposes to undeploy at the first evaluation.
 const LEAVES: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, _).\n";
 
 #[test]

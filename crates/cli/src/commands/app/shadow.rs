@@ -28,11 +28,12 @@ pub struct ShadowArguments {
     pub nodes: NodesArguments,
 }
 
-pub(super) const LONG_ABOUT: &str = "Show how a shadow policy compares with the one that runs.
+pub(super) const LONG_ABOUT: &str = "Show how a shadow policy differs from the policy in use.
 
-`mario app update FILE --shadow` starts a shadow on the named nodes: whenever an agent of the application evaluates its policy there, the policy of the \
-signed description is evaluated with the same facts. Its proposals are recorded and never requested. This \
-command sums the counts of the nodes: how often the two policies differ, what each proposed then, and the last decisions in which they differed.";
+`mario app update FILE --shadow` starts a shadow on the named nodes: whenever an agent of the application evaluates its policy \
+there, the policy of the signed description is evaluated with the same facts. Its proposals are recorded but never carried out. \
+This command adds up the counts of the nodes: how often the two policies differed, what each proposed then, and the last \
+decisions in which they differed.";
 
 /// Starts to shadow an application with the policy of a signed description, on each node.
 pub(super) fn set(
@@ -54,7 +55,7 @@ pub(super) fn set(
     })
 }
 
-/// Shows how a shadow policy compares with the one that runs, or ends the shadow.
+/// Shows how a shadow policy differs from the policy in use, or ends the shadow.
 pub(super) fn run(arguments: &ShadowArguments, console: &Console) -> Result<Outcome, Failure> {
     let ShadowArguments { application, end, nodes } = arguments;
     application_id(application).map_err(|fault| failure(&fault))?;

@@ -19,10 +19,10 @@ use crate::{Console, Failure, Outcome};
 
 pub(super) const LONG_ABOUT: &str = "Replace the description of an application's running instances, e.g. to change its policy.
 
-First the policy is checked as by `mario policy check`; if there are findings, nothing is updated unless --force is given. Then each \
-instance of the application on each node gets the description, one by one. Its agent keeps its memory. Its copy keeps running, unless \
-`[run]` or the flavour differs: then it finishes its requests and is restarted, and the next instance waits until it is healthy. The journal keeps both the \
-new description and the previous one, for `mario app rollback`.";
+The policy is first checked as by `mario policy check`; if there are findings, nothing is updated unless --force is given. Then \
+the instances of the application on the named nodes get the description one by one. An agent keeps its memory. The workload of \
+an instance keeps running, unless `[run]` or the flavour differs: then it finishes its requests and is restarted, and the next \
+instance waits until it is healthy. The node keeps the previous description for `mario app rollback`.";
 
 /// How long a restarted copy may take beyond the time that its description allows.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,16 +34,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
   mario app update shop.signed --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
   mario app update shop.signed --shadow --node 127.0.0.1:7441 --as ada.pem
 
-Each node updates the instances that are on it: name all nodes that host the application.")]
+A node updates only the instances that it hosts: name all nodes that host the application.")]
 pub struct UpdateArguments {
-    /// A signed description with a higher version than the one that runs
+    /// A signed description with a higher version than the one in use
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Update one instance only: the first one found
     #[arg(long)]
     pub canary: bool,
-    /// Update nothing: evaluate the new policy beside the one that runs and count where they differ; `mario app shadow`
-    /// shows the counts
+    /// Update nothing: evaluate the new policy beside the one in use, and count how often they differ; `mario app
+    /// shadow` shows the counts
     #[arg(long, conflicts_with = "canary")]
     pub shadow: bool,
     /// Update even if `mario policy check` reports problems
@@ -58,7 +58,7 @@ pub struct UpdateArguments {
 #[command(after_help = "Examples:
   mario app rollback shop --node 127.0.0.1:7441 --node 127.0.0.1:7451 --as ada.pem
 
-Instances that were not updated on the node where they are now stay as they are.")]
+Only a node that updated an instance itself can roll it back; an instance that migrated since is left unchanged.")]
 pub struct RollbackArguments {
     /// The id of the application
     #[arg(value_name = "APPLICATION")]
@@ -67,16 +67,16 @@ pub struct RollbackArguments {
     pub nodes: NodesArguments,
 }
 
-/// Arguments that say who asks which nodes.
+/// Arguments that name the nodes to query and the operator who queries them.
 #[derive(Clone, Debug, Args)]
 pub struct NodesArguments {
-    /// A node's address for operators, e.g. 127.0.0.1:7441; may be repeated
+    /// The operator address of a node, e.g. 127.0.0.1:7441; may be repeated
     #[arg(long = "node", value_name = "ADDRESS", required = true)]
     pub nodes: Vec<String>,
-    /// The certificate of the operator who asks; its key is beside it
+    /// The certificate of the operator; the key is beside it
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
-    /// How to show the answer
+    /// How to print the answer
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -104,7 +104,7 @@ impl NodesArguments {
     }
 }
 
-/// Updates the instances of an application to another description, one by one.
+/// Updates the instances of an application to another description, one at a time.
 pub(super) fn update(arguments: &UpdateArguments, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let document = super::signed_document(path)?;
@@ -165,7 +165,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, console: &Console) -> Resu
     Ok(Outcome::Done)
 }
 
-/// Whether `mario policy check` finds no problem in the policy of an application. Shows what it finds.
+/// Whether `mario policy check` finds no problem in the policy of an application. Prints the findings.
 fn is_sound(opened: &Opened, console: &Console) -> Result<bool, Failure> {
     let text = &opened.descriptor.policy;
     let Some((name, main)) = text.main() else { return Ok(false) };
@@ -194,7 +194,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + PATIENCE;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-        // An instance that has migrated since is now another node's to watch.
+        // Status 404: the instance has migrated since, and its new node watches it.
         if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
             return Ok(());
         }

@@ -27,7 +27,7 @@ use crate::{Console, Failure, Outcome};
   mario bench scale --nodes 85,1365,21845 --threads 2
   mario bench scale --nodes 85,1365 --policy latency-aware --format json")]
 pub struct Arguments {
-    /// How many nodes, one number for each run: 1, 5, 21, 85, 341, 1365 and so on
+    /// The numbers of nodes, one per run: 1, 5, 21, 85, 341, 1365 and so on
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = DEFAULT_NODES)]
     pub nodes: Vec<u64>,
     /// The policy of all applications: the path of a file, the name of one that ships, or baseline:NAME
@@ -53,9 +53,9 @@ pub struct Arguments {
 /// What grows with the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhatGrows {
-    /// The town: it gets more districts, each like the town of the paper.
+    /// The town: it has more districts, each like the town of the paper.
     Town,
-    /// The network in the same 4 by 4 km: users pass ever more access points.
+    /// The number of access points in the same 4 by 4 km: users pass more and more of them.
     Density,
 }
 
@@ -70,14 +70,13 @@ pub enum TableFormat {
 
 pub(super) const LONG_ABOUT: &str = "Measure how the cost of a run grows with the size of its world.
 
-Each size is the paper's scenario on a tree with that number of nodes, with 2.86 users for each node, traffic as rates and the full 52,000 \
-time units, in a process of its own. A line shows the mean number of agents, the number of decisions (one for each \
-agent and cycle), for how many of them a policy was evaluated, the CPU time of the run divided by the decisions, the \
-peak memory of the process, and the times to build the world and to run it. The last line compares the largest size with the \
-smallest.
+For each size, a process runs the paper's scenario on a tree with that number of nodes, with 2.86 users per node, traffic as \
+rates, and the full 52,000 time units. A line shows the mean number of agents, the number of decisions (one per agent and \
+cycle), how many of them evaluated a policy, the CPU time of the run divided by the decisions, the peak memory of the process, \
+and the times to build the world and to run it. The last line compares the largest size with the smallest.
 
-CPU time is that of all threads in the run itself, without building the world. Each run is repeated at least three times and for at least \
-a second, and its minimum CPU time counts; memory and elapsed time are those of the first.";
+CPU time is that of all threads during the run, without building the world. Each run is repeated at least three times and for at \
+least a second, and the minimum CPU time is shown; memory and elapsed time are those of the first repetition.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut sizes = Vec::new();
@@ -87,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if arguments.here {
         return here(arguments, &sizes, console);
     }
-    // Reports a policy that cannot be run once, before anything is measured.
+    // Reports a policy that cannot be run before anything is measured, and only once.
     let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
     question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
     let interrupted = interruptions()?;
@@ -97,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         match apart(arguments, size, &interrupted) {
             Ok(size) => measured.push(size),
             Err(failure) => {
-                // Keeps what was measured so far.
+                // Prints the sizes measured so far.
                 if !measured.is_empty() {
                     print(&measured, arguments.format, console)?;
                 }

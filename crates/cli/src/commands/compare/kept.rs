@@ -14,7 +14,7 @@ use crate::{Console, Failure, Outcome, read_text};
 /// A figure of each run; `None` where a run does not have it.
 type Row = (&'static str, Vec<Option<f64>>);
 
-/// Whether a path is that of a stored run.
+/// Whether the path is the directory of a stored run.
 pub(super) fn is_run(path: &Path) -> bool {
     path.is_dir() && trace_path(path).is_file()
 }
@@ -54,7 +54,8 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// The figures of a run: those computed from its trace, and for live nodes the clients' view from its summary.
+/// The figures of a run: those computed from its trace, and for a live run also those that its clients measured, from
+/// the summary.
 fn figures(run: &Path, console: &Console) -> Result<Vec<(&'static str, Option<f64>)>, Failure> {
     let path = trace_path(run);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;

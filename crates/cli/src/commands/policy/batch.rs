@@ -11,7 +11,7 @@ use mario_prolog::Symbols;
 use crate::gzip::{self, is_gzip};
 use crate::{Failure, TEXT_SIZE_BYTES_MAX};
 
-/// Reads knowledge bases from a file one by one, so that a batch may exceed the memory.
+/// Reads knowledge bases from a file one at a time, so that a batch may be larger than memory.
 pub(super) struct Batch {
     path: PathBuf,
     reader: Box<dyn BufRead>,

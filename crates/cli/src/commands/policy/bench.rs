@@ -31,7 +31,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-pub(super) const LONG_ABOUT: &str = "Measure how fast a policy decides.
+pub(super) const LONG_ABOUT: &str = "Measure how long a policy takes to decide.
 
 All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are reloaded, all \
 solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the minimum of the N times, \
@@ -44,7 +44,7 @@ enum Situation {
 }
 
 struct Case {
-    /// Where it came from: a line of the batch, or the file of facts.
+    /// The source of the knowledge base: a line of the batch, or the file of facts.
     origin: String,
     situation: Situation,
 }
@@ -65,12 +65,12 @@ impl Case {
     }
 }
 
-/// What one knowledge base cost.
+/// The cost of deciding one knowledge base.
 #[derive(Clone, Copy)]
 struct Cost {
     /// The minimum over all repeats: other load on the machine only ever adds time.
     time: Duration,
-    /// The same in all repeats.
+    /// The number of inferences, which is the same in all repeats.
     inferences: u64,
 }
 
@@ -155,7 +155,7 @@ fn measure(
             solutions += decision.solutions.len() as u64;
             decisions += 1;
             cost.inferences = decision.inferences;
-            // One reading of the clock serves as the end of this decision and the start of the next.
+            // Reads the clock once per decision: the end of one is the start of the next.
             let now = Instant::now();
             cost.time = cost.time.min(now - before);
             before = now;

@@ -24,27 +24,27 @@ const INFERENCES_MAX: u64 = 1_000_000;
   mario policy check workload-aware
   mario policy check policies/*.pl --format json")]
 pub struct Arguments {
-    /// Policies, acceptance policies, or libraries for them: files, or names of those that ship
+    /// Policies, acceptance policies, or libraries for them: paths, or names of those that ship
     #[arg(value_name = "POLICY", required = true)]
     pub files: Vec<PathBuf>,
     /// Treat a decision that needs more than N inferences as non-terminating
     #[arg(long, value_name = "N", default_value_t = INFERENCES_MAX, value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
-    /// How to print what is found
+    /// How to print the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 }
 
 pub(super) const LONG_ABOUT: &str = "Find problems in a policy before it is deployed.
 
-Some findings are in the text: undefined predicates, facts that no agent sees, clauses that never decide anything, \
-targets that stay unbound. Others come from bounded model checking, in every tree of up to 5 nodes with up to 2 instances \
-and 3 clients, for 6 cycles: an instance that moves back and forth, instances that multiply without end, exceptions and \
-exhausted budgets are shown step by step in a smallest such world.
+Static analysis finds undefined predicates, facts that no agent sees, clauses that never decide anything, and targets that stay \
+unbound. Bounded model checking runs the policy for 6 cycles in every tree of up to 5 nodes with up to 2 instances and 3 \
+clients: it finds instances that move back and forth, instances that multiply without end, exceptions and exhausted budgets, and \
+shows each step by step in a smallest world.
 
 A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are skipped.
 
-With findings the exit code is 1; when a file cannot be read or is not Prolog text, 2.";
+The exit code is 1 if there are findings, and 2 if a file cannot be read or is not Prolog.";
 
 /// A file and what was found in it.
 struct Checked {

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// The policy and the facts to decide with.
     #[command(flatten)]
     pub inputs: InputArguments,
-    /// Show all solutions in order, not only the first, which is what the agent asks for
+    /// Show all solutions in order, not only the first, which is the agent's proposal
     #[arg(long)]
     pub all: bool,
     /// How to print one decision; a batch is always printed as JSON lines
@@ -35,16 +35,16 @@ pub struct Arguments {
 
 pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
-A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
-inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the policy that produced it; `nop` means that \
-there is none.
+A knowledge base consists of the Prolog facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
+inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the \
+policy that produced it; `nop` means that the policy proposes nothing.
 
 In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (hardware by node; the other keys are the \
 neighbours), `requests` (lists of neighbour, rate, latency) and `refused` (lists of operation, instance, target). Other keys are \
-ignored. For each of them, one line is printed: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
+ignored. Each line of the batch yields one line of output: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
 
-A policy that raises an exception or exhausts its budget ends with code 2, after the rest of the batch. Solutions that are \
-not operations are shown as they are, with a warning.";
+If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still decided. Solutions that \
+are not operations are shown with a warning.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();

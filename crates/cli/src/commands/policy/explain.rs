@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", requires = "instance",
         conflicts_with_all = ["policy", "facts", "batch", "services", "acceptance", "html"])]
     pub run: Option<PathBuf>,
-    /// With --run: explain the last decision up to this time; without it, the last one of the run
+    /// With --run: explain the last decision up to this time; by default, the last one of the run
     #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
     pub time: Option<f64>,
     /// Explain the next decision of an instance after this snapshot; with --policy, what that policy decides
@@ -58,27 +58,27 @@ pub struct Arguments {
     /// How to print; a batch is printed as JSON lines
     #[arg(long, value_name = "FORMAT", conflicts_with = "html")]
     pub format: Option<Format>,
-    /// Write a page for a browser to this file instead of printing
+    /// Write an HTML page to this file instead of printing
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
+pub(super) const LONG_ABOUT: &str = "Show why an agent proposes an operation, and why no other.
 
-The input is that of `mario policy decide`. For each proposal, the proof is shown: the clause of the policy, the facts that it \
-used, and the numbers that it compared. For each operation that is not proposed, each clause is shown that could have proposed \
-it, with the goal where it failed and the values it had there, and if one is found, with the smallest change of facts that \
-would make the clause fire. Every such change has been verified by deciding again.
+The input is that of `mario policy decide`. For each proposal, the output has its proof: the clause of the policy, the facts \
+that it used, and the numbers that it compared. For each operation that is not proposed, the output has every clause that could \
+have proposed it, with the goal where it failed, the values of its variables there, and, if one is found, the smallest change of \
+facts that would make the clause succeed. Every such change has been verified by deciding again.
 
-With --run, a decision of a stored run is explained: the facts of the agent come from the trace, \
-and the verdicts of the managers follow. With --snapshot, it is the next decision after the moment that `mario snapshot` wrote.
+With --run, a decision of a stored run is explained: the facts of the agent come from the trace, and the verdicts of the \
+managers are shown too. With --snapshot, the next decision after a state written by `mario snapshot` is explained.
 
-With --acceptance, the verdict of a node's manager is explained: the facts are what the manager sees, as in the tests of an \
-acceptance policy. A request that is inhibited is shown with the clause that rejected it or the goals where the clauses that \
-could have accepted it failed, and with the smallest changes of facts that would have it accepted, each verified by judging again. \
-With `--request initiative`, the explanation is of what the owner of the node wants to evict and to shrink.
+With --acceptance, the verdict of a node's manager is explained: the facts are those that the manager sees, as in the tests of \
+an acceptance policy. For an inhibited request, the output has the clause that rejected it, or the goals where the accepting \
+clauses failed, and the smallest changes of facts that would have it accepted, each verified by judging again. With `--request \
+initiative`, the output explains which instances the owner of the node would evict or shrink.
 
-A policy that raises an exception or exhausts its budget ends with code 2, after the rest of the batch.";
+If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still explained.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
@@ -163,12 +163,12 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
 }
 
-/// A batch in progress, and its failures.
+/// A batch that is being explained, and its failures.
 struct Reasons {
     batch: Batch,
     descriptors: Descriptors,
     failure: Option<Failure>,
-    /// The first line without a decision, and why there is none.
+    /// The first line whose policy did not decide, and the reason.
     first_ending: Option<(usize, Ending)>,
 }
 

@@ -23,10 +23,10 @@ pub struct InputArguments {
     /// The facts of one agent, as Prolog facts
     #[arg(long, value_name = "FILE", required_unless_present = "batch", conflicts_with = "batch")]
     pub facts: Option<PathBuf>,
-    /// Decide for this instance; not needed when the facts name one only
+    /// Decide for this instance; not needed if the facts name only one
     #[arg(long, value_name = "ID", conflicts_with = "batch")]
     pub instance: Option<String>,
-    /// Knowledge bases of many agents, one JSON object per line; may be compressed with gzip
+    /// The knowledge bases of many agents, one JSON object per line; may be compressed with gzip
     #[arg(long, value_name = "KBS.jsonl")]
     pub batch: Option<PathBuf>,
     /// Facts about applications that all knowledge bases of a batch share

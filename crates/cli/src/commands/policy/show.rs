@@ -19,7 +19,7 @@ use crate::{Console, Failure, Outcome};
   mario policy show sustained-demand > mine.pl
   mario policy show sustained-demand --tests > mine.test.pl")]
 pub struct Arguments {
-    /// The name of a policy that ships; without it, all of them are listed
+    /// The name of a policy that ships; without it, all policies are listed
     #[arg(value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub name: Option<String>,
     /// Print the tests of the policy instead
@@ -27,18 +27,18 @@ pub struct Arguments {
     pub tests: bool,
 }
 
-pub(super) const LONG_ABOUT: &str = "Print a policy that ships with mario.
+pub(super) const LONG_ABOUT: &str = "Print a policy that ships with mario, or list all of them.
 
-The name is one that `mario run --policy` takes, that of an acceptance policy, or `library`, which holds the predicates that the \
-policies share. Redirect the output to a file to start a policy of your own. The library need not be \
-copied: where no `library.pl` is beside a policy, the one that ships is loaded.";
+NAME is a policy that `mario run --policy` takes, an acceptance policy, or `library`, which has the predicates that the policies \
+share. To start a policy of your own, redirect the output to a file. The library need not be copied: if there is no `library.pl` \
+beside a policy, the one that ships is loaded.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let Some(name) = &arguments.name else {
         console.write_data(list)?;
         return Ok(Outcome::Done);
     };
-    // Looks for the policy first, so that a wrong name is reported as such.
+    // Looks up the policy first, so that a wrong name is reported as one.
     let policy = Text::shipped(name)?.source;
     let source = if arguments.tests {
         let missing = || Failure::input(Diagnostic::error(format!("`{name}` has no tests")));

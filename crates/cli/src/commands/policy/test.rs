@@ -24,14 +24,14 @@ const ENDING: &str = "test.pl";
   mario policy test policies/workload-aware.pl policies/latency-aware.pl
   mario policy test latency-aware")]
 pub struct Arguments {
-    /// Tables of tests, policies with a table beside them, or names of policies that ship
+    /// Files of tests, policies with such a file beside them, or names of policies that ship
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-pub(super) const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
+pub(super) const LONG_ABOUT: &str = "Run the tests of policies.
 
-The tests of `keep-close.pl` are in `keep-close.test.pl`: facts that hold in all tests, and tests such as
+The tests of `keep-close.pl` are in `keep-close.test.pl`, which has facts that hold in all tests, and tests such as
 
   test('goes away without client requests', [], [operation(undeploy, s1, self)]).
   test('asks first to move', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
@@ -44,7 +44,8 @@ A test of an acceptance policy has a request and a verdict instead: `accepted`, 
 
   test('is full', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited(capacity)).
 
-A test of what the owner of a node wants has the word `initiative`, and the expected solutions of `shrink/3` and `evict/2`:
+A test of what the owner of a node does on its own initiative has the word `initiative`, and the expected solutions of \
+`shrink/3` and `evict/2`:
 
   test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
 
@@ -73,7 +74,7 @@ struct Table {
 }
 
 impl Table {
-    /// Finds the table of a shipped policy, or of a file.
+    /// Finds the table for a shipped policy or a file.
     fn find(written: &Path) -> Result<Table, Failure> {
         if let Some(source) = tests_by_name(written) {
             return Ok(Table { path: PathBuf::from(&*source.name), source, policy: written.to_path_buf() });

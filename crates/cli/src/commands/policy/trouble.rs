@@ -1,4 +1,4 @@
-//! What can go wrong with a decision, reported with its remedy.
+//! Reports what went wrong with a decision, and what helps.
 
 use mario_diagnostics::Diagnostic;
 use mario_frontend::policies::undecided;
@@ -12,7 +12,7 @@ use crate::Console;
 /// How many applications without a descriptor are named.
 const NAMED_MAX: usize = 5;
 
-/// Why a policy reached no decision; `None` when it did.
+/// Why a policy reached no decision; `None` if it decided.
 pub(super) fn failure(
     ending: &Ending,
     policy_name: &str,
@@ -42,7 +42,7 @@ impl Descriptors {
         }
     }
 
-    /// Warns about the applications that have none.
+    /// Warns about the applications without a descriptor.
     pub(super) fn report(mut self, inputs: &InputArguments, console: &Console) {
         let Some(first) = self.missing.first().cloned() else { return };
         let more = self.missing.len().saturating_sub(NAMED_MAX);

@@ -119,7 +119,7 @@ impl Asker<'_> {
 pub(super) enum Stop {
     NoMore,
     Halted(i32),
-    /// A problem to report.
+    /// A problem to report, such as an error or an exhausted budget.
     Wrong(Box<Diagnostic>),
 }
 

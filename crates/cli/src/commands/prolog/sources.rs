@@ -1,4 +1,4 @@
-//! The files that make up the program, and what is wrong with them.
+//! The files of the program, and their errors and warnings.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ impl Sources {
         self.files.len()
     }
 
-    /// Finds the file that a user calls `name`: in the current directory, or beside a file that is already loaded.
+    /// Finds the file `name` in the current directory, or beside a file that is already loaded.
     fn find(&self, name: &str) -> Result<PathBuf, Failure> {
         let mut resolver = Directories::new(&self.roots);
         let here = Path::new("");

@@ -37,7 +37,7 @@ pub(super) enum Typed {
 pub(super) enum Key {
     Next,
     Stop,
-    /// The whole answer.
+    /// Print the whole answer, without abbreviation.
     Whole,
     Help,
 }
@@ -77,7 +77,8 @@ enum Mode {
 
 /// Ends a line at its first key, in single-key mode.
 ///
-/// The editor reads keys because it reads ahead: any other reader would miss keys that were pasted or typed early.
+/// Keys are read through the editor because it reads ahead: any other reader would miss keys that were pasted or typed
+/// early.
 struct KeyReader(Arc<Mutex<Mode>>);
 
 impl ConditionalEventHandler for KeyReader {
@@ -86,7 +87,7 @@ impl ConditionalEventHandler for KeyReader {
         let Mode::OneKey(found) = &mut *mode else { return None };
         let key = Key::of(event.get(0)?)?;
         *found = Some(key);
-        // The editor then moves to the next line, as after a line.
+        // The editor then moves to the next line, as it does after every line.
         let _ = io::stdout().write_all(key.echo().as_bytes()).and_then(|()| io::stdout().flush());
         Some(Cmd::AcceptLine)
     }
@@ -100,9 +101,9 @@ fn mode(mode: &Mutex<Mode>) -> MutexGuard<'_, Mode> {
 pub(super) struct Terminal {
     editor: DefaultEditor,
     mode: Arc<Mutex<Mode>>,
-    /// What was read after the last goal: a line may hold several goals, and pasted text many.
+    /// Text that was read after the last goal: a line or a pasted text may hold several goals.
     typed_ahead: String,
-    /// `None` when there is nowhere to store it; the history then ends with the session.
+    /// The file of the history. `None` if there is no directory for it; the history then ends with the session.
     history: Option<PathBuf>,
 }
 
@@ -167,7 +168,7 @@ impl Terminal {
         let typed = self.editor.readline(line);
         let Mode::OneKey(key) = std::mem::take(&mut *mode(&self.mode)) else { return Ok(Key::Stop) };
         match typed {
-            // Pasted text is not a key: it becomes part of the line.
+            // Pasted text is not a key: it is read later, as part of a goal.
             Ok(pasted) => self.typed_ahead.push_str(&pasted),
             Err(ReadlineError::Interrupted | ReadlineError::Eof) => {}
             Err(error) => return Err(broken(&error)),
@@ -199,7 +200,7 @@ mod tests {
     use super::Key;
 
     #[test]
-    fn knows_the_keys_of_other_prompts() {
+    fn accepts_the_keys_of_other_prolog_systems() {
         for (keys, meaning) in [("; nr", Key::Next), (".ca", Key::Stop), ("w", Key::Whole), ("h?x", Key::Help)] {
             for key in keys.chars() {
                 let event = KeyEvent(KeyCode::Char(key), Modifiers::NONE);

@@ -100,7 +100,7 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
                 output.write_on_new_line(&(answer.ended(lines) + "\n\n"));
                 return Ok(Ended::Answered);
             }
-            // The terminal prints the last line itself: it waits for a key after it, and ends it.
+            // `read_key` prints the last line, because it waits for a key after it and then ends the line.
             let (before, last) = lines.rsplit_once('\n').map_or(("", &*lines), |(before, last)| (before, last));
             output.write_on_new_line(before);
             output.end_line()?;
@@ -167,7 +167,7 @@ pub(super) fn answer_all(asker: &mut Asker<'_>, sources: &mut Sources, limit: u6
         }
     }
     match (script.has_mistakes, script.has_unanswered) {
-        // Everything was reported where it happened.
+        // Each error was already reported where it occurred.
         (true, _) => Err(Failure::Input(Vec::new())),
         (false, true) => Ok(Outcome::CheckFailed),
         (false, false) => Ok(Outcome::Done),

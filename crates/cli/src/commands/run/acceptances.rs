@@ -1,4 +1,4 @@
-//! Acceptance policies of nodes that failed to answer.
+//! Warns of acceptance policies that failed to answer.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_frontend::runs::acceptance_cause;

@@ -1,4 +1,4 @@
-//! The course of a run, as the console shows it.
+//! Shows the progress of a run on the console.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use super::reasons::Watching;
 use crate::console::ProgressBar;
 use crate::{Console, Failure};
 
-/// Shows how far a run is, and listens for signals.
+/// Shows the progress of a run, and stops it on a signal.
 struct Shown<'a> {
     progress: ProgressBar,
     interrupted: &'a AtomicBool,

@@ -1,4 +1,4 @@
-//! Why agents achieved nothing, with the command that explains it.
+//! Reports why agents performed no operation, with the command that explains it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Fewer exhausted decisions than this are not worth a warning.
 const EXHAUSTED_MIN: u64 = 3;
 
-/// Warns during a run when most decisions exhaust their budget. One evaluation of many agents may then take minutes, so
-/// the run itself cannot report it; and without a terminal no progress is shown.
+/// Warns during a run if most decisions exhaust their budget. One cycle of many agents may then take minutes. Only a
+/// second thread can report it in time: the run does so at its end, and without a terminal no progress is shown.
 pub(super) struct Watching {
     /// Dropped to stop the watcher.
     end: Option<Sender<()>>,
@@ -72,7 +72,7 @@ fn too_expensive(budget: u64) -> Diagnostic {
         .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
 }
 
-/// Reports why agents achieved nothing, if that is the case.
+/// If agents performed no operation, reports why.
 pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, console: &Console) {
     let effort = &finished.effort;
     if let Some(first) = &effort.first.failed {
@@ -124,7 +124,7 @@ fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
     format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
 }
 
-/// Whether all policies are the one that proposes nothing by design.
+/// Whether all policies are the shipped one that never proposes anything.
 fn is_silent_by_purpose(scenario: &Scenario) -> bool {
     scenario.policies.iter().all(|policy| policy.name == "never-move")
 }

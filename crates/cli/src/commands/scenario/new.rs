@@ -17,7 +17,7 @@ use crate::{Console, Failure, Outcome};
   mario scenario new scenario.toml
   mario scenario new > scenario.toml")]
 pub struct Arguments {
-    /// The file to write; without it, standard output
+    /// The file to write; by default, standard output
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Overwrite the file if it exists

@@ -15,7 +15,7 @@ use crate::{Console, Failure, Outcome};
   mario scenario show scenario.toml --set workload.period=20 --format json
   mario scenario show city --graphml >city.graphml")]
 pub struct Arguments {
-    /// Which scenario.
+    /// The scenario to show.
     #[command(flatten)]
     pub scenario: ScenarioArguments,
     /// How to print it

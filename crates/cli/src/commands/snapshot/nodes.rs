@@ -19,7 +19,7 @@ use crate::live::{failure, runtime};
 use crate::moments::{Snapshot, told};
 use crate::{Console, Failure};
 
-/// How long a node may take for its answers.
+/// The timeout of a node's answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An instance that a node hosts, as answered by `/v1/applications`.
@@ -177,8 +177,8 @@ fn take_applications(moment: &mut Moment, hosted: &[Hosted]) {
     }
 }
 
-/// Adds an instance that a node owns, with the client requests that its agent saw last. Requests through nodes that
-/// were not asked count as its own.
+/// Adds an instance that a node owns, with the client requests that its agent observed last. Requests through nodes
+/// that were not queried count as requests from the instance's own node.
 fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: usize, instance: &Value) {
     let id = text(&instance["application"]);
     let Some(application) = moment.applications.iter().position(|known| known.id.to_string() == id) else { return };

@@ -59,7 +59,7 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
-    // The build runs only for seconds here: it need not be fast, and takes half as long to compile.
+    // The built binary runs only for seconds, so it is not optimised: that halves the compile time.
     for (setting, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1"), ("DEBUG", "0")] {
         command.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
@@ -89,7 +89,7 @@ fn next_commands(said: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_the_readme_and_the_tutorial_say_can_be_typed_in_a_clean_clone() {
+fn commands_of_the_readme_and_the_tutorial_work_in_a_clean_clone() {
     let Some(clone) = clean_clone() else { return };
     let readme = fs::read_to_string(clone.join("README.md")).expect("it has one");
     let shown: Vec<Block> = blocks(&readme).into_iter().filter(|block| block.is("sh")).collect();

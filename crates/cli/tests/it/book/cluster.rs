@@ -1,4 +1,4 @@
-//! The files for clusters call mario with valid arguments, and together make the whole sweep.
+//! The example files for clusters call mario with valid arguments, and their parts together are the whole sweep.
 
 use std::collections::BTreeSet;
 use std::fs;

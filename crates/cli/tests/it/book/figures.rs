@@ -14,7 +14,7 @@ fn compare(mine: &Value, summary: &Value, name: &str) {
         }
         (Value::Number(mine), Value::Number(summary)) => {
             let (mine, summary) = (mine.as_f64().expect("finite"), summary.as_f64().expect("finite"));
-            // Both sum up the same floating-point numbers, in another order.
+            // Both add the same floating-point numbers, in different orders.
             assert!((mine - summary).abs() <= 1e-9 * summary.abs().max(1.0), "{name}: {mine} and {summary}");
         }
         _ => assert_eq!(mine, summary, "{name}"),

@@ -14,7 +14,7 @@ const PICTURES: &str = "docs/book/gallery";
 const SIZE_BYTES_MAX: usize = 300_000;
 
 #[test]
-fn every_picture_is_what_the_commands_on_its_page_make() {
+fn every_picture_is_the_output_of_the_commands_on_its_page() {
     let page = read(PAGE);
     let mut shown: Vec<&str> =
         page.split("](gallery/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name).collect();

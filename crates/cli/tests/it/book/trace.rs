@@ -22,7 +22,7 @@ fn first_column(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_key_and_every_record_of_real_traces_is_on_the_page_and_every_record_of_the_page_is_real() {
+fn the_trace_page_documents_exactly_the_records_and_keys_of_real_traces() {
     let page = read(PAGE);
     let keys = first_column(below(&page, "## The header"));
     let kinds: BTreeSet<String> = first_column(below(&page, "## The records"))

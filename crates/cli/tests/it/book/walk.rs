@@ -44,7 +44,7 @@ fn show(page: &str, block: &Block, directory: &Path, shell: Shell) {
     for typed in block.commands() {
         let output = shell(&typed.command, directory).output().expect("there is a shell");
         let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        // Input errors are reported on standard error; everything else on a page is data.
+        // Input errors are on standard error; all other output on a page is on standard output.
         let shown = if code >= 2 { &said } else { &printed };
         let place = format!("{page}:{}: `{}`", typed.line, typed.command);
         assert_eq!(output.status.code(), Some(code), "{place}\n{printed}{said}");

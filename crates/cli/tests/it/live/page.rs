@@ -15,8 +15,8 @@ use super::{directory, processes_below};
 use crate::{mario, stderr};
 use browser::Browser;
 
-/// How late an operation may appear on the page of a machine busy with other tests. On an idle one it takes far less
-/// than two seconds.
+/// How late an operation may appear on the page while the machine is busy with other tests. On an idle machine the
+/// delay is far below two seconds.
 const LATE_MS: f64 = 10_000.0;
 
 /// Records when each line about an arrival or an operation appears in the log of the page.
@@ -43,8 +43,8 @@ impl Drop for Running {
     }
 }
 
-/// When each instance that was handed over became a node's own, by the numbered records of the journals: node,
-/// instance, milliseconds.
+/// When each migrated instance arrived, according to the numbered records of the journals: node, instance,
+/// milliseconds.
 fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     let mut arrivals = Vec::new();
     for node in fs::read_dir(out.join("nodes")).expect("nodes").flatten() {
@@ -64,7 +64,7 @@ fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     arrivals
 }
 
-/// A snapshot of the nodes is a scenario that the simulator resumes.
+/// Checks that a snapshot of the nodes is a scenario that the simulator can resume.
 fn the_colony_makes_a_scenario(browser: &Browser, out: &Path) {
     let addresses = browser.evaluate(
         "fetch('snapshot.json').then((answer) => answer.json()).then(({ nodes }) => nodes.map(({ address }) => address))",
@@ -110,7 +110,7 @@ fn the_page_shows_a_real_colony_and_each_migration_soon_after_the_journal() {
     let mut running = Running(child);
     let mut told = BufReader::new(running.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     let page = told.find_map(|line| line.strip_prefix("dashboard: ").map(str::to_owned)).expect("a page");
-    // The colony must not block on a reader.
+    // Standard error must be drained, or the colony would block on a full pipe.
     let rest = std::thread::spawn(move || told.count());
     browser.visit(&page);
     browser.wait_for("document.querySelectorAll('.stage .node').length === 5");

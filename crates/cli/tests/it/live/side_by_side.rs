@@ -47,8 +47,8 @@ const USERS: [(&str, &str); 6] = [
     ("busy", "n1lt1ln1"),
 ];
 
-/// The end of a trace: instances by node and application, and the client requests that their agents saw last, by
-/// neighbour, as rate and latency.
+/// The final state of a trace: instances by node and application, and the client requests that their agents observed
+/// last, by neighbour, as rate and latency.
 #[derive(Default)]
 struct Ending {
     placement: BTreeMap<(String, String), usize>,
@@ -64,7 +64,7 @@ impl Ending {
             let place = place.as_u64().unwrap_or_else(|| panic!("{place} is no place of {list}")) as usize;
             header[list][place]["id"].as_str().expect("an id").to_owned()
         };
-        // For each instance: its node, its application, and the requests that it saw last.
+        // For each instance: its node, its application, and the requests that its agent observed last.
         let mut instances: BTreeMap<String, (Value, Value, Value)> = BTreeMap::new();
         for line in lines {
             match line[0].as_str() {
@@ -143,7 +143,7 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
     let live = run(&[&["live", "--scenario", &path, "--for", "20s"], &policy[..]].concat(), "live");
     assert_eq!(live.placement, simulated.placement);
     assert!(simulated.placement.values().sum::<usize>() >= 4, "{:?}", simulated.placement);
-    // Windows start at other times, so the last one may have one request more or fewer.
+    // The windows of the two runs start at different times, so the last one may have one request more or fewer.
     assert_eq!(live.requests.keys().collect::<Vec<_>>(), simulated.requests.keys().collect::<Vec<_>>());
     for (at, expected) in &simulated.requests {
         let seen = &live.requests[at];
@@ -151,7 +151,7 @@ fn the_same_scenario_ends_in_the_same_placement_simulated_and_live() {
         for (neighbour, (rate, latency)) in expected {
             let (live_rate, live_latency) = seen[neighbour];
             assert!((live_rate - rate).abs() <= 2.0, "{at:?} {neighbour}: {live_rate} live, {rate} simulated");
-            // A quantum of one millisecond, plus the overhead of the machine.
+            // Latencies are quantised to one millisecond; the rest is overhead of the machine.
             assert!(
                 (live_latency - latency).abs() <= 2.0,
                 "{at:?} {neighbour}: {live_latency} live, {latency} simulated"

@@ -16,7 +16,7 @@ use mario_policy::PolicyText;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-/// The nodes, each with the one above it: a tree of 13.
+/// The nodes of a tree of 13, each with its parent.
 pub const TREE: [(&str, Option<&str>); 13] = [
     ("r", None),
     ("a", Some("r")),
@@ -137,7 +137,7 @@ impl Nodes {
         for neighbour in Nodes::neighbours(index).into_iter().chain(impostors) {
             let address = match TREE.iter().position(|(other, _)| *other == neighbour) {
                 Some(other) => format!("10.77.0.1:{}", relay_port(index, other)),
-                // No server listens there: these neighbours connect by themselves.
+                // No server listens there: the impostors connect to the root, never the other way round.
                 None => "10.77.0.1:9".to_owned(),
             };
             text += &format!("[[neighbours]]\nid = \"{neighbour}\"\naddress = \"{address}\"\n");

@@ -40,14 +40,14 @@ impl Relays {
         Relays { cut }
     }
 
-    /// From now on, these links silently drop everything.
+    /// Makes these links silently drop everything.
     pub fn cut(&self, links: &[(&str, &str)]) {
         let index = |name: &str| TREE.iter().position(|(known, _)| *known == name).expect("a node");
         let ends = links.iter().map(|(one, other)| (index(one).min(index(other)), index(one).max(index(other))));
         *self.cut.lock().unwrap_or_else(PoisonError::into_inner) = ends.collect();
     }
 
-    /// Everything passes again.
+    /// Restores all links.
     pub fn heal(&self) {
         self.cut.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -97,8 +97,7 @@ impl Relay {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(count @ 1..) = from.read(&mut buffer).await {
             if self.is_cut() {
-                // As on a cut wire: nothing more arrives, not even the end of the connection, for longer than any
-                // timeout.
+                // Like a cut wire: nothing arrives for longer than any timeout, not even the end of the connection.
                 tokio::time::sleep(Duration::from_secs(30)).await;
                 break;
             }

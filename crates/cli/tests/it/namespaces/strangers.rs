@@ -1,4 +1,4 @@
-//! Who must be rejected: strangers, and neighbours that violate the protocol.
+//! Peers that must be rejected: strangers, and neighbours that violate the protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -62,7 +62,7 @@ fn without_certificate(nodes: &Nodes) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// Has no certificate.
+/// A client without a certificate.
 #[derive(Debug)]
 struct Nobody;
 

@@ -1,4 +1,4 @@
-//! What a report shows beside its runs: published values, and the cost of growing worlds.
+//! What a report shows beside its runs: published values, and how the cost grows with the size of the world.
 
 use std::fs;
 use std::path::Path;

@@ -115,7 +115,7 @@ fn the_page_explains_as_the_command_does() {
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
 
-/// Reads each of the facts about the past.
+/// A policy that reads every kind of fact about the past.
 const LOOKS_BACK: &str = "\
 :- dynamic requests/4, earlier/5, done/4, age/2.
 :- remembers(requests, 2). :- remembers(operations, 3).
@@ -149,7 +149,7 @@ fn the_page_and_the_command_explain_decisions_that_look_back_as_they_were_made()
     for evaluation in evaluations.iter().step_by(evaluations.len().div_ceil(40)) {
         let (time, instance) = (evaluation[1].to_string(), evaluation[2].to_string());
         let text = mario(&["policy", "explain", "--run", "run", "--instance", &instance, "--time", &time]);
-        // The first proposal is the decision.
+        // The first solution of the policy is its decision.
         let first =
             evaluation[7][0][0].as_str().map_or("nop: ".to_owned(), |operation| format!("{operation} {instance}"));
         let (_, explained) = text.split_once("\n\n").unwrap_or(("", &text));

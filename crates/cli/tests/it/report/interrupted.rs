@@ -1,4 +1,4 @@
-//! `mario view` ends when told to, whatever its clients do.
+//! `mario view` ends on a signal, whatever its clients do.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Explanations as one page for a browser: self-contained, without scripts.
+//! Explanations as one self-contained HTML page, without scripts.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ border-left: 3px solid var(--good); }
 @media (max-width: 40rem) { :root { --step: .6rem; } body { padding: .5rem; } }
 ";
 
-/// Marks a page as ours; it is near the start of every page.
+/// Identifies a page written by mario; it is near the start of every page.
 pub(super) const MARK: &str = "<meta name=\"generator\" content=\"mario policy explain\">";
 
 pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
