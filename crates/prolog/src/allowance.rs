@@ -1,30 +1,30 @@
-//! What several queries may use together.
+//! A limit on inferences that several queries share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Inferences that any number of queries share, on any number of machines and threads.
+/// A number of inferences shared by any number of queries, on any number of machines and threads.
 ///
 /// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program bounds all of
-/// them together: when the allowance is spent, the running query stops with [`Resource::Time`](crate::Resource::Time), and so
-/// does each later one.
+/// them together: when the allowance is spent, the running query stops with [`Resource::Time`](crate::Resource::Time),
+/// and every later query stops at once.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     left: Arc<AtomicU64>,
 }
 
 impl Allowance {
-    /// An allowance of as many inferences.
+    /// An allowance of `inferences` inferences.
     pub fn new(inferences: u64) -> Allowance {
         Allowance { left: Arc::new(AtomicU64::new(inferences)) }
     }
 
-    /// Whether nothing is left.
+    /// Whether the allowance is used up.
     pub fn is_spent(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes inferences away.
+    /// Deducts inferences from the allowance.
     pub(crate) fn charge(&self, inferences: u64) {
         let take = |left: u64| Some(left.saturating_sub(inferences));
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
@@ -45,7 +45,7 @@ mod tests {
         let allowance = Allowance::new(20_000);
         let mut machines = [Machine::new(&engine), Machine::new(&engine)];
         machines.iter_mut().for_each(|machine| machine.set_allowance(Some(allowance.clone())));
-        // Short queries count, too, though none of them is ever looked at.
+        // Queries that end before their first periodic budget check are charged, too.
         let mut rounds = 0;
         while !allowance.is_spent() {
             let answer = ask(&mut machines[rounds % 2], &engine, "length(L, 50), length(L, N), N > 10");

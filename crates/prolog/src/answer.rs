@@ -1,7 +1,7 @@
-//! Answers as text, as a person at SWI-Prolog's prompt reads them.
+//! Answers as text, in the format of SWI-Prolog's prompt.
 //!
 //! Variables with the same value are shown as equal, an unnamed variable is `_` or, when it occurs twice, `_A`; a
-//! cyclic value is cut where it meets itself; goals that still wait follow the bindings.
+//! cyclic value is cut where it contains itself; suspended goals follow the bindings.
 
 mod names;
 pub(crate) mod shape;
@@ -20,14 +20,14 @@ use names::Names;
 use shape::{Shape, groups};
 use std::fmt;
 
-/// Priority of the right side of `=`, with which values are written.
+/// Priority of the right-hand argument of `=`, at which values are written.
 const VALUE_PRIORITY: u16 = 699;
-/// Priority of an argument, with which waiting goals are written.
+/// Priority of an argument, at which suspended goals are written.
 const GOAL_PRIORITY: u16 = 999;
-/// Levels that an abbreviated answer shows.
+/// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Memory for writing an answer that the query has not left over.
+/// Memory for writing an answer, in addition to what the query left of its budget.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.
@@ -42,20 +42,20 @@ pub enum Detail {
 /// One answer to a query, as text. `Display` writes it on one line, without the final full stop.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// What the variables of the query are bound to; unbound ones are left out.
+    /// The bindings of the query's variables; unbound variables are left out.
     pub bindings: Vec<Binding>,
-    /// Goals that still wait for a variable.
+    /// Goals that are still suspended on a variable.
     pub waiting: Vec<String>,
 }
 
-/// A value, and the variables of the query that have it.
+/// A value, and the variables of the query that are bound to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
     /// At least one, in order of appearance.
     pub names: Vec<String>,
     /// The value that they share.
     pub value: String,
-    /// Names that the value uses for its cyclic parts, and what these are.
+    /// The names used in the value for its cyclic parts, each with the part it stands for.
     pub cycles: Vec<(String, String)>,
 }
 
@@ -65,12 +65,13 @@ impl Answer {
         self.ended(self.to_string())
     }
 
-    /// The answer on a line for each binding and goal, without the full stop.
+    /// The answer with one line for each binding and goal, without the final full stop.
     pub fn lines(&self) -> String {
         self.text(",\n", ", % where\n    ", ",\n    ")
     }
 
-    /// The text of this answer with a full stop, apart from a last character that would swallow it.
+    /// `text` with a full stop after it. A space comes between if the last character would otherwise merge with the
+    /// full stop.
     pub fn ended(&self, mut text: String) -> String {
         if text.chars().next_back().is_some_and(is_symbol) {
             text.push(' ');
@@ -111,10 +112,10 @@ impl Binding {
 }
 
 impl Query<'_> {
-    /// The answer just given, as text.
+    /// The current answer as text.
     ///
-    /// Writing is not charged to the query, but it has limits of its own: a value that is shared many times over may be
-    /// small in memory and endless on paper.
+    /// Writing is not charged to the query, but has limits of its own: a value with much sharing may be small in memory
+    /// and enormous as text.
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
         let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
@@ -137,26 +138,26 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Puts the query's meter away: what follows is not charged to the query, but may cost no more
-    /// than the query might.
+    /// Sets the query's meter aside and starts a new one with the same budget, so that the work that follows is not
+    /// charged to the query.
     pub(crate) fn start_aside(&mut self) -> Meter {
-        // What the query has used and given up is not there twice.
+        // Return unused pages first, so that memory freed by the query is not held in addition to what follows.
         self.store.give_back();
         let meter = std::mem::take(&mut self.store.meter);
         self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
-        // What is in memory already must not stop the work on it.
+        // Data that is in memory already must not exhaust the budget for writing it.
         let budget = meter.budget();
         let heap_bytes = budget.heap_bytes.max(self.store.cells.len() * 8).saturating_add(ASIDE_BYTES);
         self.store.meter.start(&Budget { heap_bytes, ..budget });
         meter
     }
 
-    /// Returns to the query's own meter.
+    /// Restores the query's own meter.
     pub(crate) fn end_aside(&mut self, meter: Meter) {
         self.store.meter = meter;
     }
 
-    /// A term as text; `Err` holds what ran out, and `text` what was written until then.
+    /// Writes a term to `text`. `Err` holds the resource that ran out; `text` then holds what was written before.
     pub(crate) fn write_aside(
         &mut self,
         text: &mut String,
@@ -171,7 +172,7 @@ impl Core {
         })
     }
 
-    /// A term as `writeq/1` writes it, cut with `...` where it is too long to be written at all.
+    /// A term as `writeq/1` writes it, cut with `...` if it is too long.
     pub(crate) fn quoted_text(&mut self, term: Term) -> String {
         let meter = self.start_aside();
         let mut text = String::new();
@@ -184,7 +185,7 @@ impl Core {
 }
 
 impl Machine {
-    /// Solves `goal` once on top of an answer. `then` sees what it bound, which is undone afterwards.
+    /// Solves `goal` once on top of an answer. `then` sees the bindings, which are undone afterwards.
     pub(crate) fn solve_aside<T>(
         &mut self,
         goal: Term,
@@ -202,7 +203,7 @@ impl Machine {
     }
 }
 
-/// The goal that lists what waits for these variables, and its result.
+/// A goal that lists the goals suspended on these variables, and the variable that receives the list.
 fn residual_goals(core: &mut Core, waiting: &[Term]) -> (Term, Term) {
     let variables = core.store.list(waiting, Term::NIL);
     let goals = core.store.variable();
@@ -210,7 +211,7 @@ fn residual_goals(core: &mut Core, waiting: &[Term]) -> (Term, Term) {
     (core.store.structure(name, &[variables, goals]), goals)
 }
 
-/// The goals of a list, without the module that every goal of a program is in.
+/// The goals of a list, without the module qualifier `user:`.
 fn unqualified_goals(core: &mut Core, goals: Term) -> Vec<Term> {
     let mut items = Vec::new();
     if core.store.list_items(goals, &mut items) != ListEnd::Nil {
@@ -286,7 +287,7 @@ fn write_answer(
     Ok(answer)
 }
 
-/// What is to be shown, in the order of the variables; those without a value are left out.
+/// The bindings to show, in the order of the variables; unbound variables are left out.
 fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names: &mut Names) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let mut cut = shape.cut();

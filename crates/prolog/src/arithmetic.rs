@@ -34,7 +34,7 @@ pub(crate) use words::{
     shift_right, subtract, xor,
 };
 
-/// The term that is `number`.
+/// `number` as a term.
 pub(crate) fn from_number(store: &mut Store, number: Number) -> Term {
     match number {
         Number::Int(value) => store.integer(value),
@@ -43,7 +43,7 @@ pub(crate) fn from_number(store: &mut Store, number: Number) -> Term {
     }
 }
 
-/// What one step of an evaluation costs, in cells walked.
+/// Cost of one evaluation step, in cells walked.
 const STEP_COST: u64 = 4;
 
 /// The value of an expression.
@@ -73,12 +73,12 @@ fn evaluate_generally(core: &mut Core, term: Term) -> Solved<Number> {
     Ok(evaluation.pop())
 }
 
-/// An evaluation under way; explicit stacks, since expressions may be millions of levels deep.
+/// An evaluation in progress, with explicit stacks, because expressions may be millions of levels deep.
 struct Evaluation {
     /// Terms to evaluate, and headers of functors whose arguments' values are on `values`.
     pending: Vec<Term>,
     values: Vec<Number>,
-    /// Words in the long numbers of `values`: they are memory too.
+    /// The words of the long numbers in `values`, which count as memory in use.
     held: u64,
 }
 
@@ -150,16 +150,16 @@ impl Evaluation {
     }
 }
 
-/// A string of one character is its code.
+/// Evaluates a string of one character to its code.
 fn character_of_string(core: &Core, term: Term) -> Solved<Number> {
     let term = core.store.deref(term);
     let bytes = BoxHeader::read(core.store.cells[term.address()]).length();
-    // No character is longer than four bytes.
+    // A character has at most four bytes.
     let text = if bytes <= 4 { core.store.text(term) } else { String::new() };
     only_character(&text).map_or_else(|| Err(Fault::Type("[]", term).into()), |code| Ok(Number::Int(code)))
 }
 
-/// `[X]` is `X`, a code or a character.
+/// Evaluates `[X]` as `X`: a code or a character.
 fn character_of_list(core: &Core, address: usize) -> Solved<Number> {
     if core.store.argument(address, 1) != Term::NIL {
         return Err(apply::unknown(Functor::new(atoms::DOT, 2)).into());

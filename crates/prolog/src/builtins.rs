@@ -1,10 +1,9 @@
 //! Predicates written in Rust.
 //!
-//! One file per theme; each has a table that names its predicates. A deterministic builtin is a
-//! plain function of its arguments. One that can succeed more than once is called again with the
-//! [`State`] it returned.
+//! One file per theme; each has a table that names its predicates. A deterministic builtin is a plain function of its
+//! arguments. A non-deterministic builtin is called again with the [`State`] it returned.
 
-// Builtins share their signature, also those that never raise.
+// All builtins have the same signature, even those that never raise.
 #![allow(clippy::unnecessary_wraps)]
 
 mod arguments;
@@ -35,35 +34,36 @@ use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
 
-/// What a non-deterministic builtin remembers between its answers.
+/// What a non-deterministic builtin keeps between its answers.
 pub(crate) type State = (u64, u64);
 
-/// The state of a first call.
+/// The state passed to the first call.
 pub(crate) const FIRST: State = (0, 0);
 
-/// How one call of a non-deterministic builtin ended.
+/// The result of one call of a non-deterministic builtin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// No (further) answer.
+    /// No answer, or no further answer.
     Fail,
-    /// An answer, and there is no other.
+    /// The last answer.
     Last,
-    /// An answer; call again with this state for the next.
+    /// An answer; for the next one, call again with this state.
     More(State),
-    /// An answer; call again with this term as the last argument for the next. A state must not hold terms, which may be moved.
+    /// An answer; for the next one, call again with this term as the last argument. A `State` must not hold terms,
+    /// because garbage collection may move them.
     MoreOf(Term),
 }
 
-/// A builtin's code, by number of arguments.
+/// The function of a builtin, by number of arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum Code {
-    /// Deterministic, no arguments.
+    /// Deterministic, without arguments.
     D0(fn(&mut Core) -> Solved),
     D1(fn(&mut Core, Term) -> Solved),
     D2(fn(&mut Core, Term, Term) -> Solved),
     D3(fn(&mut Core, Term, Term, Term) -> Solved),
     D4(fn(&mut Core, Term, Term, Term, Term) -> Solved),
-    /// Non-deterministic: arguments, and the state of the call before.
+    /// Non-deterministic; takes the arguments and the state of the previous call.
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
 
@@ -96,7 +96,7 @@ pub(crate) const fn nondet(
     Builtin { name, arity, code: Code::N(code) }
 }
 
-/// Builtins that other systems have in a library: a program may define its own instead.
+/// Builtins that other systems provide in a library: a program may define its own.
 const REDEFINABLE: &[(&str, usize)] = &[
     ("sum_list", 2),
     ("sumlist", 2),

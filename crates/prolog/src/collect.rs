@@ -1,7 +1,7 @@
 //! Collecting the answers of a goal: `findall/3` and the simple forms of `aggregate_all/3`.
 //!
-//! Values are copied out of the store as they are found, into one block shared by all collections
-//! that are open, and pasted back in one pass at the end.
+//! Values are copied out of the store as they are found, into one block shared by all open collections, and copied back
+//! in one pass at the end.
 
 use crate::arithmetic;
 use crate::builtins::sorted_set;
@@ -14,10 +14,10 @@ use crate::store::give_back;
 use crate::stored::{Attributes, Block};
 use crate::term::{Tag, Term};
 
-/// A result of this size is part of the inference that asks for it.
+/// A result of up to this size is covered by the inference that asks for it.
 const FREE_CELLS: usize = 16;
 
-/// Room for a small value.
+/// Cells reserved for a small value.
 const SPARE_CELLS: usize = 16;
 
 /// One open collection.
@@ -48,12 +48,12 @@ impl Collectors {
         });
     }
 
-    /// How many collections are open.
+    /// The number of open collections.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Abandons collections opened since there were `depth`: an exception left them. Returns the words that this frees.
+    /// Abandons the collections above `depth`, because an exception left them. Returns the number of words freed.
     pub(crate) fn abandon(&mut self, depth: usize) -> usize {
         let Some(collection) = self.open.get(depth) else { return 0 };
         let words = self.words();
@@ -69,7 +69,7 @@ impl Collectors {
         give_back(&mut self.roots);
     }
 
-    /// The words that collected values take.
+    /// The words used by collected values.
     pub(crate) fn words(&self) -> usize {
         self.block.cells.len() + self.roots.len()
     }
@@ -166,7 +166,7 @@ impl Core {
         arithmetic::evaluate(self, result)
     }
 
-    /// Closes the innermost collection; `None` when it has no result (the maximum of nothing).
+    /// Closes the innermost collection. Returns `None` if it has no result, such as the maximum of an empty collection.
     pub(crate) fn collect_end(&mut self) -> Solved<Option<Term>> {
         let Some(collection) = self.collectors.open.pop() else { return Ok(None) };
         if !matches!(collection.aggregation, Aggregation::Bag | Aggregation::Set) {

@@ -1,8 +1,8 @@
-//! Clause terms to instructions.
+//! Compiles clause terms to instructions.
 //!
-//! Three steps, after [`unfold`] has replaced calls of small predicates: [`goals`] turns the body into a tree of goals, [`variables`] finds out which
-//! variables must survive a call and so need an environment slot, and [`emit`] writes the
-//! instructions, with [`registers`] handing out temporaries.
+//! There are three steps, after [`unfold`] has inlined calls of small predicates. [`goals`] turns the body into a tree
+//! of goals. [`variables`] determines which variables must survive a call and so need an environment slot. [`emit`]
+//! writes the instructions, and takes its temporaries from [`registers`].
 
 mod arithmetic;
 mod emit;
@@ -47,7 +47,7 @@ pub(crate) fn compile_clause(
         let written = emit::Emitter::new(store, scope, analysis, levels, code).clause(&arguments, &goal);
         match written {
             Ok(()) => return Ok(()),
-            // Too many temporaries at once: keep variables in the environment instead.
+            // Too many temporaries are live at once: keep variables in the environment instead.
             Err(CompileError::TooLarge) => code.truncate(start),
             Err(error) => return Err(error),
         }
@@ -64,8 +64,8 @@ pub(crate) fn head_arguments(store: &Store, head: Term) -> Vec<Term> {
     }
 }
 
-/// A term as the body of a clause (7.6.2): a variable `X` in it is `call(X)`. `None` when it holds
-/// something that cannot be called.
+/// A term as the body of a clause (7.6.2): a variable `X` in it becomes `call(X)`. `None` if it contains a goal that is
+/// not callable.
 pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
     let mut has_variables = false;
     let mut pending = vec![body];
@@ -76,7 +76,7 @@ pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
         match store.view(goal) {
             View::Variable(_) => has_variables = true,
             View::Compound(functor, arguments) if joins_goals(functor.name(), functor.arity()) => {
-                // The second goal is looked at last, so that a long conjunction needs no room.
+                // The second goal is visited last, so that a long conjunction needs no stack.
                 pending.extend([store.cells[arguments + 1], store.cells[arguments]]);
             }
             View::Small(_) | View::Big | View::Float(_) | View::Text => return None,
@@ -107,12 +107,12 @@ fn with_calls(store: &mut Store, body: Term) -> Term {
     store.deref(root)
 }
 
-/// Whether a term of this name is made of goals.
+/// Whether a term of this name is a control construct whose arguments are goals.
 fn joins_goals(name: Atom, arity: usize) -> bool {
     arity == 2 && is_control(name, arity)
 }
 
-/// What clause selection may know of a head.
+/// The index keys of the arguments of a head.
 pub(crate) fn head_keys(store: &Store, head: Term) -> Vec<Key> {
     head_arguments(store, head).into_iter().map(|argument| Key::of(store, argument)).collect()
 }

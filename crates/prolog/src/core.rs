@@ -1,4 +1,4 @@
-//! What builtins work on: everything of a machine but its registers and stacks.
+//! The state that builtins work on: a machine without its registers and stacks.
 
 use crate::builtins::SortSpace;
 use crate::collect::Collectors;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// A global variable of one query.
 #[derive(Default)]
 pub(crate) struct Global {
-    /// The address of a cell that backtracking restores; in force unless it is unbound. Cells are not
-    /// given back, so that no two variables ever share one.
+    /// The address of a cell that backtracking restores; it applies unless it is unbound. Cells are never freed, so
+    /// that no two variables share one.
     pub(crate) cell: Option<usize>,
     /// Set by `nb_setval/2`: survives backtracking.
     pub(crate) kept: Option<StoredTerm>,
@@ -31,7 +31,7 @@ pub(crate) struct Global {
 #[derive(Default)]
 pub(crate) struct Globals {
     pub(crate) variables: FxHashMap<Atom, Global>,
-    /// How many of the store's cells for them are taken.
+    /// The number of store cells used for global variables.
     pub(crate) cells: usize,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// The state for queries on `program`, with new names going to `scope`.
+    /// The state for queries on `program`; new names go to `scope`.
     pub(crate) fn new(program: Arc<Program>, scope: Scope) -> Core {
         Core {
             store: Store::default(),
@@ -66,14 +66,14 @@ impl Core {
         }
     }
 
-    /// Unifies; the shape in which most builtins end.
+    /// Unifies two terms; most builtins end with this.
     #[inline]
     #[allow(clippy::unnecessary_wraps, reason = "it is what builtins return")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
         Ok(self.store.unify(a, b))
     }
 
-    /// The elements of a proper list; the usual errors for anything else.
+    /// The elements of a proper list; an ISO error for any other term.
     pub(crate) fn proper_list(&mut self, list: Term) -> Solved<Vec<Term>> {
         let mut items = Vec::new();
         let end = self.store.list_items(list, &mut items);
@@ -85,7 +85,7 @@ impl Core {
         }
     }
 
-    /// Stops when the budget ran out during a long walk.
+    /// Returns an error if the budget ran out during a long walk.
     pub(crate) fn check_budget(&self) -> Solved<()> {
         match self.store.meter.exhausted() {
             Some(resource) => Err(Raised::Exhausted(resource)),
@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    /// Charges what the database did since it was last charged; the first few clauses are part of the call.
+    /// Charges the work of the database since the last charge; the first few clauses are covered by the call.
     #[inline]
     pub(crate) fn charge_database(&mut self) {
         let work = self.database.take_work();
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// The error term `error(Formal, _)`, for formal terms that no [`Fault`] stands for.
+    /// The error term `error(Formal, _)`, for formal terms without a [`Fault`].
     pub(crate) fn error(&mut self, formal: Term) -> Raised {
         let context = self.store.variable();
         let ball = self.store.structure(atoms::ERROR, &[formal, context]);
@@ -112,7 +112,7 @@ impl Core {
         }
     }
 
-    /// The predicate that a call of `functor` reaches now.
+    /// The predicate that a call of `functor` currently refers to.
     #[inline]
     pub(crate) fn find_predicate(&self, functor: Functor) -> Option<PredicateId> {
         if !self.database.is_empty_of_names()

@@ -1,7 +1,7 @@
 //! Dynamic predicates: clauses that change while a query runs.
 //!
-//! Changes are local to one query. The view is the logical one: a goal sees the clauses there were
-//! when it was called, whatever it asserts or retracts meanwhile.
+//! Changes are local to one query. The logical update view applies: a goal sees the clauses that existed when it was
+//! called, regardless of later changes.
 
 mod index;
 mod predicate;
@@ -19,7 +19,7 @@ use predicate::{clause_bytes, copy_bytes};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a predicate is charged that a query makes up, without its clauses: its rows in two tables that may be half empty.
+/// Memory of a predicate created by a query, without its clauses: its entries in two tables that may be half empty.
 const PREDICATE_BYTES: usize = 2 * (size_of::<DynamicPredicate>() + 64);
 
 /// A clause that a goal tries.
@@ -27,24 +27,24 @@ pub(crate) struct Found {
     /// `Head :- Body`.
     pub(crate) term: Arc<StoredTerm>,
     pub(crate) position: Position,
-    /// Where the clause is that the goal tries next, if there is one.
+    /// The position of the next clause to try, if there is one.
     pub(crate) following: Option<Position>,
 }
 
-/// The dynamic predicates as one query sees them.
+/// The dynamic predicates from the view of one query.
 #[derive(Default)]
 pub(crate) struct Database {
     changed: FxHashMap<PredicateId, DynamicPredicate>,
-    /// Predicates that the query made up.
+    /// Predicates created by the query.
     names: FxHashMap<Functor, PredicateId>,
     made_up: Vec<Functor>,
     first_made_up: PredicateId,
     generation: Generation,
-    /// Bytes held by clauses added in this query, and by indexes; counted against the heap budget.
+    /// Bytes used by clauses added in this query and by indexes; counted against the heap budget.
     bytes: usize,
-    /// Clauses that were visited or copied and are not charged yet.
+    /// Clauses visited or copied that are not charged yet.
     work: usize,
-    /// Dead clauses are worth collecting.
+    /// Whether there are enough dead clauses for a sweep.
     pub(crate) wants_sweep: bool,
 }
 
@@ -61,7 +61,7 @@ impl Database {
         self.wants_sweep = false;
     }
 
-    /// The clauses that were looked at or copied since this was last asked.
+    /// Returns the number of clauses visited or copied since the last call.
     #[inline]
     pub(crate) fn take_work(&mut self) -> usize {
         std::mem::take(&mut self.work)
@@ -85,12 +85,12 @@ impl Database {
         program.dynamic.get(&predicate).map(Arc::as_ref)
     }
 
-    /// A predicate made up in this query.
+    /// The number of a predicate created in this query.
     pub(crate) fn made_up(&self, functor: Functor) -> Option<PredicateId> {
         self.names.get(&functor).copied()
     }
 
-    /// The name of a predicate made up in this query.
+    /// The name of a predicate created in this query.
     pub(crate) fn made_up_functor(&self, predicate: PredicateId) -> Functor {
         self.made_up[(predicate - self.first_made_up) as usize]
     }
@@ -99,7 +99,7 @@ impl Database {
         self.made_up.iter().map(|&functor| (functor, self.names[&functor]))
     }
 
-    /// The number of a new dynamic predicate.
+    /// Creates a dynamic predicate and returns its number.
     pub(crate) fn make_up(&mut self, functor: Functor) -> PredicateId {
         let predicate = self.first_made_up + self.made_up.len() as PredicateId;
         self.made_up.push(functor);
@@ -109,7 +109,7 @@ impl Database {
         predicate
     }
 
-    /// The number of a new dynamic predicate that hides a library predicate of the same name.
+    /// Creates a dynamic predicate that hides a library predicate of the same name, and returns its number.
     pub(crate) fn make_up_over(&mut self, functor: Functor) -> PredicateId {
         match self.made_up(functor) {
             Some(predicate) => predicate,
@@ -117,7 +117,7 @@ impl Database {
         }
     }
 
-    /// Whether a query's own predicate hides one of the library.
+    /// Whether the query has created no predicates, so that none hides a library predicate.
     pub(crate) fn is_empty_of_names(&self) -> bool {
         self.names.is_empty()
     }
@@ -147,7 +147,7 @@ impl Database {
         self.bytes += index::ENTRY_BYTES * indexes;
     }
 
-    /// The first clause from `from` on that a goal with these arguments sees and may match.
+    /// The first clause at or after `from` that is visible to a goal with these arguments and may match it.
     pub(crate) fn find(
         &mut self,
         program: &Program,
@@ -164,7 +164,7 @@ impl Database {
         let found = matching.next().map(|clause| (Arc::clone(&clause.term), clause.position));
         let following = found.is_some().then(|| matching.next()).flatten().map(|clause| clause.position);
         self.work += matching.looked_at;
-        // The indexes of the program are made once, for all its queries.
+        // The indexes of the program are built once and shared by all its queries.
         if is_own {
             self.work += matching.index_entries;
             self.bytes += index::ENTRY_BYTES * matching.index_entries;
@@ -172,7 +172,7 @@ impl Database {
         found.map(|(term, position)| Found { term, position, following })
     }
 
-    /// Takes a predicate away, and its clauses.
+    /// Removes a predicate and its clauses.
     pub(crate) fn abolish(&mut self, program: &Program, predicate: PredicateId) {
         self.generation += 1;
         let generation = self.generation;
@@ -202,7 +202,7 @@ impl Database {
         }
     }
 
-    /// What the query changed, for a program that is to keep it.
+    /// The changes of the query, for a program that keeps them.
     pub(crate) fn changes(&self) -> Vec<(PredicateId, Option<Functor>, DynamicPredicate)> {
         let made_up = |predicate: PredicateId| {
             predicate.checked_sub(self.first_made_up).and_then(|index| self.made_up.get(index as usize)).copied()

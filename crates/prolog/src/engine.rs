@@ -1,4 +1,4 @@
-//! The language with its builtins and library, ready to load programs.
+//! The language with its builtins and library; loads programs.
 
 mod image;
 
@@ -80,9 +80,9 @@ const SYSTEM: &[(&str, usize)] = &[
     ("with_output_to", 2),
 ];
 
-/// What all programs have in common: names, builtins, library.
+/// What all programs share: names, builtins, library.
 ///
-/// Making one unpacks the library; keep it and share it.
+/// Creating an engine unpacks the library; create one and share it.
 #[derive(Clone)]
 pub struct Engine {
     library: Arc<Program>,
@@ -95,7 +95,7 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// A new engine with its own table of names.
+    /// A new engine with its own atom table.
     pub fn new() -> Engine {
         match image::program() {
             Some(library) => Engine::finish(library),
@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// An engine whose library is read and compiled.
+    /// An engine with a library read and compiled from its text.
     fn from_text() -> Engine {
         let symbols = Symbols::new();
         let bare = Engine { library: Arc::new(bare_program(&symbols)) };
@@ -121,7 +121,7 @@ impl Engine {
         Engine::finish(library)
     }
 
-    /// Tells what of the library belongs to the language.
+    /// Marks the library predicates that belong to the language.
     fn finish(mut library: Program) -> Engine {
         for (name, arity) in SYSTEM {
             let functor = Functor::new(library.symbols.intern(name), *arity);
@@ -133,7 +133,7 @@ impl Engine {
         Engine { library: Arc::new(library) }
     }
 
-    /// The names that programs, machines and hosts of this engine share.
+    /// The atom table that programs, machines and hosts of this engine share.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.library.symbols
     }
@@ -143,7 +143,7 @@ impl Engine {
         Loader::new(self)
     }
 
-    /// A program without any text: builtins and library only.
+    /// A program without text: builtins and library only.
     pub fn library(&self) -> &Arc<Program> {
         &self.library
     }
@@ -212,7 +212,7 @@ fn control_predicates(program: &Program) -> ControlPredicates {
     }
 }
 
-/// Whether a builtin has one answer at most, so that it can be called in place.
+/// Whether a builtin has at most one answer, so that it can be called in place.
 pub(crate) fn is_deterministic(code: Code) -> bool {
     !matches!(code, Code::N(_))
 }

@@ -1,4 +1,4 @@
-//! Uncaught exceptions in the words of people.
+//! Explains uncaught exceptions in plain words.
 
 use crate::core::Core;
 use crate::program::{Definition, Origin};
@@ -9,29 +9,29 @@ use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
 
-/// Longer names are not compared: that takes as many steps as the product of their lengths.
+/// Longer names are not compared: the cost is the product of their lengths.
 const NAME_BYTES_MAX: usize = 64;
 
-/// What went wrong, for people.
+/// An explanation of an exception.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explanation {
-    /// What went wrong, and in which predicate where that is known.
+    /// What went wrong and, if known, in which predicate.
     pub message: String,
     /// The exception as a term.
     pub term: String,
-    /// What may help.
+    /// A hint that may help.
     pub hint: Option<String>,
 }
 
 impl Query<'_> {
-    /// Says in words what an exception of this query means.
+    /// Explains an exception of this query.
     pub fn explain(&mut self, exception: &Exception) -> Explanation {
         self.parts().machine.core.explain(&exception.ball)
     }
 }
 
 impl Core {
-    /// Says in words what an uncaught ball means.
+    /// Explains an uncaught error term.
     pub(crate) fn explain(&mut self, ball: &StoredTerm) -> Explanation {
         let meter = self.start_aside();
         let ball = self.store.paste(ball);
@@ -70,7 +70,7 @@ impl Core {
         (message, None)
     }
 
-    /// A term as text; variables have no numbers, which would say nothing to people.
+    /// A term as text; variables are shown without their numbers, which mean nothing to a reader.
     fn error_text(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).unwrap_or_default();
         let mut text = String::new();
@@ -126,7 +126,7 @@ impl Core {
         Some(self.error_text(place))
     }
 
-    /// The words in `context(_, Message)`.
+    /// The message in `context(_, Message)`.
     fn context_message(&mut self, context: Term) -> Option<String> {
         let View::Compound(functor, arguments) = self.store.view(context) else { return None };
         if functor != Functor::new(atoms::CONTEXT, 2) {
@@ -156,7 +156,7 @@ impl Core {
         (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
-    /// Predicates that may have been meant.
+    /// Predicates with similar names, one of which may have been intended.
     fn similar(&self, name: Atom, arity: i64) -> Option<String> {
         let wanted = self.atoms.name(name);
         if wanted.len() > NAME_BYTES_MAX {
@@ -186,7 +186,7 @@ impl Core {
     }
 }
 
-/// What to do about a variable that occurs once, beside these others.
+/// A hint for a variable that occurs once, given the other variables of the clause.
 pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a str>) -> String {
     match nearest_name(name, others) {
         Some(near) => format!("did you mean `{near}`? write `_{name}` if it is meant to occur once"),
@@ -194,9 +194,9 @@ pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a st
     }
 }
 
-/// The name that was probably meant instead of `wanted`: the nearest of the others, if it is near enough to tell them apart.
+/// The name that was probably intended instead of `wanted`: the nearest other name, if it is near enough.
 fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // More are not worth comparing: clauses that people write have few variables.
+    // More names are not compared: hand-written clauses have few variables.
     const COMPARED_MAX: usize = 64;
     let length = wanted.chars().count();
     if wanted.len() > NAME_BYTES_MAX || length < 3 {
@@ -207,7 +207,7 @@ fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Opti
     near.filter(|(cost, _)| cost * 3 <= length).min_by_key(|(cost, _)| *cost).map(|(_, other)| other)
 }
 
-/// How many letters to insert, delete or replace to get from one name to the other.
+/// The edit distance of two names: letters inserted, deleted or replaced.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,4 +1,4 @@
-//! Why a builtin did not answer yes or no.
+//! Errors that a builtin raises instead of succeeding or failing.
 
 use crate::meter::Resource;
 use crate::stored::StoredTerm;
@@ -31,16 +31,16 @@ pub(crate) enum Fault {
     Evaluable(Atom, usize),
 }
 
-/// What ends a builtin other than success or failure.
+/// How a builtin ends if it neither succeeds nor fails.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Raised {
     /// An ISO error; the machine adds the context of the builtin that raised it.
     Fault(Fault),
     /// An ISO error with its own context predicate, e.g. the evaluable `(/)/2`.
     FaultIn(Fault, Atom, usize),
-    /// `throw/1`, or an error term made elsewhere.
+    /// `throw/1`, or an error term created elsewhere.
     Ball(Box<StoredTerm>),
-    /// The budget is spent.
+    /// The budget is exhausted.
     Exhausted(Resource),
     /// `halt/0,1`.
     Halted(i32),

@@ -1,6 +1,6 @@
 //! Prolog flags that change how text is read or goals are run.
 
-/// What text between certain quotes means.
+/// The meaning of text in one kind of quotes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum QuotedText {
     Codes,
@@ -9,7 +9,7 @@ pub(crate) enum QuotedText {
     String,
 }
 
-/// What a call of an undefined predicate does.
+/// The effect of calling an undefined predicate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unknown {
     Error,
@@ -17,10 +17,10 @@ pub(crate) enum Unknown {
     Warning,
 }
 
-/// What unification does where it would make a cyclic term.
+/// The effect of a unification that would create a cyclic term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OccursCheck {
-    /// It makes one.
+    /// It creates the cyclic term.
     False,
     /// It fails.
     True,

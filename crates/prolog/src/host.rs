@@ -18,14 +18,14 @@ pub enum Value<'a> {
     Float(f64),
     /// A list.
     List(&'a [Value<'a>]),
-    /// A compound term: its name and its arguments; with none of them, an atom.
+    /// A compound term: its name and arguments; an atom if there are no arguments.
     Compound(Atom, &'a [Value<'a>]),
-    /// Any other term, kept by the host.
+    /// Any other term, stored by the host.
     Term(&'a StoredTerm),
 }
 
 impl Value<'_> {
-    /// Whether this is the atom or number `wanted`.
+    /// Whether this value equals the atom or number `wanted`.
     #[inline]
     fn equals(self, wanted: Value<'_>) -> bool {
         match (self, wanted) {
@@ -42,7 +42,7 @@ impl Value<'_> {
 }
 
 impl Store {
-    /// The value that a dereferenced term is, if a host can look for it: an atom or a number.
+    /// A dereferenced term as a value that a host can search for: an atom or a number; otherwise `None`.
     #[inline]
     pub(crate) fn searchable(&self, term: Term) -> Option<Value<'static>> {
         match term.tag() {
@@ -56,7 +56,7 @@ impl Store {
         }
     }
 
-    /// The term for a value of the host. Parts are written in place: no other memory is needed.
+    /// Builds the term for a value of the host, without any temporary memory.
     #[inline]
     pub(crate) fn host_value(&mut self, value: Value<'_>) -> Term {
         match value {
@@ -92,23 +92,23 @@ impl Store {
     }
 }
 
-/// Rows that a host keeps, seen by a program as facts.
+/// Rows stored by a host, which a program sees as facts.
 ///
-/// Nothing is copied or asserted: the machine asks for the rows it needs, one by one.
+/// Nothing is copied or asserted: the machine fetches the rows it needs, one by one.
 pub trait Relation {
-    /// How many rows there are.
+    /// The number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether the relation has no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value in one place.
+    /// The value in a row and column.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` that has each of the given values in its column. A host with an
-    /// index answers from it; the default looks at each row.
+    /// The first row at or after `from` that has each of the given values in its column. A host with an index uses it;
+    /// the default implementation scans the rows.
     fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
         (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
     }
@@ -126,10 +126,10 @@ impl Relation for Table {
 
 /// The relations of one query, in the order in which they were declared to the program.
 pub trait Relations {
-    /// The relation at a position; `None` is an empty one.
+    /// The relation at a position; `None` stands for an empty relation.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;
 
-    /// The relation at a position, if it is kept as a [`Table`]: the fastest form.
+    /// The relation at a position if it is a [`Table`], which is the fastest form.
     fn table(&self, position: usize) -> Option<&Table> {
         let _ = position;
         None
@@ -154,17 +154,17 @@ impl<const COUNT: usize> Relations for [&dyn Relation; COUNT] {
     }
 }
 
-/// Code of a predicate that a host added.
+/// The function of a host predicate.
 pub(crate) type HostCode = std::sync::Arc<dyn Fn(&mut HostCall<'_>) -> Result<bool, HostError> + Send + Sync>;
 
-/// Why a host predicate did not answer yes or no.
+/// The error of a host predicate that neither succeeds nor fails.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HostError {
     /// An argument that must be bound is not.
     Instantiation,
-    /// An argument has the wrong type: the type's name, and which argument (from 0).
+    /// An argument has the wrong type: the name of the expected type, and the zero-based argument.
     Type(&'static str, usize),
-    /// An argument has the right type but a value outside of the domain.
+    /// An argument has the right type, but its value is outside the domain.
     Domain(&'static str, usize),
 }
 
@@ -175,7 +175,7 @@ pub struct HostCall<'m> {
 }
 
 impl HostCall<'_> {
-    /// The atom's name, when the argument is an atom.
+    /// The name of the atom, if the argument is an atom.
     pub fn atom(&self, argument: usize) -> Option<&str> {
         match self.core.store.view(self.arguments[argument]) {
             View::Atom(atom) => Some(self.core.atoms.name(atom)),
@@ -183,7 +183,7 @@ impl HostCall<'_> {
         }
     }
 
-    /// The integer, when the argument is one that fits.
+    /// The integer, if the argument is an integer that fits.
     pub fn integer(&self, argument: usize) -> Option<i64> {
         match self.core.store.view(self.arguments[argument]) {
             View::Small(value) => Some(value),
@@ -192,7 +192,7 @@ impl HostCall<'_> {
         }
     }
 
-    /// The number as a float, when the argument is a number.
+    /// The number as a float, if the argument is a number.
     pub fn number(&self, argument: usize) -> Option<f64> {
         match self.core.store.view(self.arguments[argument]) {
             View::Small(value) => Some(value as f64),

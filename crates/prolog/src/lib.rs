@@ -1,8 +1,8 @@
 //! An embedded, sandboxed, deterministic Prolog: the policy language of mario.
 //!
 //! An [`Engine`] holds what all programs share: names, builtins, library. Its [`Loader`] turns text into a [`Program`],
-//! which is immutable and `Send + Sync`, so that any number of threads can ask it. A [`Machine`] is the memory in which
-//! queries run; keep one for each thread and reuse it.
+//! which is immutable and `Send + Sync`, so that any number of threads can query it. A [`Machine`] is the memory in
+//! which queries run; keep one for each thread and reuse it.
 //!
 //! ```
 //! use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
@@ -23,13 +23,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Query::answer`] is for people. A host that wants values asks with [`Machine::ask`], which needs no text at all, and
-//! reads them with [`Query::argument`].
+//! [`Query::answer`] returns text for people. A host that needs values queries with [`Machine::ask`], without any text,
+//! and reads them with [`Query::argument`].
 //!
 //! # Outcomes and budgets
 //!
-//! An answer, no more answers, an uncaught exception and an exhausted budget are four different [`Outcome`]s. None of them
-//! harms the program, and the machine is ready for the next query after each.
+//! An answer, no more answers, an uncaught exception and an exhausted budget are four different [`Outcome`]s. After
+//! each of them, the program is unchanged and the machine is ready for the next query.
 //!
 //! ```
 //! use mario_prolog::{Budget, Engine, Machine, Outcome, Resource};
@@ -55,15 +55,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A budget cannot be caught by the program, and it ends a query at the same inference on every machine. Work is charged by its size: a
-//! call is one inference, and so are 6 cells of a term that is copied, compared or walked over. Everything that a query causes
-//! counts as its memory, wherever it is kept: see [`Budget::heap_bytes`]. A person who has waited long enough is served by
-//! [`Interrupt`], which is not deterministic and says so with [`Resource::Time`].
+//! A program cannot catch the end of its budget, which ends a query at the same inference on every machine. Work is
+//! charged by its size: a call is one inference, and so are 6 cells of a term that is copied, compared or traversed.
+//! All memory that a query causes to be allocated is charged to it: see [`Budget::heap_bytes`]. For a user who does not
+//! want to wait any longer, an [`Interrupt`] stops a query. It is not deterministic, and its outcome is
+//! [`Resource::Time`].
 //!
 //! # Facts of the host
 //!
-//! A program sees a host's own data as facts. They are declared once, given with each query, and read in place: nothing is
-//! asserted, and a host with an index answers from it ([`Relation::next_row`]).
+//! A program sees a host's own data as facts. They are declared once, supplied with each query, and read in place:
+//! nothing is asserted, and a host can use its own index ([`Relation::next_row`]).
 //!
 //! ```
 //! use mario_prolog::{Argument, Atom, Budget, Engine, Machine, Outcome, Relation, Value};
@@ -103,8 +104,8 @@
 //!
 //! # Predicates of the host
 //!
-//! A predicate with one answer at most can be written in Rust. It must be a function of its arguments, or answers can
-//! no longer be kept, replayed and explained.
+//! A predicate with at most one answer can be written in Rust. It must be a pure function of its arguments; otherwise
+//! answers cannot be cached, replayed and explained.
 //!
 //! ```
 //! use mario_prolog::{Budget, Detail, Engine, HostError, Machine};
@@ -125,17 +126,18 @@
 //!
 //! # The sandbox
 //!
-//! A program reaches nothing that its host did not hand it. What it writes goes to a [`Sink`] ([`Machine::set_sink`]), or
+//! A program has access only to what its host provides. Its output goes to a [`Sink`] ([`Machine::set_sink`]), or
 //! nowhere. `consult/1`, `ensure_loaded/1` and `include/1` ask a [`Resolver`], and without one they are errors;
-//! [`Directories`] is a resolver that never leaves certain directories, whatever links and `..` say. There are no
-//! predicates for files, network, processes, environment, clocks or ambient randomness. Dynamic predicates and global
-//! variables live for one query; atoms that a query makes up vanish with it. (A prompt wants the opposite: see
+//! [`Directories`] is a resolver that never leaves certain directories, regardless of symbolic links and `..`. There
+//! are no predicates for files, network, processes, environment, clocks or ambient randomness. Dynamic predicates and
+//! global variables live for one query; atoms that a query creates are freed with it. (A prompt needs the opposite: see
 //! [`Session`].)
 //!
-//! A mistake in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] of them, each with its place and
-//! often a hint. What loading takes is bounded for the program as a whole: its directives share the inferences and the output
-//! of one [`Budget`], and sources load sources up to [`INCLUDE_DEPTH_MAX`] deep, [`INCLUDE_COUNT_MAX`] times, and
-//! [`INCLUDE_BYTES_MAX`] bytes in all. A program that needs more is an error at the place that exceeds the limit.
+//! A mistake in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] of them, each with its
+//! place and often a hint. The cost of loading is bounded for the program as a whole: its directives share the
+//! inferences and the output of one [`Budget`], and sources load sources up to [`INCLUDE_DEPTH_MAX`] deep,
+//! [`INCLUDE_COUNT_MAX`] times, and [`INCLUDE_BYTES_MAX`] bytes in all. Exceeding a limit is an error, reported at the
+//! place where it happens.
 //!
 //! ```
 //! use mario_prolog::Engine;
@@ -151,19 +153,22 @@
 //!
 //! # The language
 //!
-//! ISO Prolog, and SWI-Prolog where ISO is silent, so that a policy runs unchanged in `swipl`. To be known:
+//! The language is ISO Prolog, and SWI-Prolog where ISO is silent, so that a policy runs unchanged in `swipl`. Points
+//! to note:
 //!
 //! - Integers are unbounded: they never wrap, and large ones are charged to the memory budget. Floats are IEEE doubles;
 //!   overflow and undefined results are errors.
 //! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
 //!   that.
 //! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is not an atom.
-//! - The occurs check is off. Unification can make cyclic terms; they are compared, copied and walked over as in SWI-Prolog.
-//! - Waiting goals (`dif/2`, `freeze/2`, `when/2`) are really suspended, and shown with the answer when they remain.
-//! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and the like are always there;
-//!   `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one space of names.
-//! - Absent by design: streams that a program opens, tabling, threads, constraints, foreign code, and all that the
-//!   sandbox forbids.
+//! - The occurs check is off. Unification can create cyclic terms; they are compared, copied and traversed as in
+//!   SWI-Prolog.
+//! - Coroutines (`dif/2`, `freeze/2`, `when/2`) are truly suspended, and shown with the answer if they remain.
+//! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and others are always
+//!   loaded; `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one
+//!   namespace.
+//! - Absent by design: streams opened by a program, tabling, threads, constraints, foreign code, and everything that
+//!   the sandbox forbids.
 //!
 //! Deep recursion and deep terms use the machine's memory, not the native stack.
 //!
@@ -171,7 +176,7 @@
 //! **Invariant:** no text, goal or program makes it panic, hang beyond its budget, or outgrow it.
 //! **Invariant:** no file, clock, environment or randomness but through the host.
 //!
-//! Not here: what a policy is about (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
+//! Not here: the meaning of policies (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
 
 mod allowance;
 mod answer;

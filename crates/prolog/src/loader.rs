@@ -1,7 +1,7 @@
-//! Text into a program.
+//! Loads text into a program.
 //!
-//! A [`Loader`] reads sources clause by clause, obeys directives as it meets them, and links what it
-//! has into a [`Program`]. It reports every problem with its place instead of stopping at the first.
+//! A [`Loader`] reads sources clause by clause, executes directives as it reads them, and links the result into a
+//! [`Program`]. It reports every problem with its place instead of stopping at the first.
 
 mod directives;
 mod libraries;
@@ -51,14 +51,14 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// A clause, and where it stands.
+/// A clause and its place in the source.
 pub(super) struct SourceClause {
     term: Arc<StoredTerm>,
     source: usize,
     span: Range<usize>,
 }
 
-/// What sources say of one predicate.
+/// The clauses and declarations of one predicate.
 #[derive(Default)]
 struct Definitions {
     clauses: Vec<SourceClause>,
@@ -67,34 +67,33 @@ struct Definitions {
     discontiguous: bool,
 }
 
-/// What loading gave.
+/// The result of loading.
 pub struct Loaded {
     /// The program.
     pub program: Arc<Program>,
-    /// Things that deserve attention but do not prevent running.
+    /// Problems that do not prevent running.
     pub warnings: Vec<Problem>,
-    /// The status, when a directive called `halt/0,1`: what follows it was not read.
+    /// The exit status, if a directive called `halt/0,1`: the text after it was not read.
     pub halted: Option<i32>,
-    /// What the sources say, term by term, in the order in which it was read. Empty unless [`Loader::keep_trees`] asked
-    /// for it.
+    /// The terms of the sources, in reading order. Empty unless [`Loader::keep_trees`] was called.
     pub trees: Vec<SourceTree>,
-    /// The directives that [`Loader::declaration`] left to the host, in the order in which they were read.
+    /// The directives that [`Loader::declaration`] left to the host, in reading order.
     pub declarations: Vec<SourceTree>,
     places: FxHashMap<Functor, Vec<Place>>,
 }
 
-/// A clause or directive as it was read, and where it stands.
+/// A clause or directive as it was read, and its place in the source.
 #[derive(Clone, Debug)]
 pub struct SourceTree {
-    /// The term. Its spans are of the text of `place`.
+    /// The term. Its spans refer to the text of `place`.
     pub tree: Tree,
-    /// The whole of it, without the full stop.
+    /// The span of the whole term, without the full stop.
     pub place: Place,
 }
 
 impl Loaded {
-    /// Where the clauses of a predicate stand, in their order. Empty when the text has none, or when directives changed
-    /// them.
+    /// The places of the clauses of a predicate, in order. Empty if the text has no such clauses, or if directives
+    /// changed them.
     pub fn places(&self, name: &str, arity: usize) -> &[Place] {
         let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
         functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)
@@ -105,7 +104,7 @@ impl Loaded {
 pub struct Loader {
     engine: Engine,
     origin: Origin,
-    /// What is loaded so far, without the clauses still in `definitions`.
+    /// What is linked so far, without the clauses still in `definitions`.
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,
@@ -122,7 +121,7 @@ pub struct Loader {
     interrupt: Option<Interrupt>,
     allowance: Option<Allowance>,
     halted: Option<i32>,
-    /// A limit was reached, or there are too many errors: nothing more is read.
+    /// A limit was reached, or there are too many errors: reading has stopped.
     is_stopped: bool,
     store: Store,
     atoms: Atoms,
@@ -130,9 +129,9 @@ pub struct Loader {
     machine: Option<Machine>,
     last_predicate: Option<Functor>,
     places: FxHashMap<Functor, Vec<Place>>,
-    /// Predicates whose clauses are numbered, and the predicates that tell the numbers.
+    /// Predicates whose clauses are numbered, each with the predicate that also returns the number.
     numbered: Vec<(Functor, Functor)>,
-    /// Every term that was read, for hosts that want to look at a text and not only run it.
+    /// Every term that was read, for hosts that analyse a text instead of only running it.
     trees: Option<Vec<SourceTree>>,
     declared: Vec<Functor>,
     declarations: Vec<SourceTree>,
@@ -184,40 +183,39 @@ impl Loader {
         }
     }
 
-    /// Who finds the files that `consult/1`, `ensure_loaded/1` and `include/1` name. Without one,
-    /// these directives are errors.
+    /// Sets the resolver of the files that `consult/1`, `ensure_loaded/1` and `include/1` name. Without one, these
+    /// directives are errors.
     pub fn resolver(&mut self, resolver: impl Resolver + 'static) -> &mut Loader {
         self.resolver = Some(Box::new(resolver));
         self
     }
 
-    /// Where output of directives goes; dropped by default.
+    /// Sets where the output of directives goes; by default it is dropped.
     pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
         self.sink = Some(Box::new(sink));
         self
     }
 
-    /// What directives may use: all of them together of inferences and output, each of them of memory.
-    /// [`Budget::default`] unless set.
+    /// Sets the budget of directives. Inferences and output are limited for all of them together, memory for each of
+    /// them. The default is [`Budget::default`].
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
         self
     }
 
-    /// Bounds what all directives, and whatever else has the allowance, may use together.
+    /// Limits the inferences of all directives together with every other user of the allowance.
     pub fn allowance(&mut self, allowance: Allowance) -> &mut Loader {
         self.allowance = Some(allowance);
         self
     }
 
-    /// Lets the host stop directives from outside.
+    /// Lets the host stop directives from another thread.
     pub fn interrupt(&mut self, interrupt: Interrupt) -> &mut Loader {
         self.interrupt = Some(interrupt);
         self
     }
 
-    /// Declares facts that the host supplies with each query; returns their position among the
-    /// relations of the program.
+    /// Declares facts that the host supplies with each query; returns their index among the relations of the program.
     pub fn relation(&mut self, name: &str, arity: usize) -> usize {
         let functor = Functor::new(self.atoms.intern(name), arity);
         let position = self.base.relations.len();
@@ -238,8 +236,8 @@ impl Loader {
         self
     }
 
-    /// Makes `twin`, which has the same answers as `name/arity` in the same order, and in one argument more the position
-    /// (from 0) of the clause that gave each.
+    /// Creates `twin`, which has the same answers as `name/arity` in the same order. An additional last argument is the
+    /// zero-based position of the clause behind each answer.
     pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         let twin = Functor::new(self.atoms.intern(twin), arity + 1);
@@ -248,7 +246,8 @@ impl Loader {
         self
     }
 
-    /// Keeps what is read from now on as trees too; see [`Loaded::trees`]. A term too deep to be walked is left out.
+    /// Also keeps the terms read from now on as trees; see [`Loaded::trees`]. A term that is too deep to traverse is
+    /// left out.
     pub fn keep_trees(&mut self) -> &mut Loader {
         self.trees.get_or_insert_default();
         self
@@ -270,7 +269,7 @@ impl Loader {
         self
     }
 
-    /// The program, or everything that is wrong with its text.
+    /// Returns the program, or everything that is wrong with its text.
     pub fn finish(mut self) -> Result<Loaded, LoadError> {
         let program = self.link();
         let (errors, warnings) = self.problems.into_parts();
@@ -348,7 +347,7 @@ impl Loader {
         }
     }
 
-    /// Translates a grammar rule with the library's own translator.
+    /// Translates a grammar rule with the library's translator.
     fn grammar_rule(&mut self, source: usize, rule: Term, span: Range<usize>) {
         let Some(stored) = self.store.copy_out(rule, Attributes::Drop) else { return };
         match self.translate(&stored) {
@@ -408,7 +407,7 @@ impl Loader {
         self.last_predicate = Some(functor);
     }
 
-    /// Whether a predicate may have one more clause of this kind: it has either clauses or rules. Reports why not.
+    /// Whether a clause of this kind may be added: a predicate has either clauses or rules. Reports an error if not.
     fn may_mix(&mut self, source: usize, functor: Functor, neck: Neck, span: &Range<usize>) -> bool {
         let before = match self.dynamic.get(&functor) {
             Some(dynamic) => dynamic.has_rules(),
@@ -428,7 +427,7 @@ impl Loader {
         is_alike
     }
 
-    /// Clauses of one predicate belong together, and in one source.
+    /// Warns if the clauses of a predicate are not together, or not in one source.
     fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let Some(definitions) = self.definitions.get_mut(&functor) else { return };
         if definitions.clauses.is_empty() {
@@ -451,7 +450,7 @@ impl Loader {
         }
     }
 
-    /// Whether a program may have clauses for this predicate; reports why not.
+    /// Whether a program may define clauses for this predicate; reports an error if not.
     fn may_define(&mut self, source: usize, functor: Functor, span: &Range<usize>) -> bool {
         let Some(id) = self.base.find(functor) else { return true };
         let predicate = &self.base.predicates[id as usize];
@@ -470,7 +469,7 @@ impl Loader {
     }
 }
 
-/// `name/arity`, as people write it.
+/// `name/arity`, as it is written in programs.
 pub(crate) fn indicator(atoms: &Atoms, functor: Functor) -> String {
     format!("{}/{}", atoms.name(functor.name()), functor.arity())
 }

@@ -1,12 +1,11 @@
 //! The machine that runs compiled programs.
 //!
-//! Registers and stacks live here; terms live in the [`Store`](crate::store::Store). Start at
-//! [`Machine::run`](run): it fetches instructions until the query has an answer, has none, or stops
-//! for another reason.
+//! Registers and stacks live here; terms live in the [`Store`](crate::store::Store). Start at [`Machine::run`](run): it
+//! executes instructions until the query succeeds, fails, or stops for another reason.
 //!
-//! An *environment* is a stretch of `environments`: the address of the one before and its own number
-//! of slots in one word, the instruction to return to in the next, then the slots. Environments are
-//! reclaimed on return unless a choice point is newer.
+//! An *environment* is a range of words in `environments`. The first word holds the address of the previous environment
+//! and the number of slots, the second the instruction to return to; the slots follow. Environments are reclaimed on
+//! return unless a choice point is newer.
 
 mod calls;
 mod choices;
@@ -40,18 +39,18 @@ use memory::Longest;
 pub(crate) use run::{Entry, prelude};
 use std::sync::Arc;
 
-/// Words of an environment before its slots.
+/// The header words of an environment.
 const FRAME: usize = 2;
-/// Words of the environment stack to begin with.
+/// The initial number of words of the environment stack.
 const FIRST_ENVIRONMENTS: usize = 1024;
-/// Words that are added to it at a time.
+/// The number of words by which the environment stack grows.
 const ENVIRONMENTS_STEP: usize = 1024;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
-/// The cell above them: see [`cleanup`].
+/// The cell above them, for cleanups: see [`cleanup`].
 pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;
 
-/// How a run ended.
+/// Why a run ended.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Stopped {
     Answer,
@@ -61,25 +60,25 @@ pub(crate) enum Stopped {
     Halted(i32),
 }
 
-/// Reusable memory for running queries; one per thread.
+/// Memory for running queries, reused from one query to the next; keep one per thread.
 pub struct Machine {
     pub(crate) core: Core,
     x: [Term; 256],
     environments: Vec<Term>,
     environment: usize,
-    /// Where the running clause returns to.
+    /// The return address of the running clause.
     continuation: Label,
-    /// Height of the choice stack when the running predicate was called: where cut cuts to.
+    /// The height of the choice stack when the running predicate was called: a cut returns to it.
     barrier: usize,
     choices: Vec<Choice>,
     saved: Vec<Term>,
-    /// Where to continue when a nested compound is done.
+    /// Where to continue after a nested compound.
     parts: Vec<(usize, bool)>,
-    /// The arguments of a goal that a host asked without text, or the variables of one that was asked as text.
+    /// The arguments of a goal that a host called without text, or the variables of a goal given as text.
     pub(crate) arguments: Vec<Term>,
     longest: Longest,
     pace: Pace,
-    /// What runs is not the query, but something aside: terms that the host holds must not move.
+    /// An auxiliary goal is running instead of the query: terms that the host holds must not be moved.
     pub(crate) aside: bool,
 }
 
@@ -89,7 +88,7 @@ impl Machine {
         Machine::with_scope(engine, Scope::Local)
     }
 
-    /// A machine whose atoms outlive its queries: what a directive asserts stays in the program.
+    /// A machine whose atoms outlive its queries, because what a directive asserts remains in the program.
     pub(crate) fn for_loading(engine: &Engine) -> Machine {
         Machine::with_scope(engine, Scope::Shared)
     }
@@ -113,7 +112,7 @@ impl Machine {
         }
     }
 
-    /// Forgets the query before and gets ready for one on `program`.
+    /// Clears the previous query and prepares for one on `program`.
     pub(crate) fn reset(&mut self, program: &Arc<Program>, budget: &Budget) {
         let core = &mut self.core;
         core.store.reset();
@@ -147,30 +146,31 @@ impl Machine {
         self.arguments.clear();
         self.barrier = 0;
         self.pace = Pace::start(self.core.store.meter.cell_limit, self.core.store.meter.trail_limit);
-        self.core.store.meter.look_often(self.pace.is_eager());
+        self.core.store.meter.check_every_inference(self.pace.is_eager());
     }
 
-    /// Directs output of the following queries; `None` drops it.
+    /// Sets the sink for the output of the following queries; `None` drops the output.
     pub fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.core.output.set_sink(sink);
     }
 
-    /// Takes the sink back.
+    /// Removes the sink and returns it.
     pub fn take_sink(&mut self) -> Option<Box<dyn Sink>> {
         self.core.output.set_sink(None)
     }
 
-    /// Lets the host stop the following queries from outside; `None` takes that away.
+    /// Lets the host stop the following queries through `interrupt`; `None` removes it.
     pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
         self.core.store.meter.host_interrupt = interrupt;
     }
 
-    /// Bounds what the following queries and others may use together; `None` takes that away.
+    /// Limits the inferences of the following queries together with every other user of the allowance; `None` removes
+    /// the limit.
     pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
         self.core.store.meter.allowance = allowance;
     }
 
-    /// The slots of the current environment start here.
+    /// The address of the first slot of the current environment.
     #[inline(always)]
     fn slots(&self) -> usize {
         self.environment + FRAME
@@ -198,7 +198,7 @@ impl Machine {
         }
     }
 
-    /// Makes a new environment current.
+    /// Pushes a new environment.
     #[inline]
     fn allocate(&mut self, slots: usize) {
         let top = self.environments_top();
@@ -220,7 +220,7 @@ impl Machine {
         self.environments.resize(needed + ENVIRONMENTS_STEP, Term(0));
     }
 
-    /// Returns to the environment before. Counted, because leaving a clause body is not a call and takes time all the same.
+    /// Returns to the previous environment. Counted, because leaving a clause body is not a call but takes time.
     #[inline(always)]
     fn deallocate(&mut self) {
         self.core.store.meter.exits += 1;
@@ -242,19 +242,19 @@ impl Machine {
 }
 
 impl Machine {
-    /// Whether backtracking could give another answer.
+    /// Whether backtracking may find another answer.
     pub(crate) fn has_alternatives(&self) -> bool {
         self.choices
             .iter()
             .any(|choice| !matches!(choice.kind, ChoiceKind::Bottom | ChoiceKind::Catch | ChoiceKind::Dead))
     }
 
-    /// How many choice points are open.
+    /// The number of open choice points.
     pub(crate) fn choice_height(&self) -> usize {
         self.choices.len()
     }
 
-    /// Undoes everything since the choice point at `height` was made, and drops it.
+    /// Undoes everything since the choice point at `height` was created, and drops it.
     pub(crate) fn return_to(&mut self, height: usize) {
         if let Some(&choice) = self.choices.get(height) {
             self.restore(&choice);

@@ -1,4 +1,4 @@
-//! What the predicates of a program are, for hosts that reason about a program instead of running it.
+//! Definitions of the predicates of a program, for hosts that analyse a program instead of running it.
 
 use crate::database::is_rule;
 use crate::instruction::PredicateId;
@@ -12,25 +12,25 @@ use crate::tree::{Tree, TreeKind};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// What a call of a predicate reaches.
+/// The definition that a call of a predicate refers to.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
     /// Clauses of the program's own text, and those that its directives asserted, in order: `Head :- Body` each, with
-    /// `true` as the body of a fact. A variable has the same name wherever it occurs in a clause. They stand in no text, so
-    /// their spans are empty.
+    /// `true` as the body of a fact. A variable has the same name wherever it occurs in a clause. Their spans are
+    /// empty, because they do not refer to a text.
     Clauses(Vec<Tree>),
     /// Facts that the host supplies with each query.
     Relation,
-    /// A part of the language, or of the library that comes with it.
+    /// A predicate of the language or its library.
     Language,
     /// A predicate of the host.
     Host,
-    /// It is undefined, its clauses are too deep to be walked, or they are rules with `=>`.
+    /// The predicate is undefined, its clauses are too deep to traverse, or they are rules with `=>`.
     Unknown,
 }
 
 impl Program {
-    /// What a call of this predicate reaches, in the program's own text and in calls made at run time.
+    /// The definition that a call of this predicate refers to, in the program's text and in calls made at run time.
     pub fn meaning(&self, name: &str, arity: usize) -> Meaning {
         let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
         let Some(id) = functor.and_then(|functor| self.find(functor)) else { return Meaning::Unknown };
@@ -48,7 +48,7 @@ impl Program {
         }
     }
 
-    /// Whether the program has its own idea of a predicate of the library.
+    /// Whether the program redefines a library predicate.
     pub fn redefines_library(&self) -> bool {
         let of = |origin| {
             let predicates = self.predicates.iter().filter(move |predicate| predicate.origin == origin);
@@ -59,7 +59,7 @@ impl Program {
         of(Origin::User).any(|predicate| library.contains(&predicate.functor))
     }
 
-    /// Whether a clause of the program's own text has this name anywhere in it, as a goal or as a term.
+    /// Whether this name occurs anywhere in a clause of the program's text, as a goal or as a term.
     pub fn mentions(&self, name: &str) -> bool {
         let own = self.predicates.iter().enumerate().filter(|(_, predicate)| predicate.origin == Origin::User);
         own.map(|(id, predicate)| match self.dynamic.get(&(id as PredicateId)) {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_each_predicate_is() {
+    fn classifies_predicates() {
         let program = program("p(X) :- q(X, _), price(X, _), missing(X). :- dynamic q/2. r :- p(1).");
         assert!(matches!(program.meaning("p", 1), Meaning::Clauses(clauses) if clauses.len() == 1));
         assert_eq!(program.meaning("q", 2), Meaning::Clauses(Vec::new()));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_are_those_that_run_whatever_defined_them() {
+    fn clauses_include_those_asserted_by_directives() {
         let program = program(":- assertz(p(a)). :- assertz((p(X) :- q(X, Y, X, Y))). q(_, _, _, _). g --> [x], g.");
         let Meaning::Clauses(clauses) = program.meaning("p", 1) else { panic!("it has clauses") };
         let (neck, parts) = clauses[1].callable().expect("a clause");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_deep_to_walk_is_unknown() {
+    fn clauses_too_deep_to_traverse_are_unknown() {
         let text = format!("p({}a{}).", "f(".repeat(5000), ")".repeat(5000));
         assert_eq!(program(&text).meaning("p", 1), Meaning::Unknown);
     }

@@ -1,22 +1,22 @@
-//! What a query may use, and what it has used.
+//! Budgets, and the meter that counts against them.
 
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 
-/// A limit for each thing a query can waste. The default suits a policy: generous for anything
-/// sensible, and finite.
+/// A limit for each resource of a query. The default suits a policy: generous for anything sensible, and finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; work on large data counts one per 6 cells. A query ends, too, that leaves clause bodies, and tries other clauses
-    /// and branches, more than twice for each of them.
+    /// Predicate calls; work on large data counts one per 6 cells. A query also ends when it has left clause bodies, or
+    /// tried alternative clauses and branches, more than twice this number of times.
     pub inferences: u64,
-    /// Bytes of everything that the query makes: terms, stacks, trail, choice points, atoms, clauses, global variables, collected
-    /// answers, diverted output, and what builtins use while they work. The memory that the operating system sees stays within 1.2 times
-    /// this, plus 64 MiB for the engine and the program themselves, with an allocator that returns what is freed.
+    /// Bytes of everything that the query creates: terms, stacks, trail, choice points, atoms, clauses, global
+    /// variables, collected answers, diverted output, and the temporary memory of builtins. The memory that the
+    /// operating system sees stays within 1.2 times this, plus 64 MiB for the engine and the program themselves, with
+    /// an allocator that returns freed memory.
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,
-    /// Choice points open at once; environments are charged as well, one per 16 words.
+    /// Choice points open at once; environments are charged, too, one per 16 words.
     pub choice_points: usize,
     /// Answers delivered.
     pub answers: u64,
@@ -38,7 +38,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// No limit but the size of the machine.
+    /// No limit except the size of the machine.
     pub const UNLIMITED: Budget = Budget {
         inferences: u64::MAX,
         heap_bytes: usize::MAX,
@@ -64,7 +64,7 @@ pub enum Resource {
     Answers,
     /// [`Budget::output_bytes`].
     OutputBytes,
-    /// The time that the host was willing to wait: it used its [`Interrupt`], or an [`Allowance`] is spent.
+    /// The time limit of the host: it used its [`Interrupt`], or an [`Allowance`] is used up.
     Time,
 }
 
@@ -82,23 +82,24 @@ impl std::fmt::Display for Resource {
     }
 }
 
-/// How many cells of a long walk cost one inference. Walks take 4 to 12 ns for a cell, the cheapest call 4 ns: with more cells, an
-/// inference of a walk would cost more than 20 times what the cheapest call does.
+/// The number of cells of a long walk that cost one inference. A walk takes 4 to 12 ns per cell, the cheapest call 4
+/// ns: with more cells, an inference of a walk could take more than 20 times as long as the cheapest call.
 pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
-/// A query may leave this many clause bodies, or try other alternatives, for each inference of its budget. A clause body is left once for
-/// each solution of its last goal, so a recursion with many solutions leaves many bodies in few inferences.
+/// A query may leave this many clause bodies, or try this many alternatives, for each inference of its budget. A clause
+/// body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies in few
+/// inferences.
 const EXITS_PER_INFERENCE: u64 = 2;
-/// How many inferences pass between two looks at memory and the host's interrupt: some microseconds.
-const INFERENCES_PER_LOOK: u64 = 1 << 8;
+/// The number of inferences between two checks of memory and the host's interrupt: a few microseconds.
+const INFERENCES_PER_CHECK: u64 = 1 << 8;
 
 /// Counts against a [`Budget`].
 #[derive(Default)]
 pub(crate) struct Meter {
     /// Inferences so far.
     pub(crate) inferences: u64,
-    /// The machine leaves its fast path when `inferences` reaches this: at the budget's end, every so often
-    /// to look at memory and the host's interrupt, or at once (0) when something wants its attention. So
-    /// all budgets together cost a call one comparison.
+    /// The machine leaves its fast path when `inferences` reaches this value: at the end of the budget, periodically to
+    /// check memory and the host's interrupt, or immediately (0) when something needs attention. So checking all
+    /// budgets costs a call only one comparison.
     pub(crate) attention_at: u64,
     inference_limit: u64,
     pub(crate) cell_limit: usize,
@@ -107,20 +108,20 @@ pub(crate) struct Meter {
     pub(crate) output_limit: usize,
     pub(crate) answer_limit: u64,
     walked: u64,
-    /// Words outside of the store and the machine's stacks that the query holds: see [`Meter::hold`].
+    /// Words that the query holds outside of the store and the machine's stacks: see [`Meter::hold`].
     held: usize,
-    /// Words of the machine's stacks, of atoms, clauses and diverted output at the last look.
+    /// Words of the machine's stacks, atoms, clauses and diverted output at the last check.
     pub(crate) stacks: usize,
-    /// How many clause bodies have been left, and how many other clauses and branches tried.
+    /// The number of clause bodies left, and of alternative clauses and branches tried.
     pub(crate) exits: u64,
     exhausted: Option<Resource>,
-    /// Outlives a query: the host sets it for the machine.
+    /// Set by the host for the machine; outlives a query.
     pub(crate) host_interrupt: Option<Interrupt>,
-    /// What this query and others may use together. Outlives a query, too.
+    /// The limit that this query shares with others. Outlives a query, too.
     pub(crate) allowance: Option<Allowance>,
-    /// What the allowance was charged with so far, in inferences.
+    /// The inferences charged to the allowance so far.
     charged: u64,
-    /// Inferences between two looks.
+    /// The number of inferences between two checks.
     pace: u64,
 }
 
@@ -144,12 +145,13 @@ impl Meter {
             host_interrupt: self.host_interrupt.take(),
             allowance: self.allowance.take(),
             charged: 0,
-            pace: INFERENCES_PER_LOOK,
+            pace: INFERENCES_PER_CHECK,
         };
         self.resume();
     }
 
-    /// Charges the allowance with what was used since it was charged last, if that is as much; whether something is left.
+    /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`. Returns
+    /// whether something is left.
     fn charge(&mut self, at_least: u64) -> bool {
         let Some(allowance) = &self.allowance else { return true };
         let used = self.inferences + self.exits / EXITS_PER_INFERENCE - self.charged;
@@ -160,7 +162,7 @@ impl Meter {
         !allowance.is_spent()
     }
 
-    /// The budget that was started with.
+    /// The budget that the query was started with.
     pub(crate) fn budget(&self) -> Budget {
         Budget {
             inferences: self.inference_limit,
@@ -178,7 +180,7 @@ impl Meter {
         self.attention_at = 0;
     }
 
-    /// The interruption was dealt with.
+    /// Returns to the fast path after an interruption.
     pub(crate) fn resume(&mut self) {
         self.attention_at = match self.exhausted {
             Some(_) => 0,
@@ -186,13 +188,13 @@ impl Meter {
         };
     }
 
-    /// Whether the machine looks at memory at each inference.
-    pub(crate) fn look_often(&mut self, often: bool) {
-        self.pace = if often { 1 } else { INFERENCES_PER_LOOK };
+    /// Sets whether memory is checked at every inference.
+    pub(crate) fn check_every_inference(&mut self, often: bool) {
+        self.pace = if often { 1 } else { INFERENCES_PER_CHECK };
         self.resume();
     }
 
-    /// Charges a walk over `cells` cells; false when the budget is spent.
+    /// Charges a walk over `cells` cells; returns false if the budget is exhausted.
     #[inline]
     pub(crate) fn walk(&mut self, cells: u64) -> bool {
         self.walked += cells;
@@ -204,7 +206,7 @@ impl Meter {
         self.exhausted.is_none()
     }
 
-    /// Counts `words` that are kept outside of the store, until they are released.
+    /// Counts `words` words of memory outside of the store, until they are released.
     #[inline]
     pub(crate) fn hold(&mut self, words: usize) {
         self.held += words;
@@ -222,12 +224,13 @@ impl Meter {
         self.held + self.stacks
     }
 
-    /// What ends the query now, if anything: looks at the inferences and at the host's interrupt.
+    /// The resource that ends the query now, if any: checks the inferences and the host's interrupt.
     pub(crate) fn spent(&mut self) -> Option<Resource> {
         let exit_limit = self.inference_limit.saturating_mul(EXITS_PER_INFERENCE);
         if self.inferences > self.inference_limit || self.exits > exit_limit {
             self.exhaust(Resource::Inferences);
-        } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested) || !self.charge(INFERENCES_PER_LOOK)
+        } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested)
+            || !self.charge(INFERENCES_PER_CHECK)
         {
             self.exhaust(Resource::Time);
         }

@@ -1,4 +1,4 @@
-//! Numbers, outside of the machine's cells.
+//! Numbers outside of the machine's cells.
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, Signed, ToPrimitive};
@@ -16,12 +16,12 @@ pub enum Number {
 }
 
 impl Number {
-    /// An integer in its shortest form.
+    /// The integer in its smallest representation.
     pub(crate) fn from_big(value: BigInt) -> Number {
         i64::try_from(&value).map_or_else(|_| Number::Big(value), Number::Int)
     }
 
-    /// The whole number that `value` is; `None` when it is not finite.
+    /// A float without a fraction as an integer; `None` if it is not finite.
     pub(crate) fn from_whole(value: f64) -> Option<Number> {
         // Both bounds are exact floats, and every float between them fits in 64 bits.
         const LIMIT: f64 = (1_u64 << 63) as f64;
@@ -31,7 +31,7 @@ impl Number {
         BigInt::from_f64(value).map(Number::Big)
     }
 
-    /// The nearest float; infinite for an integer beyond all floats.
+    /// The nearest float; infinite for an integer outside the range of floats.
     pub(crate) fn nearest_float(&self) -> f64 {
         match self {
             Number::Int(value) => *value as f64,
@@ -59,7 +59,7 @@ impl Number {
         }
     }
 
-    /// How many 64-bit words the number needs.
+    /// The number of 64-bit words that the number needs.
     pub(crate) fn words(&self) -> u64 {
         match self {
             Number::Int(_) | Number::Float(_) => 1,
@@ -68,8 +68,7 @@ impl Number {
     }
 }
 
-/// Compares as `<` and its kin do: an integer against a float as floats (ISO 9.1.7). `None` when
-/// one is NaN.
+/// Compares as `<` and `=:=` do: an integer with a float as floats (ISO 9.1.7). `None` if one is NaN.
 pub(crate) fn compare_values(a: &Number, b: &Number) -> Option<Ordering> {
     if a.is_integer() == b.is_integer() {
         compare_numbers(a, b)
@@ -78,7 +77,7 @@ pub(crate) fn compare_values(a: &Number, b: &Number) -> Option<Ordering> {
     }
 }
 
-/// Compares by value, exactly: no integer is rounded to a float. `None` when one is NaN.
+/// Compares by exact value: no integer is rounded to a float. `None` if one is NaN.
 pub(crate) fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => Some(a.cmp(b)),

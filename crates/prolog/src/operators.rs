@@ -4,7 +4,7 @@ use crate::symbols::{Atom, Symbols};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Where an operator stands, and how it associates.
+/// The position and associativity of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub(crate) enum OperatorType {
@@ -52,7 +52,7 @@ impl OperatorType {
     }
 }
 
-/// One definition.
+/// One operator definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Operator {
     pub(crate) priority: u16,
@@ -77,14 +77,14 @@ impl Operator {
     }
 }
 
-/// All operators in force; cheap to clone, copied when changed.
+/// The current operators; cheap to clone, copied on write.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Operators {
     table: Arc<FxHashMap<Atom, [Option<Operator>; 3]>>,
 }
 
 impl Operators {
-    /// The standard table, with the additions that SWI-Prolog has.
+    /// The standard table, with the additions of SWI-Prolog.
     pub(crate) fn standard(symbols: &Symbols) -> Operators {
         use OperatorType::{Fx, Fy, Xfx, Xfy, Yfx};
         const TABLE: &[(u16, OperatorType, &str)] = &[
@@ -131,7 +131,7 @@ impl Operators {
         self.table.get(&atom).is_some_and(|classes| classes.iter().any(Option::is_some))
     }
 
-    /// Defines or redefines; priority 0 removes.
+    /// Defines or redefines an operator; priority 0 removes it.
     pub(crate) fn define(&mut self, atom: Atom, operator: Operator) {
         let classes = Arc::make_mut(&mut self.table).entry(atom).or_default();
         classes[operator.kind.position() as usize] = (operator.priority > 0).then_some(operator);

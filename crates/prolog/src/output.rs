@@ -1,9 +1,8 @@
-//! Where a program's output goes.
+//! The output of a program.
 //!
-//! Text is collected in memory and handed to the host in pieces; `with_output_to/2` and
-//! `format/3` divert it into a buffer of their own.
+//! Text is passed to the host in pieces; `with_output_to/2` and `format/3` divert it into a buffer.
 
-/// Receives what a program writes.
+/// Receives the output of a program.
 pub trait Sink: Send {
     /// Takes a piece of text written to standard output.
     fn write(&mut self, text: &str);
@@ -41,7 +40,7 @@ impl Output {
         std::mem::replace(&mut self.sink, sink)
     }
 
-    /// Writes text; returns how many bytes were written so far in this query.
+    /// Writes text; returns the number of bytes written in this query so far.
     pub(crate) fn write(&mut self, text: &str) -> usize {
         self.written += text.len();
         let column = match self.diverted.last_mut() {
@@ -60,7 +59,7 @@ impl Output {
         self.written
     }
 
-    /// How many bytes were written so far in this query.
+    /// The number of bytes written in this query so far.
     pub(crate) fn written(&self) -> usize {
         self.written
     }
@@ -74,12 +73,12 @@ impl Output {
         self.written
     }
 
-    /// The column that the next character goes to, from 0.
+    /// The zero-based column of the next character.
     pub(crate) fn column(&self) -> usize {
         self.diverted.last().map_or(self.column, |level| level.column)
     }
 
-    /// Starts collecting output instead of sending it.
+    /// Starts to collect output instead of sending it.
     pub(crate) fn divert(&mut self) {
         self.diverted.push(Level::default());
     }
@@ -89,17 +88,17 @@ impl Output {
         self.diverted.pop().map(|level| level.text).unwrap_or_default()
     }
 
-    /// Bytes that are collected instead of being sent.
+    /// The number of bytes collected instead of sent.
     pub(crate) fn diverted_bytes(&self) -> usize {
         self.diverted.iter().map(|level| level.text.capacity() + size_of::<Level>()).sum()
     }
 
-    /// How many diversions are open.
+    /// The number of open diversions.
     pub(crate) fn diversions(&self) -> usize {
         self.diverted.len()
     }
 
-    /// Drops diversions opened since there were `depth`: an exception left them.
+    /// Drops the diversions above `depth`, because an exception left them.
     pub(crate) fn drop_diversions(&mut self, depth: usize) {
         self.diverted.truncate(depth);
     }

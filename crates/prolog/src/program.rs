@@ -18,7 +18,7 @@ pub(crate) mod index;
 
 use index::ArgumentIndex;
 
-/// Control constructs that the machine itself performs when they are called as predicates.
+/// Control constructs that the machine itself executes when they are called as predicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
     /// `call/1..8`.
@@ -28,7 +28,7 @@ pub(crate) enum Control {
     Catch,
     Throw,
     Halt,
-    /// `prolog_current_choice(Height)`: equal before and after a goal that left no choice point.
+    /// `prolog_current_choice(Height)`: the same before and after a goal that left no choice point.
     CurrentChoice,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct ControlPredicates {
     pub(crate) not: Option<PredicateId>,
 }
 
-/// Where a goal on a host relation finds the value that a column must have.
+/// Where a goal on a host relation finds the required value of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
     Constant(Term),
@@ -53,7 +53,7 @@ pub(crate) enum Wanted {
     Y(u16),
 }
 
-/// Where a goal on a host relation wants the value of a column: no cell is needed for it.
+/// Where a goal on a host relation stores the value of a column, without using a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     X(u8),
@@ -63,34 +63,34 @@ pub(crate) enum Place {
 /// A goal on a host relation, compiled in place.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RowCall {
-    /// Position among the program's relations.
+    /// The index of the relation in the program.
     pub(crate) relation: u16,
-    /// Columns whose value is known, and the values.
+    /// Columns with a known value, and the values.
     pub(crate) known: Vec<u8>,
     pub(crate) wanted: Vec<Wanted>,
-    /// Columns that give a value to a variable.
+    /// Columns whose values are assigned to variables.
     pub(crate) new: Vec<(u8, Place)>,
 }
 
-/// Where a call goes at once when that is easy to tell.
+/// A direct jump for calls whose clause is easy to determine.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) enum Shortcut {
     #[default]
     None,
-    /// There is one clause.
+    /// There is only one clause.
     Always(Label),
-    /// By whether an argument is a list or `[]`; label 0 means: look closer.
+    /// Depends on whether an argument is a list or `[]`; label 0 means that the general path must be taken.
     ByList { argument: u8, list: Label, nil: Label },
 }
 
-/// A builtin as `Builtin` instructions know it.
+/// A builtin as called by `Builtin` instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltinEntry {
     pub(crate) code: Code,
     pub(crate) functor: Functor,
 }
 
-/// What a predicate does when called.
+/// The definition of a predicate.
 #[derive(Clone)]
 pub(crate) enum Definition {
     Undefined,
@@ -101,12 +101,12 @@ pub(crate) enum Definition {
     },
     Dynamic,
     Control(Control),
-    /// Rows given with each query, by position in the program's list of relations.
+    /// Rows supplied with each query, by index in the program's list of relations.
     Relation(u16),
     Host(HostCode),
 }
 
-/// The clauses of a compiled predicate, and how to find the ones that may match.
+/// The clauses of a compiled predicate, and the indexes that select the ones that may match.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Clauses {
     /// All of them, as a range of [`Program::clause_lists`].
@@ -114,12 +114,12 @@ pub(crate) struct Clauses {
     pub(crate) indexes: Vec<ArgumentIndex>,
 }
 
-/// Who defined a predicate, and so who may change it.
+/// The origin of a predicate, which determines whether a program may redefine it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// Part of the language: cannot be redefined.
     System,
-    /// Comes with the engine; a program may define its own instead.
+    /// Comes with the engine; a program may redefine it.
     Library,
     User,
 }
@@ -134,20 +134,20 @@ pub(crate) struct Predicate {
     pub(crate) sources: Vec<Arc<StoredTerm>>,
 }
 
-/// A program ready to run.
+/// A program that is ready to run.
 #[derive(Clone)]
 pub struct Program {
     pub(crate) symbols: Arc<Symbols>,
     pub(crate) code: Vec<Instruction>,
     pub(crate) predicates: Vec<Predicate>,
-    /// What a name means in the program's own text and in calls made at run time.
+    /// The predicate that a name refers to in the program's text and in calls made at run time.
     pub(crate) lookup: FxHashMap<Functor, PredicateId>,
     /// Entry points of clauses; predicates and indexes refer to ranges of this.
     pub(crate) clause_lists: Vec<Label>,
     /// Numbers and strings that do not fit in an instruction.
     pub(crate) literals: Vec<StoredTerm>,
     pub(crate) dynamic: FxHashMap<PredicateId, Arc<DynamicPredicate>>,
-    /// By predicate.
+    /// Indexed by predicate.
     pub(crate) shortcuts: Vec<Shortcut>,
     pub(crate) builtins: Vec<BuiltinEntry>,
     pub(crate) control: ControlPredicates,
@@ -158,7 +158,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether there is a predicate with this name and number of arguments.
+    /// Whether there is a predicate with this name and arity.
     pub fn defines(&self, name: &str, arity: usize) -> bool {
         let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
         functor
@@ -166,7 +166,7 @@ impl Program {
             .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// The names and numbers of arguments of all predicates that a text can call, in the order of their definition.
+    /// The names and arities of all predicates that a text can call, in the order of their definition.
     pub fn callable(&self) -> impl Iterator<Item = (&str, usize)> {
         self.predicates.iter().filter(|predicate| self.is_defined(predicate.functor)).filter_map(|predicate| {
             let name = self.symbols.name(predicate.functor.name());
@@ -174,18 +174,18 @@ impl Program {
         })
     }
 
-    /// The predicate that a call of `functor` reaches.
+    /// The predicate that a call of `functor` refers to.
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {
         self.lookup.get(&functor).copied()
     }
 
-    /// Whether `functor` is defined or declared, and not only called.
+    /// Whether `functor` is defined or declared, and not just called.
     pub(crate) fn is_defined(&self, functor: Functor) -> bool {
         self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
-    /// Gives `functor` a new meaning in the program; older code keeps the old one.
+    /// Defines `functor` in the program; code compiled earlier keeps the previous definition.
     pub(crate) fn add_predicate(&mut self, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
         let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
         if let Some(id) = self.find(functor)
@@ -202,7 +202,7 @@ impl Program {
 }
 
 impl Program {
-    /// Computes the shortcuts, once all predicates are in place.
+    /// Computes the shortcuts, after all predicates are in place.
     pub(crate) fn take_shortcuts(&mut self) {
         self.shortcuts = self.predicates.iter().map(|predicate| self.shortcut(predicate)).collect();
     }

@@ -1,4 +1,4 @@
-//! Asking a program: goals in, answers out.
+//! Queries of a program: goals in, answers out.
 
 use crate::core::Core;
 use crate::host::{Relations, Value};
@@ -13,10 +13,10 @@ use crate::term::Term;
 use crate::writer::WriteOptions;
 use std::sync::Arc;
 
-/// What came of asking for an answer.
+/// The result of asking for the next answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// An answer; its bindings can be read until the next one is asked for.
+    /// An answer; its bindings can be read until the next one is requested.
     Answer,
     /// There is no (further) answer.
     NoMore,
@@ -24,7 +24,7 @@ pub enum Outcome {
     Exception(Exception),
     /// Part of the budget ran out.
     Exhausted(Resource),
-    /// The program called `halt/0,1`; the status.
+    /// The program called `halt/0,1` with this status.
     Halted(i32),
 }
 
@@ -36,12 +36,12 @@ pub struct Exception {
     pub(crate) ball: StoredTerm,
 }
 
-/// An argument of a goal that a host asks without text.
+/// An argument of a goal that a host passes without text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Argument<'a> {
     /// A value.
     Value(Value<'a>),
-    /// A variable of its own, to be read from the answer.
+    /// A fresh variable, whose value can be read from the answer.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ pub struct Query<'m> {
     answers: u64,
 }
 
-/// What an answer is made of: the machine, the host's facts, and the named variables.
+/// What an answer is built from: the machine, the host's facts, and the named variables.
 pub(crate) struct Parts<'q> {
     pub(crate) machine: &'q mut Machine,
     pub(crate) relations: &'q dyn Relations,
@@ -69,7 +69,7 @@ enum State {
 }
 
 impl Machine {
-    /// Asks a goal given as text.
+    /// Starts a query of a goal given as text.
     pub fn query<'m>(
         &'m mut self,
         program: &Arc<Program>,
@@ -89,7 +89,7 @@ impl Machine {
         Ok(Query { machine: self, relations, variables, state: State::New, answers: 0 })
     }
 
-    /// Asks `name(arguments…)`.
+    /// Starts a query of `name(arguments…)`.
     pub fn ask<'m>(
         &'m mut self,
         program: &Arc<Program>,
@@ -121,12 +121,12 @@ impl Machine {
 }
 
 impl Query<'_> {
-    /// What an answer is made of.
+    /// What an answer is built from.
     pub(crate) fn parts(&mut self) -> Parts<'_> {
         Parts { machine: self.machine, relations: self.relations, variables: &self.variables }
     }
 
-    /// Runs to the next answer, or to the end.
+    /// Runs until the next answer or the end of the query.
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
             State::New => Entry::Goal,
@@ -138,7 +138,7 @@ impl Query<'_> {
             return Outcome::Exhausted(Resource::Answers);
         }
         let stopped = self.machine.run(self.relations, entry);
-        // A collection of garbage may have moved them.
+        // A garbage collection may have moved them.
         for ((_, term), moved) in self.variables.iter_mut().zip(&self.machine.arguments) {
             *term = *moved;
         }
@@ -158,7 +158,7 @@ impl Query<'_> {
         }
     }
 
-    /// Whether another answer may follow the one just given.
+    /// Whether another answer may follow the current one.
     pub fn may_have_more(&self) -> bool {
         self.state == State::Open && self.machine.has_alternatives()
     }
@@ -168,7 +168,7 @@ impl Query<'_> {
         self.machine.core.store.meter.inferences
     }
 
-    /// What an argument of [`Machine::ask`] is bound to: an atom, a number, or `None` for anything else.
+    /// The value of an argument of [`Machine::ask`] if it is an atom or a number, otherwise `None`.
     pub fn argument(&self, index: usize) -> Option<Value<'static>> {
         let term = self.machine.arguments[index];
         match self.machine.core.store.view(term) {
@@ -185,7 +185,7 @@ impl Query<'_> {
         matches!(self.machine.core.store.view(self.machine.arguments[index]), View::Variable(_))
     }
 
-    /// Whether an atom was made up by this query: it means nothing once the query is over.
+    /// Whether an atom was created by this query: it is not valid after the query.
     pub fn is_made_up(&self, atom: Atom) -> bool {
         Atoms::is_local(atom)
     }

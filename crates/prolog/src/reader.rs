@@ -1,7 +1,7 @@
-//! Text into terms.
+//! Reads terms from text.
 //!
 //! [`Reader::next`] returns one clause after the other, or an error, and continues after it: one mistake costs one
-//! clause. The syntax is that of ISO Prolog with the extensions of SWI-Prolog that do not contradict it.
+//! clause. The syntax is that of ISO Prolog with those extensions of SWI-Prolog that do not contradict it.
 
 mod error;
 mod mistakes;
@@ -25,28 +25,28 @@ use parser::{Parser, Stacks};
 use scanner::{Scanner, Token};
 use std::ops::Range;
 
-/// What a text is read with. It may change between two clauses: directives do that.
+/// The flags, operators and atoms for reading. They may change between two clauses, by directives.
 pub(crate) struct Syntax<'s> {
     pub(crate) atoms: &'s mut Atoms,
     pub(crate) operators: &'s Operators,
     pub(crate) flags: &'s Flags,
 }
 
-/// A term, and where its parts stand in the text.
+/// A term, and the places of its parts in the text.
 #[derive(Debug)]
 pub(crate) struct ReadTerm {
     pub(crate) term: Term,
-    /// Named variables in order of first appearance; `_` is not among them.
+    /// Named variables in order of first appearance, without `_`.
     pub(crate) variables: Vec<(Box<str>, Term)>,
-    /// Variables that appear once though their name does not start with `_`.
+    /// Variables that appear once although their name does not start with `_`.
     pub(crate) singletons: Vec<(Box<str>, Range<usize>)>,
-    /// The term without its full stop.
+    /// The range of the term without its full stop.
     pub(crate) span: Range<usize>,
-    /// Every compound part, inner ones first.
+    /// Every compound subterm with its range, inner ones first.
     pub(crate) goals: Vec<(Term, Range<usize>)>,
 }
 
-/// Whether the last term of a text needs a full stop: in a file it does.
+/// Whether the last term of a text needs a full stop. In a file it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FullStop {
     Required,
@@ -69,8 +69,7 @@ impl<'t> Reader<'t> {
         Reader { scanner, stacks: Stacks::default(), full_stop }
     }
 
-    /// The next term; `None` at the end of the text. After an error, the next call reads on behind
-    /// the broken clause.
+    /// The next term; `None` at the end of the text. After an error, the next call continues after the broken clause.
     pub(crate) fn next(&mut self, store: &mut Store, syntax: &mut Syntax<'_>) -> Result<Option<ReadTerm>, SyntaxError> {
         let end_is_optional = self.full_stop == FullStop::Optional;
         let Reader { scanner, stacks, .. } = self;
@@ -82,7 +81,7 @@ impl<'t> Reader<'t> {
         result
     }
 
-    /// Goes behind the full stop of a broken clause.
+    /// Skips to the end of a broken clause.
     fn skip_clause(&mut self, atoms: &mut Atoms) {
         // The mistake may be the full stop itself, or the quote that hides it.
         if self.scanner.clause_ended || self.stacks.end_taken {
@@ -103,7 +102,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Reads a text that is one term, with or without a final full stop; `None` when it is empty.
+/// Reads a text that consists of one term, with or without a final full stop; `None` if it is empty.
 pub(crate) fn read_goal(
     text: &str,
     store: &mut Store,
@@ -119,7 +118,7 @@ pub(crate) fn read_goal(
     Ok(goal)
 }
 
-/// Where the first clause of a text ends, its full stop included; `None` when it does not.
+/// The position after the first clause of a text, including its full stop; `None` if the clause is incomplete.
 pub(crate) fn clause_end(text: &str, atoms: &mut Atoms) -> Option<usize> {
     let mut scanner = Scanner::new(text);
     loop {
@@ -132,7 +131,7 @@ pub(crate) fn clause_end(text: &str, atoms: &mut Atoms) -> Option<usize> {
     }
 }
 
-/// Reads a number, with a sign or without, and layout before it but not behind it.
+/// Reads a number, with or without a sign; layout is allowed before it but not after it.
 pub(crate) fn read_number(text: &str) -> Result<Number, SyntaxError> {
     Scanner::new(text).whole_number()
 }

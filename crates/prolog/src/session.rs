@@ -1,4 +1,4 @@
-//! A program that changes as it is asked: what a prompt works on.
+//! A program that its queries change: the state of a prompt.
 
 use crate::core::Core;
 use crate::database::DynamicPredicate;
@@ -19,26 +19,26 @@ use std::sync::Arc;
 
 /// A machine whose queries build on each other.
 ///
-/// What one query does to dynamic predicates, operators and flags is there for the next. A [`Machine`] by itself forgets
-/// all of that, as a policy that must answer alike each time should.
+/// Changes of one query to dynamic predicates, operators and flags are kept for the next. A plain [`Machine`] discards
+/// them, as it should for a policy, which must answer the same way each time.
 pub struct Session {
     machine: Machine,
     program: Arc<Program>,
-    /// Dynamic predicates that queries made up, with the clauses they left behind.
+    /// Dynamic predicates created by queries, with the clauses left in them.
     own: FxHashMap<Functor, Arc<DynamicPredicate>>,
 }
 
-/// What a person asks for at a prompt.
+/// The kinds of input at a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
     /// Nothing: the text is empty, or a comment.
     Nothing,
-    /// Answers to a goal: see [`Session::query`].
+    /// A goal to solve: see [`Session::query`].
     Answers,
-    /// `help`, in a program that has no such predicate.
+    /// `help`, unless the program has such a predicate.
     Help,
-    /// To load these files, then all that was loaded before once more: `[a, b]`, `consult(a)`, `make`. Libraries are
-    /// always there and not among them.
+    /// Load these files, then reload everything loaded before: `[a, b]`, `consult(a)`, `make`. Libraries are always
+    /// loaded and not included.
     Load(Vec<String>),
 }
 
@@ -48,13 +48,13 @@ impl Session {
         Session { machine: Machine::for_loading(engine), program, own: FxHashMap::default() }
     }
 
-    /// The program as the queries so far have left it.
+    /// The program with the changes of all queries so far.
     pub fn program(&mut self) -> &Arc<Program> {
         self.keep_changes();
         &self.program
     }
 
-    /// Switches to another program. Predicates that queries created stay, unless the program defines them.
+    /// Switches to another program. Predicates that queries created are kept, unless the program defines them.
     pub fn replace_program(&mut self, program: &Program) {
         self.keep_changes();
         self.own.retain(|&functor, _| !program.is_defined(functor));
@@ -66,7 +66,7 @@ impl Session {
         self.set_program(program);
     }
 
-    /// What a person asks for with `text`.
+    /// Classifies the input `text`.
     pub fn request(&mut self, text: &str) -> Result<Request, SyntaxError> {
         self.keep_changes();
         self.machine.reset(&self.program, &Budget::default());
@@ -83,12 +83,12 @@ impl Session {
         Ok(self.files_to_load(read.term).map_or(Request::Answers, Request::Load))
     }
 
-    /// Where the first goal of `text` ends, full stop included; `None` while its full stop is missing.
+    /// The position after the first goal of `text`, including its full stop; `None` if the full stop is missing.
     pub fn goal_end(&mut self, text: &str) -> Option<usize> {
         reader::clause_end(text, &mut self.machine.core.atoms)
     }
 
-    /// Asks a goal given as text.
+    /// Starts a query of a goal given as text.
     pub fn query<'s>(
         &'s mut self,
         goal: &str,
@@ -99,17 +99,17 @@ impl Session {
         self.machine.query(&self.program, goal, relations, budget)
     }
 
-    /// Directs output of the following queries; `None` drops it.
+    /// Sets the sink for the output of the following queries; `None` drops the output.
     pub fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
         self.machine.set_sink(sink);
     }
 
-    /// Lets the host stop the following queries from outside; `None` takes that away.
+    /// Lets the host stop the following queries through `interrupt`; `None` removes it.
     pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
         self.machine.set_interrupt(interrupt);
     }
 
-    /// Makes what the query before has changed part of the program.
+    /// Makes the changes of the previous query part of the program.
     fn keep_changes(&mut self) {
         let core = &self.machine.core;
         if !Arc::ptr_eq(&core.program, &self.program) {
@@ -140,7 +140,7 @@ impl Session {
         self.program = Arc::new(program);
     }
 
-    /// The files that a goal such as `[a, 'b.pl']` or `consult(a)` names; `None` for any other goal.
+    /// The files named by a goal such as `[a, 'b.pl']` or `consult(a)`; `None` for any other goal.
     fn files_to_load(&mut self, goal: Term) -> Option<Vec<String>> {
         let core = &mut self.machine.core;
         let named = match core.store.view(goal) {

@@ -1,8 +1,9 @@
 //! The cells that terms are made of, and the trail that undoes bindings.
 //!
-//! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term could make long is charged to
-//! [`Meter`], with the room that its work stack takes. A walk that takes longer than an unshared term could keep it busy remembers
-//! where it was ([`Store::patience`]), so it ends on cyclic terms and takes linear time on shared ones.
+//! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term could make long is
+//! charged to [`Meter`], including the memory of its work stack. A walk with more steps than a term without sharing can
+//! have starts to record visited compounds ([`Store::patience`]), so it terminates on cyclic terms and takes linear
+//! time on terms with sharing.
 
 use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};
@@ -24,7 +25,7 @@ pub(crate) use garbage::Marks;
 pub(crate) use lists::ListEnd;
 pub(crate) use room::give_back;
 
-/// What a (dereferenced) term is.
+/// The kind of a (dereferenced) term.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum View {
     /// Unbound; the address of its cell.
@@ -46,9 +47,9 @@ pub(crate) enum View {
 /// Marks a trail entry that restores an old value instead of unbinding.
 const TRAIL_VALUE: u64 = 1;
 
-/// More `Module:` qualifiers than any text has.
+/// A longer chain of `Module:` qualifiers than any program contains.
 const MAX_QUALIFIERS: usize = 1 << 6;
-/// What one step of a walk over goals is charged.
+/// Cost of one step of a walk over goals.
 const STEP_CELLS: u64 = 8;
 
 /// All cells of one machine.
@@ -62,11 +63,12 @@ pub(crate) struct Store {
     /// Goals woken by binding attributed variables, oldest first, not yet called.
     pub(crate) woken: Vec<Term>,
     pub(crate) meter: Meter,
-    /// Scratch memory of unifications and comparisons: what is left of outer terms, as two addresses and a number of cells.
+    /// Work stack of unifications and comparisons: the remaining parts of outer terms, as two addresses and a number of
+    /// cells.
     frames: Vec<(usize, usize, usize)>,
-    /// The number of cells, at most, since it was last asked for.
+    /// The maximum number of cells since the value was last taken.
     tallest: usize,
-    /// Cells below this address outlive backtracking: a change that is not undone refers to them.
+    /// Cells below this address outlive backtracking: a permanent change refers to them.
     pub(crate) frozen: usize,
 }
 
@@ -119,14 +121,14 @@ impl Store {
         }
     }
 
-    /// The `index`-th argument (from 0) of the compound whose arguments start at `arguments`.
+    /// The argument at the zero-based `index` of the compound whose arguments start at `arguments`.
     #[inline(always)]
     pub(crate) fn argument(&self, arguments: usize, index: usize) -> Term {
         let cell = self.cells[arguments + index];
         self.deref(cell)
     }
 
-    /// The words of a number or string with its own cells.
+    /// The number of words of a boxed number or string.
     pub(crate) fn box_words(&self, term: Term) -> usize {
         BoxHeader::read(self.cells[term.address()]).words()
     }
@@ -167,7 +169,7 @@ impl Store {
         if Term::fits_small(value) { Term::small(value) } else { self.big_integer(&BigInt::from(value)) }
     }
 
-    /// An integer of any size, in its shortest form.
+    /// An integer of any size, in its smallest representation.
     pub(crate) fn big_integer(&mut self, value: &BigInt) -> Term {
         if let Ok(small) = i64::try_from(value)
             && Term::fits_small(small)
@@ -294,7 +296,7 @@ impl Store {
         self.cells[address] = value;
     }
 
-    /// Changes a cell so that backtracking does not restore it, and keeps what the value refers to.
+    /// Changes a cell permanently, so that backtracking does not restore it, and protects what the value refers to.
     pub(crate) fn assign_forever(&mut self, address: usize, value: Term) {
         self.cells[address] = value;
         if value.is_pointer() {
@@ -302,13 +304,13 @@ impl Store {
         }
     }
 
-    /// A mark for [`Store::undo_to`].
+    /// The length of the trail, for [`Store::undo_to`].
     #[inline(always)]
     pub(crate) fn trail_length(&self) -> usize {
         self.trail.len()
     }
 
-    /// Undoes all bindings since the trail was `length` long.
+    /// Undoes all bindings since the trail had `length` entries.
     #[inline]
     pub(crate) fn undo_to(&mut self, length: usize) {
         while self.trail.len() > length {
@@ -322,9 +324,9 @@ impl Store {
         }
     }
 
-    /// Attaches `goals` to an unbound variable, replacing what was attached.
+    /// Attaches `goals` to an unbound variable, replacing the previous goals.
     ///
-    /// A plain variable becomes an attributed one: a new cell pair that it is bound to.
+    /// A plain variable is bound to a new attributed variable, which is a pair of cells.
     pub(crate) fn set_suspended(&mut self, variable: Term, goals: Term) {
         if variable.has_tag(Tag::Att) {
             self.assign(variable.address() + 1, goals);
@@ -341,8 +343,7 @@ impl Store {
         variable.has_tag(Tag::Att).then(|| self.cells[variable.address() + 1])
     }
 
-    /// Charges one step of a walk over goals, and the room that `pending` terms take; false when the budget is
-    /// spent.
+    /// Charges one step of a walk over goals, and the memory of `pending` terms; false if the budget is exhausted.
     pub(crate) fn afford(&mut self, pending: usize) -> bool {
         if self.cells.len() + pending > self.meter.cell_limit {
             self.meter.exhaust(Resource::HeapBytes);
@@ -350,8 +351,8 @@ impl Store {
         self.meter.walk(STEP_CELLS)
     }
 
-    /// The term behind `Module:` qualifiers: there is one module only. A chain so long that only a cyclic term
-    /// can have it is left as it is.
+    /// The term without `Module:` qualifiers: there is only one module. A chain so long that the term must be cyclic is
+    /// left unchanged.
     pub(crate) fn without_module(&self, term: Term) -> Term {
         let mut term = self.deref(term);
         for _ in 0..MAX_QUALIFIERS {
@@ -368,7 +369,7 @@ impl Store {
         term
     }
 
-    /// Forgets everything; keeps the memory.
+    /// Clears the store but keeps its memory.
     pub(crate) fn reset(&mut self) {
         self.cells.clear();
         self.trail.clear();

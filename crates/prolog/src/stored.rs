@@ -1,8 +1,7 @@
-//! Terms that live outside of a machine's store: copied out, kept, pasted back.
+//! Terms outside of a machine's store: copied out, stored, pasted back.
 //!
-//! A block is relocatable: all addresses count from its own start, and one linear pass moves it
-//! into a store. Clauses of dynamic predicates, `findall` results, balls and literals of compiled
-//! programs are all blocks.
+//! A block is relocatable: all addresses are relative to its start, and one linear pass moves it into a store. Clauses
+//! of dynamic predicates, `findall` results, error terms and literals of compiled programs are all blocks.
 
 use crate::fault::Solved;
 use crate::store::Store;
@@ -18,17 +17,17 @@ pub struct StoredTerm {
 }
 
 impl StoredTerm {
-    /// A term without parts.
+    /// An atomic term.
     pub(crate) fn atomic(root: Term) -> StoredTerm {
         StoredTerm { cells: Box::new([]), root }
     }
 
-    /// The cells, for walks that need no store.
+    /// The cells, for traversals without a store.
     pub(crate) fn cells(&self) -> &[Term] {
         &self.cells
     }
 
-    /// The float that the term is, if it is one.
+    /// The value of a term that is a float.
     pub(crate) fn as_float(&self) -> Option<f64> {
         let header = self.root.has_tag(Tag::Box).then(|| BoxHeader::read(self.cells[self.root.address()]))?;
         (header.kind() == BoxKind::Float).then(|| f64::from_bits(self.cells[self.root.address() + 1].0))
@@ -40,24 +39,24 @@ impl StoredTerm {
     }
 }
 
-/// A growing block that several terms can be copied into.
+/// A growing block into which several terms can be copied.
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) cells: Vec<Term>,
-    /// Cells of the store that were overwritten with forwarding words, and what they held.
+    /// Cells of the store that were overwritten with forwarding words, and their original contents.
     forwarded: Vec<(usize, Term)>,
-    /// Cells of the block that are final before the scan comes by, in order.
+    /// Cells of the block that are final before the scan reaches them, in order.
     settled: VecDeque<usize>,
 }
 
-/// Wider compounds are copied the general way.
+/// Compounds with more arguments are copied by the general algorithm.
 const MAX_FLAT: usize = 8;
-/// How many cells are copied between two looks at the budget.
+/// The number of cells copied between two checks of the budget.
 const STRIDE: usize = 4096;
-/// A copy of this size is part of the inference that makes it.
+/// A copy of up to this size is covered by the inference that makes it.
 const FREE_CELLS: usize = 16;
 
-/// What happens to suspended goals when a term is copied.
+/// The treatment of suspended goals when a term is copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
     Copy,
@@ -65,10 +64,10 @@ pub(crate) enum Attributes {
 }
 
 impl Block {
-    /// Copies `term` out of the store; variables become fresh ones of the block. A large term that shares parts, or is cyclic, gives
-    /// a copy that does, too.
+    /// Copies `term` out of the store; its variables become fresh variables of the block. The copy of a large term with
+    /// sharing, or of a cyclic term, has the same structure.
     ///
-    /// `None` when that would exceed the store's budget, which is then exhausted.
+    /// Returns `None` if that would exceed the store's budget, which is then exhausted.
     pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
         if let Some(root) = self.copy_flat(store, term) {
             return Some(root);
@@ -100,7 +99,7 @@ impl Block {
         copied
     }
 
-    /// Copies a small compound of atoms and small integers without looking at it twice.
+    /// Copies a small compound of atoms and small integers in a single pass.
     #[inline]
     fn copy_flat(&mut self, store: &Store, term: Term) -> Option<Term> {
         let address = term.address();
@@ -125,8 +124,9 @@ impl Block {
         Some(if header.is_some() { Term::structure(start) } else { Term::list(start) })
     }
 
-    /// Replaces, from `scan` on, each word that points into the store by one that points into the
-    /// block, appending what it points to: breadth first, so depth costs nothing. Returns how many cells are still to be charged.
+    /// Replaces, from `scan` on, each word that points into the store by one that points into the block, and appends
+    /// what it points to. This is breadth first, so depth needs no stack. Returns the number of cells still to be
+    /// charged.
     fn scan(
         &mut self,
         store: &mut Store,
@@ -138,7 +138,7 @@ impl Block {
         let mut looked_at = start;
         while scan < self.cells.len() {
             if self.cells.len() > looked_at + STRIDE {
-                self.look(store, start, self.cells.len() - looked_at, sharing)?;
+                self.check_budget(store, start, self.cells.len() - looked_at, sharing)?;
                 looked_at = self.cells.len();
             }
             let word = self.cells[scan];
@@ -193,11 +193,11 @@ impl Block {
         Ok(self.cells.len() - looked_at)
     }
 
-    /// Looks at the budget of a copy that began at `start` and is under way, and charges `new` cells of it.
+    /// Checks the budget of a copy in progress that began at `start`, and charges `new` cells of it.
     #[cold]
-    fn look(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
+    fn check_budget(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
         let size = self.cells.len() - start;
-        // Before anything else: a copy that is given up was work, too.
+        // Charge first: a copy that is abandoned was work, too.
         let may_go_on = store.meter.walk(new as u64);
         if sharing == Sharing::Lost && size > store.patience() {
             return Err(Copied::NotYet);
@@ -232,8 +232,8 @@ impl Block {
         Ok(())
     }
 
-    /// Appends the parts of a compound. A part may be the cell of a variable that was met elsewhere before
-    /// and holds its forwarding word by now: it becomes a reference to the copy.
+    /// Appends the parts of a compound. A part may be the cell of a variable that was copied before and now holds its
+    /// forwarding word: it becomes a reference to the copy.
     fn append(&mut self, parts: &[Term]) {
         for &part in parts {
             if part.has_tag(Tag::Hdr) {
@@ -251,8 +251,9 @@ impl Block {
         store.cells[address] = Term::new(Tag::Hdr, (to as u64) << 1);
     }
 
-    /// Leaves word that a compound was copied, in the cell of its first argument. To references this looks as if the cell were a
-    /// variable that was copied, which is right as well: the copy of the cell is where they lead.
+    /// Stores a forwarding word for a compound that was copied, in the cell of its first argument. For references to
+    /// that cell it looks as if the cell were a variable that was copied, which is correct, too: they lead to the copy
+    /// of the cell.
     fn forward_compound(&mut self, store: &mut Store, compound: Term, to: usize) {
         let Some(first) = first_argument(store, compound) else { return };
         self.forwarded.push((first, store.cells[first]));
@@ -269,14 +270,14 @@ impl Block {
     }
 }
 
-/// Whether parts that a term shares are shared in its copy. Keeping them shared takes longer, and is the only way to copy a cyclic term.
+/// Whether sharing is preserved in the copy. Preserving it takes longer, and is the only way to copy a cyclic term.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     Lost,
     Kept,
 }
 
-/// Set in a forwarding word that stands for the first argument of a compound.
+/// Set in a forwarding word in the first argument of a compound.
 const COMPOUND: u64 = 1;
 
 /// The cell of the first argument of a list cell or a structure.
@@ -289,7 +290,7 @@ fn first_argument(store: &Store, compound: Term) -> Option<usize> {
     }
 }
 
-/// Where the copy of a compound is in the block, if there is one.
+/// The position of the copy of a compound in the block, if there is one.
 #[inline]
 fn copied_before(store: &Store, compound: Term) -> Option<usize> {
     let first = first_argument(store, compound)?;
@@ -298,15 +299,15 @@ fn copied_before(store: &Store, compound: Term) -> Option<usize> {
     is_forwarded.then(|| forwarded_to(word) - (first - compound.address()))
 }
 
-/// The place in the block that a forwarding word leads to.
+/// The position in the block that a forwarding word refers to.
 fn forwarded_to(word: Term) -> usize {
     word.address() >> 1
 }
 
-/// How a copy ended.
+/// The result of a copy.
 enum Copied {
     Term(Term),
-    /// The term may be cyclic, or share its parts: it must be copied with [`Sharing::Kept`].
+    /// The term may be cyclic, or share subterms: it must be copied with [`Sharing::Kept`].
     NotYet,
     TooLarge,
 }
@@ -316,7 +317,7 @@ enum Forwarded {
     There(Term),
 }
 
-/// Follows bindings; a header word in a variable's cell leads to its copy in the block.
+/// Follows bindings; a header word in a variable's cell refers to its copy in the block.
 fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
     while term.is_variable() {
         let value = store.cells[term.address()];
@@ -332,7 +333,7 @@ fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
 }
 
 impl Store {
-    /// Copies a term out of the store into a block of its own.
+    /// Copies a term out of the store into a new block.
     pub(crate) fn copy_out(&mut self, term: Term, attributes: Attributes) -> Option<StoredTerm> {
         let mut block = Block::default();
         let term = self.deref(term);
@@ -340,12 +341,12 @@ impl Store {
             return Some(StoredTerm::atomic(term));
         }
         let root = block.copy(self, term, attributes)?;
-        // While the block moves into memory of its own size, both are there.
+        // While the block is moved to memory of the exact size, both copies exist.
         self.reserve(2 * block.cells.len()).ok()?;
         Some(block.into_stored(root))
     }
 
-    /// Copies a number or string with its own cells into another store.
+    /// Copies a boxed number or string into another store.
     pub(crate) fn copy_box(&self, term: Term, target: &mut Store) -> Term {
         let address = self.deref(term).address();
         let words = BoxHeader::read(self.cells[address]).words();
@@ -354,7 +355,7 @@ impl Store {
         Term::boxed(copy)
     }
 
-    /// Charges a copy of `cells` cells, and ensures that there is room for it; false when the budget is spent.
+    /// Charges a copy of `cells` cells, and ensures that there is room for it; false if the budget is exhausted.
     fn may_copy(&mut self, cells: usize) -> bool {
         if cells > self.room() {
             self.out_of_room();
@@ -362,7 +363,7 @@ impl Store {
         self.meter.walk(cells as u64)
     }
 
-    /// Pastes a stored term that a query made, and that may be as large as the budget allows.
+    /// Pastes a stored term that was created by a query, and so may be as large as the budget allows.
     pub(crate) fn paste_within_budget(&mut self, stored: &StoredTerm) -> Solved<Term> {
         let cells = stored.cells.len();
         if cells > FREE_CELLS && !self.may_copy(cells) {
@@ -371,7 +372,7 @@ impl Store {
         Ok(self.paste(stored))
     }
 
-    /// Pastes what a block of its own holds.
+    /// Pastes a term of a block.
     pub(crate) fn paste_block(&mut self, block: &Block, root: Term) -> Solved<Term> {
         if block.cells.len() > FREE_CELLS && !self.may_copy(block.cells.len()) {
             self.charge(0)?;
@@ -379,12 +380,12 @@ impl Store {
         Ok(self.paste_cells(&block.cells, 0, root))
     }
 
-    /// Pastes a stored term; its variables become fresh ones.
+    /// Pastes a stored term with fresh variables.
     pub(crate) fn paste(&mut self, stored: &StoredTerm) -> Term {
         self.paste_cells(&stored.cells, 0, stored.root)
     }
 
-    /// Pastes cells whose addresses count from `from`.
+    /// Pastes cells whose addresses are relative to `from`.
     pub(crate) fn paste_cells(&mut self, cells: &[Term], from: usize, root: Term) -> Term {
         if !root.is_pointer() {
             return root;
@@ -418,7 +419,7 @@ mod tests {
     use super::*;
     use crate::meter::Budget;
 
-    /// `f([X, Y], Y)` with the variables in the cells of the list: one of them is met from outside before the
+    /// `f([X, Y], Y)` with the variables in the cells of the list: the second argument refers to one of them before the
     /// list itself is copied.
     #[test]
     fn copies_variables_that_live_in_a_part_copied_later() {

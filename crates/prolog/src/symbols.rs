@@ -1,8 +1,8 @@
-//! Atoms: names as small numbers.
+//! Atoms: interned names.
 //!
-//! [`Symbols`] is shared by programs, machines and hosts; it only grows when text is loaded or a
-//! host names something. Atoms that a *running* policy makes up live in the machine's own
-//! [`Atoms`] and vanish with the query, so a hostile policy cannot grow what others share.
+//! [`Symbols`] is shared by programs, machines and hosts; it grows only when text is loaded or a host interns a name.
+//! Atoms created by a *running* policy live in the machine's own [`Atoms`] and are freed with the query, so a hostile
+//! policy cannot grow the shared table.
 
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
@@ -11,12 +11,12 @@ use std::sync::{Arc, RwLock};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Atom(pub(crate) u32);
 
-/// Set in atoms that belong to one machine's query.
+/// Set in atoms that are local to a query of one machine.
 const LOCAL: u32 = 1 << 31;
 
 macro_rules! well_known {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
-        /// Atoms that every table knows, in a fixed order.
+        /// Atoms that every table contains, in a fixed order.
         #[allow(missing_docs)]
         pub mod atoms {
             use super::Atom;
@@ -69,7 +69,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// A table with the well-known atoms only.
+    /// A table with only the well-known atoms.
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Symbols> {
         let symbols = Symbols { names: boxcar::Vec::new(), index: RwLock::default() };
@@ -79,7 +79,7 @@ impl Symbols {
         Arc::new(symbols)
     }
 
-    /// The atom named `name`, made if new.
+    /// The atom named `name`, created if it does not exist.
     pub fn intern(&self, name: &str) -> Atom {
         if let Some(atom) = self.find(name) {
             return atom;
@@ -94,12 +94,12 @@ impl Symbols {
         atom
     }
 
-    /// All names, in the order in which they came.
+    /// All names, in order of creation.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(_, name)| &**name)
     }
 
-    /// The atom named `name`, if there is one.
+    /// The atom named `name`, if it exists.
     pub fn find(&self, name: &str) -> Option<Atom> {
         self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied()
     }
@@ -110,24 +110,25 @@ impl Symbols {
     }
 }
 
-/// What a name costs: it is kept in the table and in the index, which have spare places, and are there twice while they grow.
+/// Memory of a name: it is stored in the table and in the index, which have free slots, and exist twice while they
+/// grow.
 fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
 
-/// Tables of more names than this are given back at the end of a query.
+/// Tables of more names than this are freed at the end of a query.
 const KEPT_NAMES: usize = 1 << 12;
 
-/// Where new names go.
+/// The table for new names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scope {
-    /// Into the shared table: text that is loaded.
+    /// The shared table: for text that is loaded.
     Shared,
-    /// Into this table only: names made while a query runs.
+    /// This table only: for names created while a query runs.
     Local,
 }
 
-/// A view of the shared table with room for a query's own names.
+/// A view of the shared table with additional names of a query.
 pub(crate) struct Atoms {
     shared: Arc<Symbols>,
     scope: Scope,
@@ -161,7 +162,7 @@ impl Atoms {
         atom
     }
 
-    /// How many names the query has made.
+    /// The number of names created by the query.
     pub(crate) fn made(&self) -> usize {
         self.local.len()
     }
@@ -180,12 +181,12 @@ impl Atoms {
         atom.0 & LOCAL != 0
     }
 
-    /// Bytes of names that the query made up; counted against the heap budget.
+    /// Bytes of names created by the query; counted against the heap budget.
     pub(crate) fn local_bytes(&self) -> usize {
         self.local_bytes
     }
 
-    /// Forgets the query's own names.
+    /// Removes the names created by the query.
     pub(crate) fn reset(&mut self) {
         self.local_bytes = 0;
         if self.local.len() > KEPT_NAMES {

@@ -1,19 +1,19 @@
-//! Facts of a host in the form that the machine reads fastest.
+//! Facts of a host in the representation that the machine reads fastest.
 
 use crate::host::Value;
 use crate::store::Store;
 use crate::stored::{Attributes, StoredTerm};
 use crate::term::{Tag, Term};
 
-/// Rows of constants, kept as the machine's own words: going through them costs no conversion.
+/// Rows of constants, stored as machine words, so that reading them needs no conversion.
 ///
-/// Clearing keeps the memory, so a host can refill the same table without allocating.
+/// Clearing keeps the memory, so that a host can refill a table without allocating.
 #[derive(Debug, Default)]
 pub struct Table {
     columns: usize,
     rows: usize,
     words: Vec<Term>,
-    /// Values that are neither atoms nor small integers; their words hold the position.
+    /// Values that are neither atoms nor small integers; their words hold an index into this vector.
     others: Vec<Other>,
     /// Items of lists.
     items: Vec<Value<'static>>,
@@ -23,7 +23,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 enum Other {
     Float(f64),
-    /// A list of constants; the place of its items.
+    /// A list of constants: the range of its items.
     List {
         start: u32,
         end: u32,
@@ -38,7 +38,7 @@ impl Clone for Table {
         copy
     }
 
-    /// Takes over the rows of another table; keeps the memory.
+    /// Copies the rows of another table; reuses the memory.
     fn clone_from(&mut self, other: &Table) {
         self.columns = other.columns;
         self.rows = other.rows;
@@ -49,12 +49,12 @@ impl Clone for Table {
 }
 
 impl Table {
-    /// No rows yet.
+    /// An empty table.
     pub fn new(columns: usize) -> Table {
         Table { columns, rows: 0, words: Vec::new(), others: Vec::new(), items: Vec::new() }
     }
 
-    /// Forgets all rows; keeps the memory.
+    /// Removes all rows but keeps the memory.
     pub fn clear(&mut self) {
         self.rows = 0;
         self.words.clear();
@@ -66,7 +66,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// If the number of values is not the number of columns.
+    /// Panics if the number of values is not the number of columns.
     pub fn push(&mut self, row: &[Value<'_>]) {
         assert_eq!(row.len(), self.columns, "a row has one value per column");
         for &value in row {
@@ -80,7 +80,8 @@ impl Table {
         self.rows += 1;
     }
 
-    /// The word for a value that does not fit in one. Floats and lists of constants need no memory of their own.
+    /// Stores a value that does not fit in a word, and returns the word for it. Floats and lists of constants need no
+    /// allocation of their own.
     fn keep(&mut self, value: Value<'_>) -> Term {
         let other = match value {
             Value::List([]) => return Term::NIL,
@@ -110,17 +111,17 @@ impl Table {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// The value in one place.
+    /// The value in a row and column.
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
         let word = self.words[row * self.columns + column];
         match word.tag() {
@@ -130,11 +131,10 @@ impl Table {
         }
     }
 
-    /// The first row at or after `from` with each of these words in its column; a word that is a
-    /// variable matches everything.
+    /// The first row at or after `from` with each of these words in its column; a variable matches everything.
     #[inline]
     pub(crate) fn find(&self, from: usize, columns: &[u8], words: &[Term]) -> Option<usize> {
-        // One known column, usually the instance, is by far the most common case.
+        // A single known column, usually the instance, is by far the most common case.
         if let (&[column], &[word]) = (columns, words) {
             if word.is_variable() {
                 return (from < self.rows).then_some(from);
@@ -160,14 +160,14 @@ impl Table {
         &self.words[row * self.columns..(row + 1) * self.columns]
     }
 
-    /// The term that a word of this table stands for.
+    /// The term for a word of this table.
     #[inline]
     pub(crate) fn resolve(&self, store: &mut Store, word: Term) -> Term {
         if word.has_tag(Tag::Hdr) { store.host_value(self.other(word)) } else { word }
     }
 }
 
-/// The value without its borrow, if it is a constant.
+/// A constant without its borrow; `None` if the value is not a constant.
 fn constant(value: Value<'_>) -> Option<Value<'static>> {
     match value {
         Value::Atom(atom) => Some(Value::Atom(atom)),

@@ -1,6 +1,6 @@
-//! One machine word that stands for one Prolog term.
+//! Machine words that represent Prolog terms.
 //!
-//! The low three bits say what the rest means:
+//! The low three bits are the tag, which determines the meaning of the rest:
 //!
 //! | tag       | payload                                                        |
 //! |-----------|----------------------------------------------------------------|
@@ -19,7 +19,7 @@
 use crate::symbols::Atom;
 use serde::{Deserialize, Serialize};
 
-/// What the low bits of a [`Term`] say.
+/// The tag in the low bits of a [`Term`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Tag {
@@ -35,10 +35,10 @@ pub(crate) enum Tag {
 
 const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::Int, Tag::Box, Tag::Hdr];
 
-/// A Prolog term: a copyable handle whose compound parts live in the machine that made it.
+/// A Prolog term: a copyable handle; its compound parts live in the machine that created it.
 ///
-/// A handle stays valid until the machine backtracks past its creation or is reset; reading
-/// it later gives some other term, never undefined behaviour.
+/// A handle stays valid until the machine backtracks past its creation or is reset; reading it later yields some other
+/// term, but is never undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Term(pub(crate) u64);
 
@@ -94,13 +94,13 @@ impl Term {
         Term::new(Tag::Box, address as u64)
     }
 
-    /// The term that is the atom `atom`.
+    /// The term for an atom.
     #[inline(always)]
     pub const fn atom(atom: Atom) -> Term {
         Term::new(Tag::Atm, atom.0 as u64)
     }
 
-    /// The atom, when the word is one.
+    /// The atom, if the word is one.
     #[inline(always)]
     pub(crate) const fn as_atom(self) -> Option<Atom> {
         if self.has_tag(Tag::Atm) { Some(Atom((self.0 >> 3) as u32)) } else { None }
@@ -129,7 +129,7 @@ impl Term {
         self.0 & 6 == 0
     }
 
-    /// Whether a store must be consulted to know what the word means.
+    /// Whether the meaning of the word depends on a store.
     #[inline(always)]
     pub(crate) fn is_pointer(self) -> bool {
         !matches!(self.tag(), Tag::Atm | Tag::Int | Tag::Hdr)
@@ -145,7 +145,7 @@ impl Term {
     pub const NIL: Term = Term::atom(crate::symbols::atoms::NIL);
 }
 
-/// Name and arity of a compound term, as the header cell holds it.
+/// Name and arity of a compound term, as stored in its header cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Functor(pub(crate) u64);
 
@@ -160,13 +160,13 @@ impl Functor {
         Functor((name.0 as u64) << 32 | (arity as u64) << 4 | Tag::Hdr as u64)
     }
 
-    /// Its name.
+    /// The name.
     #[inline(always)]
     pub const fn name(self) -> Atom {
         Atom((self.0 >> 32) as u32)
     }
 
-    /// Its number of arguments.
+    /// The number of arguments.
     #[inline(always)]
     pub const fn arity(self) -> usize {
         ((self.0 >> 4) & (MAX_ARITY as u64)) as usize
@@ -179,17 +179,17 @@ impl Functor {
     }
 }
 
-/// What a box holds.
+/// The kind of value in a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum BoxKind {
     /// One raw word: the bits of an `f64`.
     Float = 0,
-    /// Little-endian 64-bit digits of the magnitude, not negative.
+    /// Little-endian 64-bit digits of the magnitude of a non-negative integer.
     BigPositive = 1,
-    /// The same, negative.
+    /// Little-endian 64-bit digits of the magnitude of a negative integer.
     BigNegative = 2,
-    /// UTF-8 bytes, packed eight to a word; the header keeps the byte length.
+    /// UTF-8 bytes, packed eight to a word; the header holds the byte length.
     Text = 3,
 }
 
@@ -198,7 +198,7 @@ pub(crate) enum BoxKind {
 pub(crate) struct BoxHeader(u64);
 
 impl BoxHeader {
-    /// Bit 3 tells a box header from a functor.
+    /// Bit 3 distinguishes a box header from a functor.
     const IS_BOX: u64 = 8;
 
     #[inline(always)]
@@ -235,7 +235,7 @@ impl BoxHeader {
         (self.0 >> 8) as usize
     }
 
-    /// How many raw words follow the header.
+    /// The number of raw words after the header.
     #[inline(always)]
     pub(crate) const fn words(self) -> usize {
         match self.kind() {

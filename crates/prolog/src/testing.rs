@@ -1,5 +1,5 @@
-//! Terms in and out of a [`Core`] for tests of builtins, in the plain functional notation only:
-//! `+(1,[a,"b"|T])`, without operators.
+//! Reads and writes terms of a [`Core`] for tests of builtins, in plain functional notation without operators:
+//! `+(1,[a,"b"|T])`.
 
 use crate::builtins::{Builtin, Code, FIRST, Step};
 use crate::core::Core;
@@ -12,7 +12,7 @@ use crate::term::Term;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// A core with a vocabulary of named variables.
+/// A core with a table of named variables.
 pub(crate) struct Fixture {
     pub(crate) core: Core,
     variables: Vec<(String, Term)>,
@@ -29,7 +29,7 @@ impl Fixture {
         Fixture { core, variables: Vec::new() }
     }
 
-    /// The term written as `text`; equal variable names within one fixture are one variable.
+    /// Parses `text`; within one fixture, equal variable names denote the same variable.
     pub(crate) fn term(&mut self, text: &str) -> Term {
         let mut input = Input { text, fixture: self };
         let term = input.term();
@@ -48,7 +48,7 @@ impl Fixture {
         variable
     }
 
-    /// The term as text; variables by the name they were given, or `_`.
+    /// The term as text; a variable is shown by its name, or as `_`.
     pub(crate) fn show(&self, term: Term) -> String {
         let mut text = String::new();
         self.show_into(term, &mut text);
@@ -120,7 +120,7 @@ impl Fixture {
         }
     }
 
-    /// All answers of a goal, as the goal's text after each; or `false`, or the error.
+    /// All answers of a goal, each as the text of the instantiated goal; or `false`, or the error.
     pub(crate) fn solve(&mut self, table: &[Builtin], goal: &str) -> String {
         let goal = self.term(goal);
         let (name, arguments) = match self.core.store.view(goal) {
@@ -172,7 +172,7 @@ impl Fixture {
         let mut state = FIRST;
         let boundary = std::mem::replace(&mut self.core.store.boundary, usize::MAX);
         let trail = self.core.store.trail_length();
-        // Enough to see an infinite enumeration for what it is.
+        // Enough answers to recognise an infinite enumeration.
         while answers.len() < 4 {
             let step = run(&mut self.core, arguments, state)?;
             if step != Step::Fail {
@@ -193,7 +193,7 @@ impl Fixture {
     }
 }
 
-/// Runs each goal in a fixture of its own and compares what comes out.
+/// Runs each goal in a new fixture and compares the result.
 pub(crate) fn check_goals(table: &[Builtin], cases: &[(&str, &str)]) {
     for (goal, expected) in cases {
         let found = Fixture::new().solve(table, goal);

@@ -1,7 +1,7 @@
-//! Text as data: terms that a host reads and walks without a machine.
+//! Text as data: terms that a host reads and traverses without a machine.
 //!
-//! For facts in files, tables of tests and the like. A tree is not a [`StoredTerm`](crate::StoredTerm): it has names
-//! where that has atoms, and it knows where its parts stand in the text.
+//! Uses are facts in files and tables of tests. Unlike a [`StoredTerm`](crate::StoredTerm), a tree has names instead of
+//! atoms, and knows the places of its parts in the text.
 
 use crate::engine::Engine;
 use crate::loader::{Problem, Severity, Source};
@@ -15,22 +15,22 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Terms nested deeper than this are refused, so that walking a tree may recurse.
+/// More deeply nested terms are refused, so that a traversal of a tree may recurse.
 const DEPTH_MAX: usize = 1000;
 
 /// A term that was read from a text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
-    /// What it is.
+    /// The kind of term.
     pub kind: TreeKind,
-    /// The bytes of the text: of the term itself if it is compound, else of the compound term that it is part of.
+    /// The byte range of the term if it is compound, otherwise of the compound term that contains it.
     pub span: Range<usize>,
 }
 
-/// What a [`Tree`] is.
+/// The kind of a [`Tree`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum TreeKind {
-    /// A variable; its name, or `_`.
+    /// A variable with its name, or `_`.
     Variable(String),
     /// An atom.
     Atom(String),
@@ -49,12 +49,12 @@ pub enum TreeKind {
 }
 
 impl Tree {
-    /// What was read, unless it is too deep to be walked.
+    /// The term that was read; `None` if it is too deep to traverse.
     pub(crate) fn of(store: &mut Store, atoms: &Atoms, read: &ReadTerm) -> Option<Tree> {
         Planting::new(store, atoms, read).tree(read.term, &read.span, 0)
     }
 
-    /// A term that no text has, its variables numbered, unless it is too deep to be walked.
+    /// A term without a text, with numbered variables; `None` if it is too deep to traverse.
     pub(crate) fn of_term(store: &mut Store, atoms: &Atoms, term: Term) -> Option<Tree> {
         let mut variables = Vec::new();
         store.term_variables(term, &mut variables).ok()?;
@@ -63,7 +63,7 @@ impl Tree {
         Planting { store, atoms, names, spans: FxHashMap::default() }.tree(term, &(0..0), 0)
     }
 
-    /// The name and the arguments, if it is an atom or a compound term but no list.
+    /// The name and the arguments of an atom or a compound term; `None` for lists and other terms.
     pub fn callable(&self) -> Option<(&str, &[Tree])> {
         match &self.kind {
             TreeKind::Atom(name) => Some((name, &[])),
@@ -74,7 +74,7 @@ impl Tree {
 }
 
 impl Engine {
-    /// Reads all terms of a text. Directives are terms too: nothing is run. A mistake costs one term.
+    /// Reads all terms of a text. Directives are read as terms, and nothing is run. A mistake costs one term.
     pub fn read_trees(&self, name: &str, text: &str) -> (Vec<Tree>, Vec<Problem>) {
         let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
         let mut atoms = Atoms::new(Arc::clone(self.symbols()), Scope::Local);
@@ -103,8 +103,8 @@ impl Engine {
 }
 
 impl Query<'_> {
-    /// What an argument of [`Machine::ask`](crate::Machine::ask) is bound to; `None` when it is nested too deeply. It comes
-    /// from no text, so its spans are empty.
+    /// The value of an argument of [`Machine::ask`](crate::Machine::ask); `None` if it is nested too deeply. Its spans
+    /// are empty, because it does not come from a text.
     pub fn argument_tree(&mut self, index: usize) -> Option<Tree> {
         let machine = self.parts().machine;
         let term = machine.arguments[index];
@@ -113,7 +113,7 @@ impl Query<'_> {
     }
 }
 
-/// One term on its way to become a tree.
+/// The conversion of a term to a tree.
 struct Planting<'a> {
     store: &'a mut Store,
     atoms: &'a Atoms,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_what_each_part_is_and_where_it_stands() {
+    fn parts_have_kinds_and_spans() {
         let text = "f(X, 'a b', -1, 2.5, \"s\", [g(X)], 99999999999999999999). :- d.";
         let (trees, problems) = read(text);
         assert!(problems.is_empty());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_can_be_walked_too() {
+    fn answers_can_be_read_as_trees() {
         let engine = Engine::new();
         let mut machine = crate::Machine::new(&engine);
         let mut loader = engine.loader();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_on_behind_a_mistake() {
+    fn continues_after_a_mistake() {
         let (trees, problems) = read("a. b( . c.");
         assert_eq!(trees.len(), 2);
         assert_eq!(problems.len(), 1);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_keeps_what_it_read_with_the_operators_of_that_moment() {
+    fn kept_trees_use_the_operators_at_the_time_of_reading() {
         let mut loader = Engine::new().loader();
         loader.keep_trees().load("family.pl", ":- op(700, xfx, likes).\nann likes bob.");
         let loaded = loader.finish().expect("it loads");

@@ -1,7 +1,7 @@
-//! Terms into text.
+//! Writes terms as text.
 //!
-//! What is written with quotes is read back as the same term. The layout is that of SWI-Prolog's
-//! `writeq/1` and its kin: no space that is not needed, and none missing.
+//! Quoted output is read back as the same term. The layout is that of SWI-Prolog's `writeq/1` and related predicates,
+//! with the same spaces.
 
 mod cycles;
 mod floats;
@@ -23,7 +23,7 @@ use cycles::Finite;
 use rustc_hash::FxHashMap;
 use terms::{ARGUMENT_PRIORITY, Progress, Work};
 
-/// What stands behind the comma of arguments and list elements.
+/// What follows the comma between arguments and list elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spacing {
     /// Nothing.
@@ -52,14 +52,14 @@ pub(crate) struct WriteOptions {
     /// Deeper parts are written as `...`; 0 is unlimited.
     pub(crate) max_depth: usize,
     pub(crate) spacing: Spacing,
-    /// A term of a higher priority is put in parentheses.
+    /// A term of a higher priority is enclosed in parentheses.
     pub(crate) priority: u16,
-    /// Names of unbound variables; the others are written as `_` and a number.
+    /// Names of unbound variables; other variables are written as `_` and a number.
     pub(crate) variable_names: FxHashMap<Term, Box<str>>,
 }
 
 impl WriteOptions {
-    /// All of `write_term(Term, [])`.
+    /// The options of `write_term(Term, [])`.
     pub(crate) fn plain() -> WriteOptions {
         WriteOptions {
             quoted: false,
@@ -99,20 +99,20 @@ impl WriteOptions {
         }
     }
 
-    /// As answers are shown to people.
+    /// The format of answers shown to users.
     pub(crate) fn answer() -> WriteOptions {
         WriteOptions { spacing: Spacing::NextArgument, ..WriteOptions::print() }
     }
 }
 
-/// Where a term's parts are found.
+/// The store, atoms and operators needed to write a term.
 pub(crate) struct Terms<'t> {
     pub(crate) store: &'t mut Store,
     pub(crate) atoms: &'t Atoms,
     pub(crate) operators: &'t Operators,
 }
 
-/// How much may be written, and what is exhausted when it is more.
+/// The maximum output, and the resource that is exhausted by more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limit {
     pub(crate) bytes: usize,
@@ -125,8 +125,8 @@ impl Limit {
     pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
 }
 
-/// Appends a term to `text`. The walk is charged to the store's meter as well. A cyclic term is written `@(Template,Substitutions)`, as in
-/// SWI-Prolog, unless a depth is given.
+/// Appends a term to `text`. The walk is charged to the store's meter, too. A cyclic term is written
+/// `@(Template,Substitutions)`, as in SWI-Prolog, unless a depth is given.
 pub(crate) fn write_term(
     text: &mut String,
     term: Term,
@@ -139,7 +139,7 @@ pub(crate) fn write_term(
     if Work::new(terms, options, text, limit, patience).run(term)? == Progress::All {
         return Ok(());
     }
-    // It is larger than a term without shared parts could be, or than what may be written.
+    // The text is longer than that of any term without sharing, or than the limit.
     text.truncate(start);
     if terms.store.is_acyclic(term)? {
         return Work::new(terms, options, text, limit, usize::MAX).run(term).map(|_| ());
@@ -159,7 +159,7 @@ pub(crate) fn write_term(
 }
 
 impl Core {
-    /// The text of a term that is to become an atom or a string: limited by the heap budget.
+    /// The text of a term that will become an atom or a string: limited by the heap budget.
     pub(crate) fn text_of(&mut self, term: Term, options: &WriteOptions) -> Solved<String> {
         let Core { store, atoms, operators, .. } = self;
         let cells = store.meter.cell_limit.saturating_sub(store.cells.len());
@@ -184,7 +184,7 @@ pub(crate) fn name_variables(store: &mut Store, term: Term) -> Solved<FxHashMap<
     let mut order = Vec::new();
     let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
     if !count_variables(store, term, &mut order, &mut occurrences)? {
-        // What a cyclic term mentions once may be written several times.
+        // A variable that occurs once in a cyclic term may be written several times.
         order.clear();
         store.term_variables(term, &mut order)?;
         occurrences = order.iter().map(|&variable| (variable, 2)).collect();
@@ -200,14 +200,15 @@ pub(crate) fn name_variables(store: &mut Store, term: Term) -> Solved<FxHashMap<
     Ok(names.collect())
 }
 
-/// Counts how often variables are written, and puts them in order; false when the term is cyclic.
+/// Counts the occurrences of variables as they are written, and records their order; returns false if the term is
+/// cyclic.
 fn count_variables(
     store: &mut Store,
     term: Term,
     order: &mut Vec<Term>,
     occurrences: &mut FxHashMap<Term, usize>,
 ) -> Solved<bool> {
-    /// What a variable is charged: it is looked up.
+    /// Cost of looking up a variable.
     const VARIABLE_CELLS: u64 = 8;
     let patience = store.patience();
     let mut steps = 0;

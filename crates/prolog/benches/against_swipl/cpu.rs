@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How long `work` ran on a processor: unlike the clock on the wall, a busy machine does not change it
-/// much. Where the system does not tell, the clock has to do.
+/// The CPU time that `work` took: unlike wall-clock time, it changes little on a busy machine. If the system does not
+/// report CPU time, wall-clock time is used.
 pub fn time(work: impl FnOnce()) -> Duration {
     let (before, started) = (on_processor(), Instant::now());
     work();

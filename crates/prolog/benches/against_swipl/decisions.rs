@@ -1,4 +1,4 @@
-//! Decisions of the paper's policies: facts replaced, all proposals asked for, answers read.
+//! Decisions of the paper's policies: replace the facts, ask for all proposals, read the answers.
 
 use crate::{benches, cpu, swipl};
 use mario_prolog::{
@@ -15,14 +15,14 @@ const POLICIES: [(&str, bool); 4] = [
 const SIZES: [usize; 5] = [0, 1, 5, 10, 20];
 const KNOWLEDGE_BASES: usize = 256;
 const ROUNDS: usize = 5;
-/// The system counts CPU time in steps of some milliseconds: a round must be much longer.
+/// The system counts CPU time in steps of a few milliseconds, so a round must be much longer.
 const ROUND_SECONDS: f64 = 0.1;
 
 /// The fact predicates, in the order of [`Facts::tables`].
 const PREDICATES: [(&str, usize); 6] =
     [("service", 4), ("serviceInstance", 3), ("node", 2), ("node", 3), ("requests", 4), ("inhibited", 3)];
 
-/// The facts of one moment.
+/// The facts of one agent at one time.
 #[derive(Clone)]
 struct Facts {
     tables: [Table; PREDICATES.len()],
@@ -44,7 +44,7 @@ impl Relations for Facts {
     }
 }
 
-/// One agent: its instance and the facts it sees, by predicate.
+/// One agent: its instance and its facts, by predicate.
 struct Agent {
     instance: i64,
     facts: Vec<Vec<Constant>>,
@@ -114,7 +114,7 @@ fn agents(engine: &Engine, size: usize, remembers: bool) -> Vec<Agent> {
         .collect()
 }
 
-/// The values of the variables `C0`, `C1`… in all answers of a goal, one after the other.
+/// The values of the variables `C0`, `C1`… in all answers of a goal, in sequence.
 fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, goal: &str) -> Vec<Constant> {
     let mut found = Vec::new();
     let mut query = machine.query(program, goal, &(), &Budget::default()).expect("the goal is right");
@@ -141,7 +141,7 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     let (mut inferences, mut solutions) = (0, 0);
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
-            // Each decision starts from new facts, as it does when the world has changed.
+            // Each decision starts with new facts, as after a change of the world.
             for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
                 table.clear();
                 facts.chunks(columns).for_each(|row| table.push(row));

@@ -1,8 +1,8 @@
-//! Our engine and SWI-Prolog in process, on the same programs, in one run.
+//! Runs the same programs in our engine, in process, and in SWI-Prolog.
 //!
-//! `cargo bench -p mario-prolog --bench against_swipl [-- classics|decisions]` prints CPU times and
-//! ratios; a ratio above 1 says how many times less CPU ours needs. SWI-Prolog runs in a process of its
-//! own for as long as it takes to start, load and warm up; what is measured is inside of it.
+//! `cargo bench -p mario-prolog --bench against_swipl [-- classics|decisions]` prints CPU times and ratios; a ratio
+//! above 1 means that ours needs less CPU by that factor. SWI-Prolog runs in a separate process; the time is measured
+//! inside it, without start-up, loading and warm-up.
 
 mod classics;
 mod cpu;
@@ -16,7 +16,7 @@ fn benches() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches")
 }
 
-/// What a SWI-Prolog script prints, as JSON.
+/// The output of a SWI-Prolog script, as JSON.
 fn swipl(script: &str, arguments: &[&str]) -> Option<serde_json::Value> {
     let output = Command::new("swipl").arg(benches().join("swipl").join(script)).arg("--").args(arguments).output();
     match output {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         eprintln!("swipl is not installed: there is nothing to compare with");
         return ExitCode::from(3);
     }
-    // Cargo passes `--bench`; anything else names a part.
+    // Cargo passes `--bench`; any other argument names a part.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|name| name == part);
     if runs("classics") {

@@ -6,19 +6,19 @@ use crate::term::{Tag, Term};
 use crate::writer::variable_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Words that a variable and its name take, in tables that may be half empty.
+/// Words of memory per variable and its name, in hash tables that may be half empty.
 const VARIABLE_WORDS: usize = 24;
 
 /// Collects the variables of an answer and names each.
 pub(crate) struct Names<'q> {
-    /// Names of the query: no others may look like them.
+    /// Names used in the query: generated names must differ from them.
     taken: FxHashSet<&'q str>,
     given: FxHashMap<Term, Box<str>>,
-    /// Variables without a name so far, in order of appearance, and whether they appear more than once.
+    /// Variables without a name so far, in order of appearance, and whether each appears more than once.
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
-    /// Subterms that may still be counted: each takes a byte at least when it is written.
+    /// The number of subterms that may still be counted: each takes at least one byte when written.
     room: usize,
 }
 
@@ -34,12 +34,12 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Names an unbound variable.
+    /// Sets the name of an unbound variable.
     pub(crate) fn give(&mut self, variable: Term, name: &str) {
         self.given.insert(variable, name.into());
     }
 
-    /// A name for a cyclic part.
+    /// A new name for a cyclic part.
     pub(crate) fn cycle_name(&mut self) -> String {
         loop {
             self.cycles += 1;
@@ -50,7 +50,7 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Notes the variables of a (finite) term, as often as they will be written.
+    /// Counts the occurrences of each variable in a (finite) term, as it will be written.
     pub(crate) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
         let mut pending = vec![term];
         while let Some(next) = pending.pop() {
@@ -77,7 +77,7 @@ impl<'q> Names<'q> {
         Ok(())
     }
 
-    /// All names: `_` for what appears once, `_A` and so on for the rest.
+    /// All names: `_` for variables that appear once, `_A`, `_B` and so on for the others.
     pub(crate) fn finish(mut self) -> FxHashMap<Term, Box<str>> {
         let taken = &self.taken;
         let mut letters =

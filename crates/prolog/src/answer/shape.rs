@@ -1,28 +1,28 @@
-//! What the values of an answer have in common with each other, and with themselves.
+//! Sharing and cycles in the values of an answer.
 
 use super::names::Names;
 use crate::store::Store;
 use crate::term::{Tag, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a compound is charged that is looked up and remembered.
+/// Cost of looking up and recording a compound, in cells walked.
 const LOOKUP_CELLS: u64 = 8;
-/// Words of a table for each element that fits, spare places included, while it grows.
+/// Words per element of a hash table, free slots included, while it grows.
 const TABLE_WORDS: usize = 6;
-/// Words of a place on the path, while it grows.
+/// Words per entry of the path, while it grows.
 const PATH_WORDS: usize = 9;
 
-/// What must be known of all values before one is written.
+/// What must be known about all values before the first one is written.
 pub(crate) struct Shape {
-    /// Variables that goals wait for, in order of appearance.
+    /// Variables with suspended goals, in order of appearance.
     pub(crate) waiting: Vec<Term>,
-    /// Compounds that contain themselves: where a walk over the values meets its own path.
+    /// Compounds that contain themselves: a depth-first walk meets them on its own path.
     heads: FxHashSet<Term>,
-    /// The cells of all compounds together.
+    /// The total number of cells of all compounds.
     cells: usize,
 }
 
-/// How far the walk has come with a compound.
+/// State of a compound in the depth-first walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Open,
@@ -40,7 +40,7 @@ impl Shape {
     }
 
     fn walk(&mut self, store: &mut Store, value: Term, seen: &mut FxHashMap<Term, Progress>) {
-        // Compounds on the way down, each with its arguments still to visit.
+        // The compounds on the way down, each with the range of its arguments still to visit.
         let mut path: Vec<(Term, usize, usize)> = Vec::new();
         let mut next = Some(value);
         loop {
@@ -59,7 +59,7 @@ impl Shape {
                                 store.out_of_room();
                             }
                             let (start, end) = store.argument_range(term);
-                            // An answer that is cut short here is not shown: its budget is spent.
+                            // The walk may stop early here: the budget is exhausted, so the answer will not be shown.
                             if !store.meter.walk(LOOKUP_CELLS + (end - start) as u64) {
                                 return;
                             }
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// The words that copies of all values take, with what remembers them.
+    /// The words needed for copies of all values, including the table of copies.
     pub(crate) fn words(&self) -> usize {
         (1 + TABLE_WORDS) * self.cells
     }
@@ -93,16 +93,17 @@ impl Shape {
     }
 }
 
-/// Makes values finite: a compound that contains itself is replaced by a variable with a name.
+/// Makes values finite: a compound that contains itself is replaced by a named variable.
 pub(crate) struct Cut<'s> {
     heads: &'s FxHashSet<Term>,
     markers: FxHashMap<Term, Term>,
-    /// Copies of compounds, so that what is shared stays shared.
+    /// The copy of each compound, so that shared subterms stay shared.
     copies: FxHashMap<Term, Term>,
 }
 
 impl Cut<'_> {
-    /// A value in finite form, and the values of the variables that replace its cyclic parts, in order of appearance.
+    /// Returns a value in finite form, and the variables that replace its cyclic parts with their values, in order of
+    /// appearance.
     pub(crate) fn finite(&mut self, store: &mut Store, value: Term) -> (Term, Vec<(Term, Term)>) {
         let mut names = Names::new(&[], 0);
         let is_head = self.heads.contains(&value);
@@ -119,7 +120,8 @@ impl Cut<'_> {
         (template, parts)
     }
 
-    /// The value of the variable `name` in finite form, and the cyclic parts that it is the first to mention.
+    /// Returns the value of the variable `name` in finite form, and the cyclic parts that appear in it for the first
+    /// time.
     pub(crate) fn value(
         &mut self,
         store: &mut Store,
@@ -148,7 +150,7 @@ impl Cut<'_> {
         (copy, cycles)
     }
 
-    /// A copy of a compound in which markers stand for heads; heads without a marker get one and go to `found`.
+    /// Copies a compound with its heads replaced by markers. A head without a marker gets one and is added to `found`.
     fn expanded(&mut self, store: &mut Store, root: Term, names: &mut Names, found: &mut Vec<(String, Term)>) -> Term {
         let copy = shallow_copy(store, root);
         let mut pending = vec![copy];
@@ -190,17 +192,17 @@ fn shallow_copy(store: &mut Store, compound: Term) -> Term {
     let (_, end) = store.argument_range(compound);
     let copy = store.cells.len();
     for cell in address..end {
-        // An argument that is an unbound variable is the cell itself: the copy refers to it.
+        // An argument that is an unbound variable is its own cell: the copy refers to that cell.
         let word = store.cells[cell];
         store.cells.push(word);
     }
     if compound.has_tag(Tag::Lis) { Term::list(copy) } else { Term::structure(copy) }
 }
 
-/// Variables that have the same value, in order of the first, and that value.
+/// Groups variables with the same value; groups are in the order of their first variable.
 pub(crate) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(Vec<String>, Term)> {
     let mut groups: Vec<(Vec<String>, Term)> = Vec::new();
-    // Groups by what their values must have in common to be equal.
+    // Candidate groups by hash: equal values have equal hashes.
     let mut alike: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
     for (name, term) in variables {
         let term = store.deref(*term);
@@ -217,7 +219,7 @@ pub(crate) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(
     groups
 }
 
-/// A word that identical terms share.
+/// A hash that is equal for identical terms.
 fn outline(store: &Store, term: Term) -> u64 {
     match term.tag() {
         Tag::Str | Tag::Box => store.cells[term.address()].0,
@@ -226,7 +228,7 @@ fn outline(store: &Store, term: Term) -> u64 {
     }
 }
 
-/// Whether two terms are the same; cyclic ones too.
+/// Whether two terms are identical; cyclic terms are allowed.
 fn is_identical(store: &mut Store, a: Term, b: Term) -> bool {
     let mut assumed: FxHashSet<(Term, Term)> = FxHashSet::default();
     let mut pending = vec![(a, b)];

@@ -32,7 +32,7 @@ fn joins_variables_with_one_value() {
 }
 
 #[test]
-fn gives_no_name_that_the_query_has() {
+fn generated_names_differ_from_those_of_the_query() {
     check("_A = 1, copy_term([V, V], L)", "_A = 1, L = [_B, _B].");
     check("X = f(Y, Y), Y = g(Y), _S1 = 1", "X = f(_S2, _S2), _S2 = g(_S2), Y = g(_S2), _S1 = 1.");
 }
@@ -53,13 +53,13 @@ fn cuts_cyclic_values_where_they_meet_themselves() {
 }
 
 #[test]
-fn shows_goals_that_wait() {
+fn shows_suspended_goals() {
     check("dif(X, a), Y = f(X)", "Y = f(X), dif(X, a).");
     check("freeze(X, foo(Y))", "freeze(X, foo(Y)).");
 }
 
 #[test]
-fn asking_for_what_waits_disturbs_neither_the_answer_nor_the_next() {
+fn showing_suspended_goals_changes_no_answer() {
     let engine = Engine::new();
     let mut machine = Machine::new(&engine);
     let goal = "dif(X, b), member(Z-Y, [X-1, b-2, c-3])";
@@ -82,7 +82,7 @@ fn abbreviates_when_asked_to() {
 }
 
 #[test]
-fn refuses_what_is_endless_on_paper() {
+fn refuses_an_answer_too_long_to_write() {
     let doubling = "findall(X, between(1, 60, X), Xs), foldl([_, A, f(A, A)]>>true, Xs, a, T)";
     assert!(answer(doubling, Detail::Whole).is_err());
     assert!(answer(doubling, Detail::Abbreviated).is_err());

@@ -1,4 +1,4 @@
-//! Which code computes which function.
+//! Dispatch from an arithmetic function to the code that computes it.
 
 use super::call::Call;
 use super::evaluable::{Binary, Constant, FLOAT_CELLS, PRECISE_CELLS, Unary};
@@ -110,7 +110,7 @@ pub(super) fn power_modulo(call: &mut Call, base: Number, exponent: Number, modu
     integer::power_modulo(call, base, exponent, modulus)
 }
 
-/// `/`: integers that divide exactly give an integer, all else a float.
+/// `/`: an exact quotient of integers is an integer, any other quotient a float.
 fn divide(call: &mut Call, a: Number, b: Number) -> Solved<Number> {
     if a.is_integer() && b.is_integer() {
         if b == Number::Int(0) {
@@ -123,7 +123,7 @@ fn divide(call: &mut Call, a: Number, b: Number) -> Solved<Number> {
     float::divide(call, &a, &b)
 }
 
-/// `**` and `^`; they differ for integers with a negative exponent only.
+/// `**` and `^`, which differ only for integers with a negative exponent.
 fn power(call: &mut Call, op: Binary, base: Number, exponent: &Number) -> Solved<Number> {
     if !base.is_integer() || !exponent.is_integer() || exponent.signum() < 0 {
         call.charge(2 * PRECISE_CELLS)?;
@@ -143,7 +143,7 @@ fn power(call: &mut Call, op: Binary, base: Number, exponent: &Number) -> Solved
     float::power(&base, exponent)
 }
 
-/// `min` and `max`: of two that compare equal the float, and of two zeros by sign.
+/// `min` and `max`. If the numbers compare equal, zeros are ordered by sign, and a float is preferred to an integer.
 fn extreme(op: Binary, a: Number, b: Number) -> Number {
     let order = match compare_values(&a, &b) {
         Some(Ordering::Equal) if a.is_integer() && b.is_integer() => return a,
@@ -157,7 +157,7 @@ fn extreme(op: Binary, a: Number, b: Number) -> Number {
     if (order == Ordering::Less) == (op == Binary::Min) { a } else { b }
 }
 
-/// The first number with the sign of the second; an integer stays one.
+/// The first number with the sign of the second; an integer remains an integer.
 fn copy_sign(a: Number, b: &Number) -> Number {
     let negative = match b {
         Number::Float(value) => value.is_sign_negative(),
@@ -170,7 +170,7 @@ fn copy_sign(a: Number, b: &Number) -> Number {
     }
 }
 
-/// The error for a functor that names no function.
+/// The error for a functor that is not an arithmetic function.
 pub(super) fn unknown(functor: crate::term::Functor) -> Fault {
     Fault::Evaluable(functor.name(), functor.arity())
 }

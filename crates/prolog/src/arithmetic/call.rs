@@ -1,4 +1,4 @@
-//! What a call of an arithmetic function may use, and whom it blames.
+//! The context of a call of an arithmetic function: the store that pays for it and the functor that its errors name.
 
 use crate::arithmetic::from_number;
 use crate::fault::{Fault, Raised, Solved};
@@ -7,7 +7,7 @@ use crate::store::Store;
 use crate::symbols::atoms;
 use crate::term::Functor;
 
-/// One call: the store pays for it, the functor is named in its errors.
+/// One call: the store is charged, the functor is named in errors.
 pub(super) struct Call<'a> {
     pub(super) store: &'a mut Store,
     pub(super) functor: Functor,
@@ -33,7 +33,7 @@ impl Call<'_> {
         self.blame(Fault::Evaluation("zero_divisor"))
     }
 
-    /// Zero to a negative power, which both `**` and `^` blame on `**`.
+    /// The error for zero to a negative power, which both `**` and `^` attribute to `**`.
     pub(super) fn zero_power() -> Raised {
         Raised::FaultIn(Fault::Evaluation("zero_divisor"), atoms::POWER, 2)
     }
@@ -56,7 +56,7 @@ impl Call<'_> {
 
     /// Charges work on this many words before it is done.
     pub(super) fn charge(&mut self, words: u64) -> Solved<()> {
-        // Far beyond any budget, far below an overflow of the counter.
+        // The cap exceeds any budget, but is far from overflowing the counter.
         self.store.meter.walk(words.min(1 << 48));
         match self.store.meter.exhausted() {
             Some(resource) => Err(Raised::Exhausted(resource)),
@@ -65,8 +65,8 @@ impl Call<'_> {
     }
 }
 
-/// What multiplying numbers of `a` and `b` words costs: the school method on short numbers, a
-/// little more than Toom-Cook on long ones.
+/// Cost of multiplying numbers of `a` and `b` words: quadratic for short numbers, slightly more than Toom-Cook for long
+/// ones.
 pub(super) fn multiplication_cost(a: u64, b: u64) -> u64 {
     let (short, long) = (a.min(b), a.max(b));
     if short <= 32 { short * long } else { long.saturating_mul(6 * short.isqrt()) }

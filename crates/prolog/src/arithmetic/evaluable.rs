@@ -1,4 +1,4 @@
-//! The functions that arithmetic knows, by name and arity.
+//! The arithmetic functions, by name and arity.
 
 use crate::symbols::atoms;
 use crate::term::Functor;
@@ -86,9 +86,9 @@ pub(crate) enum Binary {
     And,
     Or,
     Xor,
-    /// `**`: a negative integer exponent gives a float.
+    /// `**`: a negative integer exponent yields a float.
     Power,
-    /// `^`: integers give an integer or an error.
+    /// `^`: integer operands yield an integer or an error.
     IntPower,
     Gcd,
     Lcm,
@@ -100,13 +100,13 @@ pub(crate) enum Binary {
     LogBase,
 }
 
-/// What a function of floats costs, in cells walked.
+/// Cost of a function of floats, in cells walked.
 pub(super) const FLOAT_CELLS: u64 = 8;
-/// What one costs that is computed with twice the digits of a float.
+/// Cost of a function that is computed with twice the digits of a float, in cells walked.
 pub(super) const PRECISE_CELLS: u64 = 64;
 
 impl Unary {
-    /// What the function of a float costs, in cells walked.
+    /// Cost of this function of a float, in cells walked.
     pub(super) fn cells(self) -> u64 {
         match self {
             Unary::Exp | Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Asinh | Unary::Acosh => PRECISE_CELLS,

@@ -1,11 +1,11 @@
 //! Functions on floats.
 //!
-//! A result that is infinite or no number is an error, never a value: only the constants `inf` and
-//! `nan` make such floats.
+//! An infinite or NaN result is an error, never a value: only the constants `inf` and `nan` produce such floats.
 //!
-//! Results must not depend on the machine. The functions of the standard library are those of the system's C library, which
-//! has several versions of each and takes the one that suits the processor; their last digits differ. Those of `libm`, and of
-//! [`precise`], are made of additions, multiplications and square roots alone, which IEEE 754 defines to the last bit.
+//! Results must not depend on the machine. The functions of the standard library are those of the system's C library,
+//! which has several versions of each and selects one to suit the processor; their last digits differ. The functions of
+//! `libm` and [`precise`] consist of additions, multiplications and square roots alone, which IEEE 754 defines to the
+//! last bit.
 
 use super::call::Call;
 use super::evaluable::{Binary, Unary};
@@ -21,7 +21,7 @@ pub(super) fn undefined() -> Raised {
     Fault::Evaluation("undefined").into()
 }
 
-/// The result of a float function, if it is a finite number.
+/// The result of a float function if it is finite, otherwise an error.
 #[inline]
 pub(super) fn checked(value: f64) -> Solved<Number> {
     if value.is_finite() {
@@ -31,13 +31,13 @@ pub(super) fn checked(value: f64) -> Solved<Number> {
     }
 }
 
-/// The nearest float of a finite number.
+/// The float nearest to a finite number.
 pub(super) fn to_float(number: &Number) -> Solved<f64> {
     let value = number.nearest_float();
     if value.is_infinite() { Err(overflow()) } else { Ok(value) }
 }
 
-/// An operand of `+` and the like: only an integer beyond all floats is an error.
+/// An operand of `+`, `-` and so on as a float; an error only for an integer outside the range of floats.
 pub(super) fn operand(number: &Number) -> Solved<f64> {
     match number {
         Number::Float(value) => Ok(*value),
@@ -70,13 +70,13 @@ pub(super) fn rounded(op: Unary, number: Number) -> Solved<Number> {
         Unary::Floor => value.floor(),
         Unary::Ceiling => value.ceil(),
         Unary::Truncate => value.trunc(),
-        // Halves go away from zero.
+        // Halves are rounded away from zero.
         _ => value.round(),
     };
     Number::from_whole(whole).ok_or_else(undefined)
 }
 
-/// The part of a number before or after the point, of the number's own type.
+/// The integer part or the fractional part of a number, with the number's type.
 pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
     match number {
         Number::Float(value) => {
@@ -132,10 +132,10 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
     }
 }
 
-// The inverse hyperbolic functions of libraries lose the last digit or two; these forms keep it, by taking the logarithm
-// of one plus something small where the argument is small.
+// The inverse hyperbolic functions of common libraries lose the last digit or two. These forms keep it by using `ln(1 +
+// x)` where the argument is small.
 
-/// Above this, one more or less makes no difference to a square.
+/// From here on, adding or subtracting 1 does not change the square of a float.
 const HUGE: f64 = (1_u64 << 28) as f64;
 
 fn inverse_sinh(x: f64) -> f64 {

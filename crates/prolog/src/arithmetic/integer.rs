@@ -1,7 +1,7 @@
 //! Functions on integers of any size.
 //!
-//! What a long number costs is charged before it is computed, and a result that cannot fit in the
-//! heap budget is never started.
+//! Operations on long numbers are charged before they are computed, and a result that cannot fit in the heap budget is
+//! never started.
 
 use super::call::{Call, multiplication_cost};
 use super::evaluable::Binary;
@@ -11,13 +11,14 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Pow, Signed, Zero};
 
-/// What a common divisor costs for each pair of words.
+/// Cost of a greatest common divisor for each pair of words.
 const GCD_CELLS: u64 = 8;
-/// What a power modulo something costs beside its multiplications: once, and for each bit of the exponent.
+/// Fixed cost of a modular power in addition to its multiplications; `STEP_CELLS` is added for each bit of the
+/// exponent.
 const POWER_CELLS: u64 = 128;
 const STEP_CELLS: u64 = 2;
 
-/// The integer as a big one.
+/// Converts an integer to a `BigInt`.
 fn big(number: Number) -> BigInt {
     match number {
         Number::Int(value) => BigInt::from(value),
@@ -154,7 +155,7 @@ fn shift_right(call: &mut Call, value: Number, distance: u64) -> Solved<Number> 
     }
 }
 
-/// An integer to a power that is not negative.
+/// An integer to a non-negative power.
 pub(super) fn power(call: &mut Call, base: Number, exponent: &Number) -> Solved<Number> {
     match (&base, exponent) {
         (_, Number::Int(0)) | (Number::Int(1), _) => return Ok(Number::Int(1)),
@@ -187,7 +188,7 @@ fn is_even(number: &Number) -> bool {
 /// `gcd` and `lcm`.
 pub(super) fn common(call: &mut Call, op: Binary, a: Number, b: Number) -> Solved<Number> {
     let (x, y) = (a.words(), b.words());
-    // Bit by bit: the numbers are shifted and subtracted as often as they have bits.
+    // The algorithm is binary: it shifts and subtracts once for each bit.
     call.charge(x.max(y).saturating_mul(x.max(y)).saturating_mul(GCD_CELLS))?;
     let (a, b) = (big(a), big(b));
     if op == Binary::Gcd {
@@ -218,7 +219,7 @@ pub(super) fn get_bit(call: &mut Call, value: Number, index: &Number) -> Solved<
     }))
 }
 
-/// Base to the power of exponent, modulo a number.
+/// `powm(Base, Exponent, Modulus)`.
 pub(super) fn power_modulo(call: &mut Call, base: Number, exponent: Number, modulus: Number) -> Solved<Number> {
     for operand in [&base, &exponent] {
         if operand.signum() < 0 {

@@ -1,9 +1,10 @@
-//! Exponential functions and logarithms, rounded correctly but for results that are next to the middle of two floats.
+//! Exponential functions and logarithms, correctly rounded except for results very close to the midpoint of two floats.
 //!
-//! Values are computed as sums of two floats, which have some hundred bits together, with additions and multiplications alone: IEEE 754
-//! defines those to the last bit, so the results are the same on all machines. `exp(1.0) =:= e` holds, and `2.0 ** 0.5 =:= sqrt(2.0)`.
+//! Values are computed as sums of two floats with about a hundred bits in all. Only additions and multiplications are
+//! used, which IEEE 754 defines to the last bit, so the results are the same on all machines. `exp(1.0) =:= e` holds,
+//! and `2.0 ** 0.5 =:= sqrt(2.0)`.
 
-/// A number as the sum of two floats, of which the second is at most half of the last digit of the first.
+/// A number as the sum of two floats; the second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     high: f64,
@@ -21,13 +22,13 @@ fn sum(a: f64, b: f64) -> Pair {
     Pair { high, low: (a - (high - part)) + (b - part) }
 }
 
-/// The same where `a` is the larger one, or zero.
+/// The exact sum of two floats; `a` must be the larger one, or zero.
 fn quick_sum(a: f64, b: f64) -> Pair {
     let high = a + b;
     Pair { high, low: b - (high - a) }
 }
 
-/// A float as the sum of two with half of its digits each.
+/// Splits a float into two summands with half of its digits each.
 fn halves(a: f64) -> (f64, f64) {
     const SPLIT: f64 = 134_217_729.0;
     let scaled = a * SPLIT;
@@ -35,7 +36,8 @@ fn halves(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// The exact product of two floats. A fused multiplication would be quicker, and another function where there is none.
+/// The exact product of two floats. A fused multiply-add would be faster, but where the hardware has none, it is a slow
+/// library function.
 fn product(a: f64, b: f64) -> Pair {
     let high = a * b;
     let ((a1, a2), (b1, b2)) = (halves(a), halves(b));
@@ -71,13 +73,13 @@ impl Pair {
         quick_sum(first, second).plus(Pair::of(third))
     }
 
-    /// Times a power of two.
+    /// This number times a power of two.
     fn scaled(self, factor: f64) -> Pair {
         Pair { high: self.high * factor, low: self.low * factor }
     }
 }
 
-/// `e ^ x - 1` for `x` of at most a half or so.
+/// `e ^ x - 1` for `|x|` up to about one half.
 fn small_exp_minus_one(x: Pair) -> Pair {
     // (1 + p)^2 - 1 = 2p + p^2, nine times.
     const SQUARINGS: i32 = 9;
@@ -93,7 +95,7 @@ fn small_exp_minus_one(x: Pair) -> Pair {
     power
 }
 
-/// `e ^ x`; infinite or zero where it is beyond all floats.
+/// `e ^ x`; infinite or zero outside the range of floats.
 fn exp_of(x: Pair) -> f64 {
     if x.high > 710.0 {
         return f64::INFINITY;
@@ -113,7 +115,8 @@ fn log_of(x: f64) -> Pair {
     if part < std::f64::consts::FRAC_1_SQRT_2 {
         (part, twos) = (part * 2.0, twos - 1);
     }
-    // One step of Newton's method. Both numbers that nearly cancel out are one plus something that is known precisely.
+    // One step of Newton's method. The two numbers that nearly cancel out are both known precisely as one plus
+    // something small.
     let guess = libm::log(part);
     let inverse = small_exp_minus_one(Pair::of(-guess));
     let above = Pair::of(part - 1.0);
@@ -146,7 +149,7 @@ pub(super) fn pow(base: f64, exponent: f64) -> f64 {
         return libm::pow(base, exponent);
     }
     let logarithm = log_of(base.abs());
-    // Products beyond this overflow when they are split, and so does the result.
+    // Larger products overflow when they are split, and the result overflows, too.
     let size = if (logarithm.high * exponent).abs() > 1000.0 {
         if (logarithm.high > 0.0) == (exponent > 0.0) { f64::INFINITY } else { 0.0 }
     } else {

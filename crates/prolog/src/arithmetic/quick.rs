@@ -1,6 +1,6 @@
-//! The short cut for the usual expression: a few levels deep, small integers and floats, no error.
+//! A fast path for common expressions: a few levels deep, small integers and floats, no error.
 //!
-//! It gives up at anything else, and the general way starts over; so it need not care about
+//! It gives up on anything else, and the general evaluation starts from the beginning; so the fast path need not handle
 //! errors, their order, or long numbers.
 
 use super::evaluable::{Binary, Evaluable, Unary};
@@ -8,10 +8,10 @@ use crate::number::Number;
 use crate::store::{Store, View};
 use crate::term::Term;
 
-/// Deeper expressions take the general way, whose stack is not the machine's.
+/// Deeper expressions are left to the general evaluation, which does not recurse on the thread's stack.
 const LEVELS: u32 = 8;
 
-/// The value of a plain expression, and how many subterms it took.
+/// Returns the value of a simple expression, and adds the number of its subterms to `steps`.
 pub(super) fn evaluate(store: &Store, term: Term, steps: &mut u64) -> Option<Number> {
     Some(match value(store, term, LEVELS, steps)? {
         Short::Int(value) => Number::Int(value),
@@ -19,7 +19,7 @@ pub(super) fn evaluate(store: &Store, term: Term, steps: &mut u64) -> Option<Num
     })
 }
 
-/// A [`Number`] that is never long, and so costs nothing to copy and drop.
+/// A [`Number`] that fits in a word or a float, and so costs nothing to copy and drop.
 #[derive(Clone, Copy)]
 enum Short {
     Int(i64),

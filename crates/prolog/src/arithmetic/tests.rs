@@ -155,7 +155,7 @@ fn stops_before_a_result_exceeds_the_budget() {
 }
 
 #[test]
-fn counts_long_numbers_that_wait_for_their_operation() {
+fn counts_the_memory_of_long_operands() {
     let mut fixture = Fixture::with_budget(&Budget { heap_bytes: 1 << 20, ..Budget::default() });
     let mut term = fixture.term("<<(1,1000000)");
     let long = term;
@@ -189,7 +189,7 @@ fn a_cyclic_expression_ends_with_the_budget() {
     }
 }
 
-/// Values around each limit where the fast paths must give way.
+/// Values around each limit at which the fast paths must fall back to the general evaluation.
 const EDGES: &[i64] = &[
     0,
     1,

@@ -20,7 +20,7 @@ fn both_small(a: Term, b: Term) -> bool {
     a.has_tag(Tag::Int) && b.has_tag(Tag::Int)
 }
 
-/// The value of an expression as a word: itself when it is a number already.
+/// The value of an expression as a word; a number evaluates to itself.
 #[inline(always)]
 pub(crate) fn evaluated(core: &mut Core, term: Term) -> Solved<Term> {
     let term = core.store.deref(term);
@@ -53,7 +53,7 @@ pub(crate) fn binary(core: &mut Core, op: Binary, name: Atom, a: Term, b: Term) 
 #[inline(always)]
 pub(crate) fn add(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
     if both_small(a, b) {
-        // Without its tag one word is a multiple of eight, so the sum keeps the other's tag, and
+        // Without its tag, the first word is a multiple of eight. So the sum keeps the tag of the second word, and
         // overflows exactly when the result does not fit in a word.
         if let Some(sum) = ((a.0 - INT) as i64).checked_add(b.0 as i64) {
             return Ok(Term(sum as u64));
@@ -186,7 +186,7 @@ pub(crate) fn xor(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
     binary(core, Binary::Xor, atoms::XOR, a, b)
 }
 
-/// How two evaluated words compare by value; `None` when one is NaN.
+/// The order of two evaluated words by value; `None` if one is NaN.
 #[inline(always)]
 pub(crate) fn compare(core: &mut Core, a: Term, b: Term) -> Option<Ordering> {
     if both_small(a, b) {

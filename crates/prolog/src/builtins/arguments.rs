@@ -1,4 +1,4 @@
-//! What builtins expect of their arguments.
+//! Type checks of the arguments of builtins.
 
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
@@ -6,7 +6,7 @@ use crate::number::Number;
 use crate::store::View;
 use crate::term::Term;
 
-/// The integer that an argument must be.
+/// An argument that must be an integer.
 pub(super) fn integer(core: &Core, term: Term) -> Solved<Number> {
     match core.store.view(term) {
         View::Small(value) => Ok(Number::Int(value)),
@@ -16,7 +16,7 @@ pub(super) fn integer(core: &Core, term: Term) -> Solved<Number> {
     }
 }
 
-/// The integer that an argument is, or `None` when it is unbound.
+/// An argument that must be an integer or unbound; `None` if unbound.
 pub(super) fn integer_or_variable(core: &Core, term: Term) -> Solved<Option<Number>> {
     match core.store.view(term) {
         View::Variable(_) => Ok(None),

@@ -1,4 +1,4 @@
-//! Arithmetic as predicates.
+//! Arithmetic predicates.
 
 use super::{Builtin, Code, State, Step, arguments, det, nondet};
 use crate::arithmetic::{self, Binary, evaluated, from_number};
@@ -118,7 +118,7 @@ fn upper_bound(core: &Core, term: Term) -> Solved<Option<Number>> {
     }
 }
 
-/// The state counts the answers given.
+/// The state is the number of answers so far.
 fn between(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[low, high, value] = arguments else { return Ok(Step::Fail) };
     let first = arguments::integer(core, low)?;
@@ -180,7 +180,7 @@ fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<
     Ok(Some(value))
 }
 
-/// Errors in the elements are those of `is/2`, which adds them up.
+/// Errors in the elements are attributed to `is/2`, because SWI-Prolog adds them up with it.
 fn blame_is(raised: Raised) -> Raised {
     match raised {
         Raised::Fault(fault) => Raised::FaultIn(fault, atoms::IS, 2),

@@ -1,4 +1,4 @@
-//! What kind of character a character is: `char_type/2`, `code_type/2`.
+//! Character classes: `char_type/2` and `code_type/2`.
 
 use super::text::{Accept, Kind, read_text, unify_candidate};
 use super::{Builtin, State, Step, nondet};
@@ -10,7 +10,7 @@ use crate::term::Term;
 
 pub(crate) const TABLE: &[Builtin] = &[nondet("char_type", 2, char_type), nondet("code_type", 2, code_type)];
 
-/// The character in upper case, when that is one character.
+/// The character in upper case; unchanged if its upper case is not a single character.
 pub(crate) fn upper(character: char) -> char {
     let mut mapped = character.to_uppercase();
     match (mapped.next(), mapped.next()) {
@@ -19,12 +19,12 @@ pub(crate) fn upper(character: char) -> char {
     }
 }
 
-/// The character in lower case. `İ`, the one with a longer lower case, is `i` as in C.
+/// The character in lower case. `İ` is the only one whose lower case is longer; it becomes `i`, as in C.
 pub(crate) fn lower(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
-/// The characters for zero of all decimal digits in Unicode; one to nine follow each.
+/// The zeros of all decimal digits in Unicode; one to nine follow each zero.
 const ZEROS: &[u32] = &[
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
     0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620,
@@ -89,7 +89,7 @@ fn is_punct(character: char) -> bool {
     is_graph(character) && !is_alnum(character)
 }
 
-/// White space as C sees it: without the spaces that do not break.
+/// White space as in C: without the non-breaking spaces.
 fn is_space(character: char) -> bool {
     character.is_whitespace() && !matches!(character, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}')
 }
@@ -110,7 +110,7 @@ fn is_quote(character: char) -> bool {
     matches!(character, '\'' | '"' | '`')
 }
 
-/// What a type says about a character besides that it is of the type: its argument.
+/// The argument that a type has for a character, such as the weight of a digit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Value {
     None,
@@ -122,18 +122,19 @@ enum Value {
 enum Test {
     /// A type without argument.
     Plain(fn(char) -> bool),
-    /// A digit and its weight.
+    /// A decimal digit and its weight.
     Decimal,
-    /// The same for ASCII digits of a radix.
+    /// An ASCII digit of a radix and its weight.
     Digit(u32),
-    /// A character and its counterpart; the second function leads back.
+    /// A character and its counterpart; the second function is the inverse.
     Paired(fn(char) -> Option<char>, fn(char) -> char),
-    /// The same where every character has a counterpart, but not every way leads back.
+    /// A character and its counterpart, where every character has one but the second function is not always the
+    /// inverse.
     Mapped(fn(char) -> char, fn(char) -> char),
 }
 
 impl Test {
-    /// `None` when the character is not of the type.
+    /// The argument of the type for this character; `None` if the character is not of the type.
     fn value(self, character: char) -> Option<Value> {
         match self {
             Test::Plain(test) => test(character).then_some(Value::None),
@@ -173,7 +174,7 @@ const TYPES: &[(&str, Test)] = &[
     ("prolog_atom_start", Test::Plain(is_name_start)),
     ("prolog_identifier_continue", Test::Plain(is_name_part)),
     ("prolog_symbol", Test::Plain(is_symbol)),
-    // Twice, as SWI-Prolog enumerates it.
+    // Listed twice, because SWI-Prolog enumerates it twice.
     ("csymf", Test::Plain(is_symbol_identifier_start)),
     ("decimal", Test::Plain(is_decimal)),
     ("decimal", Test::Decimal),
@@ -193,7 +194,7 @@ const TYPES: &[(&str, Test)] = &[
     ("quote", Test::Plain(is_quote)),
     ("lower", Test::Paired(upper_of_lower, lower)),
     ("upper", Test::Paired(lower_of_upper, upper)),
-    // Named as if from the argument's side: the character is the lower case of the argument.
+    // The names are from the argument's point of view: the character is the lower case of the argument.
     ("to_lower", Test::Mapped(upper, lower)),
     ("to_upper", Test::Mapped(lower, upper)),
     ("paren", Test::Paired(closing, opening)),
@@ -201,7 +202,7 @@ const TYPES: &[(&str, Test)] = &[
     ("xdigit", Test::Digit(16)),
 ];
 
-/// The type that only the end of a file has.
+/// The type of the end of a file, and of nothing else.
 const END_OF_FILE: &str = "end_of_file";
 
 /// A character, or the end of a file, which has code -1.
@@ -252,7 +253,7 @@ fn subject(core: &mut Core, term: Term) -> Solved<Option<Subject>> {
     found.map_or_else(|| Err(Fault::Type("character", term).into()), |found| Ok(Some(found)))
 }
 
-/// The test that a type names, and its argument. No test for [`END_OF_FILE`].
+/// The test that a type names, and its argument. The test is `None` for [`END_OF_FILE`].
 fn known_type(core: &Core, class: Term) -> Solved<(Option<Test>, Option<Term>)> {
     let (name, argument) = match core.store.view(class) {
         View::Atom(atom) => (atom, None),
@@ -285,7 +286,7 @@ fn holds(core: &mut Core, subject: Subject, test: Option<Test>, argument: Option
     }
 }
 
-/// What must be unified for a type's argument to be `value`; `None` when it is another one.
+/// The pair to unify so that a type's argument is `value`; `None` if the argument is a different value.
 fn value_pair(core: &mut Core, argument: Term, value: Value, kind: Kind) -> Solved<Option<(Term, Term)>> {
     match value {
         Value::None => Ok(Some((argument, argument))),
@@ -375,7 +376,7 @@ fn enumerate_characters(
     Ok(Step::Fail)
 }
 
-/// Which characters a type with an argument can be about.
+/// The characters that can be of a type with a given argument.
 enum Candidates {
     All,
     One(char),

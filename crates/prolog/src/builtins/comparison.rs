@@ -46,7 +46,7 @@ fn unify(core: &mut Core, a: Term, b: Term) -> Solved {
     within_budget(core, unified)
 }
 
-/// The answer of a walk, unless the budget cut it short.
+/// The result of a walk, or an error if the budget cut it short.
 fn within_budget(core: &Core, answer: bool) -> Solved {
     core.check_budget()?;
     Ok(answer)
@@ -115,7 +115,7 @@ fn not_variant(core: &mut Core, a: Term, b: Term) -> Solved {
     Ok(!core.store.is_variant(a, b)?)
 }
 
-/// `?=(A, B)`: no binding can change whether A and B are identical.
+/// `?=(A, B)`: A and B are identical, or can never become identical.
 fn decided(core: &mut Core, a: Term, b: Term) -> Solved {
     Ok(identical(core, a, b)? || not_unifiable(core, a, b)?)
 }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_unification_wakes_no_goal() {
+    fn tentative_unification_wakes_no_goal() {
         let mut fixture = Fixture::new();
         let (variable, goals) = (fixture.term("X"), fixture.term("[g]"));
         fixture.core.store.set_suspended(variable, goals);

@@ -1,4 +1,4 @@
-//! Small predicates that control constructs in the library are made of.
+//! Small predicates from which the library builds control constructs.
 
 use super::{Builtin, Code, State, Step, det, nondet};
 use crate::core::Core;
@@ -26,7 +26,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("repeat", 0, repeat),
 ];
 
-/// The result of `findall/3` must be a list, or become one.
+/// The result of `findall/3` must be a list or a partial list.
 fn check_result_list(core: &mut Core, result: Term) -> Solved {
     match core.store.skip_list(result).1 {
         ListEnd::Other(_) => Err(Raised::FaultIn(Fault::Type("list", result), atoms::FINDALL, 3)),
@@ -76,7 +76,7 @@ fn close_cleanup(core: &mut Core) -> Solved {
     Ok(true)
 }
 
-/// Files are loaded before a query runs, by directives; a running query has no access to them.
+/// Files are loaded by directives, before a query runs; a running query has no access to them.
 fn consult(_: &mut Core, file: Term) -> Solved {
     Err(Fault::Permission("load", "source", file).into())
 }
@@ -89,7 +89,7 @@ fn accept_one(_: &mut Core, _: Term) -> Solved {
     Ok(true)
 }
 
-/// All libraries are always there; files can only be named by directives.
+/// All libraries are always loaded; files can only be named by directives.
 fn use_module(core: &mut Core, file: Term) -> Solved {
     match core.store.view(file) {
         View::Variable(_) => Err(Fault::Instantiation.into()),

@@ -1,4 +1,4 @@
-//! Copies of terms, and the goals that wait for their variables.
+//! Copies of terms, and goals suspended on variables.
 
 use super::{Builtin, Code, det, sorting};
 use crate::core::Core;
@@ -21,9 +21,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$del_suspended", Code::D1(del_suspended)),
 ];
 
-/// What a variable with suspended goals is charged when a term is searched for such variables.
+/// Cost of each attributed variable found when a term is searched for them.
 const ATTRIBUTED_CELLS: u64 = 16;
-/// The words that such a search keeps for each of them.
+/// Words of memory per attributed variable during such a search.
 const ATTRIBUTED_WORDS: usize = 4;
 
 fn copied(core: &mut Core, term: Term, attributes: Attributes) -> Solved<Term> {
@@ -53,8 +53,8 @@ fn copy_term_nat(core: &mut Core, term: Term, copy: Term) -> Solved {
     core.unify(copy, made)
 }
 
-/// `copy_term(Term, Copy, Goals)`: the copy is plain, and calling the goals on it would suspend
-/// what is suspended on the variables of the term.
+/// `copy_term(Term, Copy, Goals)`: the copy has no attributes; calling the goals suspends on its variables what is
+/// suspended on those of the term.
 fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) -> Solved {
     let variables = attributed_variables(core, term)?;
     let mut waiting = Vec::new();
@@ -64,7 +64,7 @@ fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) ->
             core.store.reserve(2 * waiting.len())?;
         }
     }
-    // A goal that waits for several variables is listed once.
+    // A goal that is suspended on several variables is listed once.
     let waiting = sorting::distinct(core, &waiting)?;
     core.store.reserve(2 * waiting.len() + 3)?;
     let list = core.store.list(&waiting, Term::NIL);
@@ -75,7 +75,7 @@ fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) ->
     Ok(core.store.unify(copy, made) && core.store.unify(goals, list))
 }
 
-/// The attributed variables of a term, and those of the goals that wait for them.
+/// The attributed variables of a term, including those in the goals suspended on them.
 fn attributed_variables(core: &mut Core, term: Term) -> Solved<Vec<Term>> {
     let mut found: Vec<Term> = Vec::new();
     let mut seen = FxHashSet::default();
@@ -108,8 +108,7 @@ fn unbound(core: &Core, variable: Term) -> Solved<Term> {
     if variable.is_variable() { Ok(variable) } else { Err(Fault::Uninstantiation(variable).into()) }
 }
 
-/// `'$suspend'(Variable, Goal)`: the goal is called when the variable is bound, after those that
-/// wait already.
+/// `'$suspend'(Variable, Goal)`: calls the goal when the variable is bound, after the goals suspended earlier.
 fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
     let variable = unbound(core, variable)?;
     let goal = core.store.deref(goal);
@@ -118,8 +117,7 @@ fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
         core.store.set_suspended(variable, last);
         return Ok(true);
     };
-    // The list is the store's own: `'$suspended'/2` hands out copies of it, so it may grow in
-    // place.
+    // `'$suspended'/2` hands out copies of this list, so it may be extended in place.
     let mut end = variable.address() + 1;
     let mut rest = core.store.deref(list);
     while rest.has_tag(Tag::Lis) {
@@ -131,7 +129,7 @@ fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
     Ok(true)
 }
 
-/// `'$suspended'(Variable, Goals)`: the goals that wait for a variable; none for anything else.
+/// `'$suspended'(Variable, Goals)`: the goals suspended on a variable; an empty list for any other term.
 fn suspended(core: &mut Core, variable: Term, goals: Term) -> Solved {
     let variable = core.store.deref(variable);
     let mut items = Vec::new();
@@ -144,7 +142,7 @@ fn suspended(core: &mut Core, variable: Term, goals: Term) -> Solved {
     core.unify(goals, copy)
 }
 
-/// `'$del_suspended'(Variable)`: nothing waits for the variable any more.
+/// `'$del_suspended'(Variable)`: removes all goals suspended on the variable.
 fn del_suspended(core: &mut Core, variable: Term) -> Solved {
     let variable = core.store.deref(variable);
     if core.store.suspended(variable).is_some() {

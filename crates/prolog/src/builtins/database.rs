@@ -1,4 +1,4 @@
-//! Looking at predicates, and changing dynamic ones.
+//! Inspecting predicates, and changing dynamic ones.
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
@@ -29,11 +29,11 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("clause", 2, clause),
 ];
 
-/// What each clause is charged that is compared with a head, beside its cells.
+/// Cost of comparing a clause with a head, in addition to its cells.
 const CLAUSE_CELLS: u64 = 4;
-/// What a predicate is charged that is declared dynamic by a goal.
+/// Cost of declaring a predicate dynamic by a goal.
 const DECLARATION_CELLS: u64 = 16;
-/// What each predicate is charged that is listed, or looked at to see whether it is.
+/// Cost of each predicate that is enumerated or checked for visibility.
 const PREDICATE_CELLS: u64 = 2;
 
 /// A clause taken apart.
@@ -70,7 +70,7 @@ fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
     }
 }
 
-/// The dynamic predicate of this name, made up if there is none.
+/// The dynamic predicate of this name; created if it does not exist.
 fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) -> Solved<PredicateId> {
     let program = Arc::clone(&core.program);
     let Some(id) = core.find_predicate(functor) else { return Ok(core.database.make_up(functor)) };
@@ -124,7 +124,7 @@ fn first_key(core: &Core, head: Term) -> Key {
     }
 }
 
-/// The next clause of a dynamic predicate that may match `head`, from a state; and the state after it.
+/// The next clause of a dynamic predicate that may match `head`, starting at a state, and the state after it.
 fn next_clause(
     core: &mut Core,
     predicate: PredicateId,
@@ -145,7 +145,7 @@ fn next_clause(
     Some((found.position, found.term, found.following.map(|next| (next as u64, generation))))
 }
 
-/// Unifies head and body with those of a clause; a failed try leaves no binding and wakes nothing.
+/// Unifies head and body with those of a clause; a failed attempt leaves no binding and wakes no goal.
 fn unify_clause(core: &mut Core, clause: &StoredTerm, head: Term, body: Term) -> bool {
     core.store.attempt(|store| {
         let Ok(clause) = store.paste_within_budget(clause) else { return false };
@@ -169,7 +169,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
         core.store.charge(CLAUSE_CELLS)?;
         // Rules are removed by their heads only.
         if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
-            // It may be gone already: what this call enumerates was settled when it began (7.5.4).
+            // The clause may be gone already: this call enumerates the clauses that existed when it began (7.5.4).
             core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
                 core.store.meter.interrupt();
@@ -260,7 +260,7 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     }
 }
 
-/// `Name/Arity` of a term, with the errors that ISO asks for.
+/// Reads `Name/Arity`, with the errors that ISO requires.
 fn read_indicator(core: &Core, term: Term) -> Solved<Functor> {
     let term = core.store.without_module(term);
     let View::Compound(functor, arguments) = core.store.view(term) else {
@@ -328,7 +328,7 @@ fn dynamic(core: &mut Core, term: Term) -> Solved {
     Ok(true)
 }
 
-/// Whether programs can see a predicate: it has clauses, is dynamic, or comes from the host.
+/// Whether programs can see a predicate: it has clauses, is dynamic, or is provided by the host.
 fn is_visible(core: &Core, id: PredicateId) -> bool {
     if core.database.get(&core.program, id).is_some_and(|predicate| predicate.abolished) {
         return false;
@@ -342,7 +342,7 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// Whether a predicate has no clauses, for all that is known of it: a dynamic one, or one that was only declared.
+/// Whether a predicate is known to have no clauses: it is dynamic, or was only declared.
 fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     core.find_predicate(functor).is_none_or(|id| match core.database.get(&core.program, id) {
         Some(predicate) => predicate.live_count() == 0,
@@ -353,8 +353,8 @@ fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     })
 }
 
-/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are the host's,
-/// in the order of the text.
+/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are provided by the host, in the
+/// order of the text.
 fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program
@@ -379,7 +379,7 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
     core.unify(list, found)
 }
 
-/// `'$predicate_property'(Head, Properties)`: a list of what is known of a predicate.
+/// `'$predicate_property'(Head, Properties)`: the list of a predicate's properties.
 fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
     let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;

@@ -11,7 +11,7 @@ use crate::term::{SMALL_MAX, SMALL_MIN, Term};
 pub(crate) const TABLE: &[Builtin] =
     &[det("set_prolog_flag", Code::D2(set_prolog_flag)), nondet("current_prolog_flag", 2, current_prolog_flag)];
 
-/// A value that never changes.
+/// The value of a read-only flag.
 enum Constant {
     Atom(&'static str),
     Integer(i64),
@@ -50,7 +50,7 @@ fn name_of<T: PartialEq>(table: &[(T, &'static str)], value: &T) -> &'static str
     table.iter().find(|row| row.0 == *value).map_or("", |row| row.1)
 }
 
-/// Sets a flag by name; `None` when it has no such value.
+/// Sets a flag by name; `None` if the value is not valid for it.
 fn set(flags: &mut Flags, flag: &str, value: &str) -> Option<()> {
     match flag {
         "double_quotes" => flags.double_quotes = by_name(QUOTED_TEXTS, value)?,
@@ -93,7 +93,7 @@ fn set_prolog_flag(core: &mut Core, flag: Term, value: Term) -> Solved {
     Ok(true)
 }
 
-/// Answers in the order of the tables above: what can change first.
+/// Answers in the order of the tables above: changeable flags first.
 fn current_prolog_flag(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[flag, value] = arguments else { return Ok(Step::Fail) };
     if !matches!(core.store.view(flag), View::Variable(_) | View::Atom(_)) {

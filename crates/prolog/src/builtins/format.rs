@@ -1,7 +1,7 @@
 //! `format/1,2,3`: text with directives, among them column stops.
 //!
-//! Start at [`Run::all`]. What a call writes is collected first and goes out in one piece, because
-//! a column stop may still move text that was written before it.
+//! Start at [`Run::all`]. The output of a call is collected first and written in one piece, because a column stop may
+//! still move text before it.
 
 mod layout;
 mod numbers;
@@ -35,14 +35,14 @@ fn format_3(core: &mut Core, destination: Term, format: Term, arguments: Term) -
     format_to(core, destination, format, arguments, 3)
 }
 
-/// Where the text goes.
+/// Where the output goes.
 #[derive(Clone, Copy)]
 enum Destination {
     Output,
     Error,
-    /// Unified with a term made from the text.
+    /// Unify this term with a term made from the text.
     Term(Kind, Term),
-    /// The same for a list that ends in the second term.
+    /// Unify this term with a list made from the text that ends in the second term.
     List(Kind, Term, Term),
 }
 
@@ -87,7 +87,7 @@ fn format_to(core: &mut Core, destination: Destination, format: Term, arguments:
     let outcome = run.all(core, &format);
     let text = run.layout.finish();
     match destination {
-        // What precedes a faulty directive is written all the same.
+        // The text before a faulty directive is still written.
         Destination::Output => {
             may_write(core, &text)?;
             core.output.write(&text);
@@ -110,7 +110,7 @@ fn format_to(core: &mut Core, destination: Destination, format: Term, arguments:
     }
 }
 
-/// Looks at the output budget before anything is written.
+/// Checks the output budget before anything is written.
 fn may_write(core: &mut Core, text: &str) -> Solved<()> {
     if text.len() > core.store.meter.output_limit.saturating_sub(core.output.written()) {
         core.store.meter.exhaust(Resource::OutputBytes);
@@ -119,13 +119,13 @@ fn may_write(core: &mut Core, text: &str) -> Solved<()> {
     Ok(())
 }
 
-/// What a directive is charged beside what it writes.
+/// Cost of a directive, in addition to its output.
 const DIRECTIVE_CELLS: u64 = 12;
-/// What a digit of a float is charged; and the digits that each is charged for.
+/// Cost of a digit of a float, and the number of digits charged in addition to the precision.
 const DIGIT_CELLS: u64 = 8;
 const FLOAT_DIGITS: u64 = 16;
 
-/// One call: the text so far, and the arguments not used yet.
+/// The state of one call: the text so far, and the unused arguments.
 struct Run {
     layout: Layout,
     arguments: std::vec::IntoIter<Term>,
@@ -153,8 +153,7 @@ impl Run {
         charge(core, self.layout.len())
     }
 
-    /// What stands between `~` and the letter: a number, `*` for the next argument, or a quoted
-    /// character.
+    /// The part between `~` and the letter: a number, `*` for the next argument, or a quoted character.
     fn numeric_argument(&mut self, core: &mut Core, characters: &mut std::str::Chars) -> Solved<Option<usize>> {
         let mut ahead = characters.clone();
         match ahead.next() {
@@ -238,7 +237,7 @@ impl Run {
         }
     }
 
-    /// The next argument as an integer; arithmetic is evaluated.
+    /// The next argument as an integer; arithmetic expressions are evaluated.
     fn whole(&mut self, core: &mut Core, letter: char) -> Solved<BigInt> {
         let argument = self.next(core)?;
         match evaluate(core, argument)? {
@@ -338,7 +337,7 @@ impl Run {
     }
 }
 
-/// What a fill point is filled with.
+/// The fill character of a fill point.
 fn fill_character(argument: Option<usize>) -> Solved<char> {
     match argument {
         None => Ok(' '),

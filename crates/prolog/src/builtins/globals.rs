@@ -17,7 +17,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("nb_getval", Code::D2(getval)),
 ];
 
-/// What a variable takes beside its value: its place in the table, and the table's spare places.
+/// Words that a variable takes in addition to its value: its table entry and the table's free slots.
 const VARIABLE_WORDS: usize = 24;
 
 fn key(core: &Core, term: Term) -> Solved<Atom> {
@@ -28,7 +28,7 @@ fn key(core: &Core, term: Term) -> Solved<Atom> {
     }
 }
 
-/// Sets a variable; backtracking restores what it was.
+/// Sets a variable; backtracking restores the previous value.
 fn b_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
     let used = core.globals.cells;
@@ -47,7 +47,7 @@ fn b_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     Ok(true)
 }
 
-/// The variable of this name, made if new.
+/// The variable of this name; created if it does not exist.
 fn global(core: &mut Core, name: Atom) -> Solved<&mut Global> {
     if !core.globals.variables.contains_key(&name) {
         core.store.reserve(VARIABLE_WORDS)?;
@@ -56,7 +56,7 @@ fn global(core: &mut Core, name: Atom) -> Solved<&mut Global> {
     Ok(core.globals.variables.entry(name).or_default())
 }
 
-/// Sets a variable to a copy of a value; backtracking does not change it.
+/// Sets a variable to a copy of a value; backtracking does not undo this.
 fn nb_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
     let stored = core.store.copy_out(value, Attributes::Copy).ok_or(Raised::Exhausted(Resource::HeapBytes))?;

@@ -10,7 +10,7 @@ use crate::term::{Tag, Term};
 pub(crate) const TABLE: &[Builtin] =
     &[nondet("length", 2, length), nondet("memberchk", 2, memberchk), det("$skip_list", Code::D3(skip_list))];
 
-/// The state counts the answers given for a partial list.
+/// For a partial list, the state is the number of answers so far.
 fn length(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[list, count] = arguments else { return Ok(Step::Fail) };
     let wanted = arguments::integer_or_variable(core, count)?;
@@ -64,9 +64,9 @@ fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
     Ok(Term::list(start))
 }
 
-/// Unifies with the first element that allows it.
+/// Unifies the first argument with the first element that unifies with it.
 ///
-/// When that wakes goals, they decide: if they fail, the search continues in the rest of the list.
+/// If that wakes suspended goals and they fail, the search continues in the rest of the list.
 fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     let &[item, list] = arguments else { return Ok(Step::Fail) };
     let item = core.store.deref(item);
@@ -105,7 +105,7 @@ fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     if rest == Term::NIL { Ok(Step::Fail) } else { Err(Fault::Type("list", rest).into()) }
 }
 
-/// A cheap test that spares most attempts: different atomic terms and functors never unify.
+/// A cheap test that avoids most unification attempts: different atomic terms and functors never unify.
 fn may_unify(core: &Core, a: Term, b: Term) -> bool {
     if a.is_variable() || b.is_variable() {
         return true;

@@ -40,7 +40,7 @@ fn kind_of(core: &Core, term: Term) -> Solved<OperatorType> {
     }
 }
 
-/// One name or a list of names. `[]` is the atom here, not a list without names.
+/// One name or a list of names. `[]` counts as an atom here, not as the empty list.
 fn names_of(core: &mut Core, names: Term) -> Solved<Vec<Atom>> {
     match core.store.view(names) {
         View::Atom(atom) => return Ok(vec![atom]),
@@ -58,8 +58,8 @@ fn names_of(core: &mut Core, names: Term) -> Solved<Vec<Atom>> {
         .collect()
 }
 
-/// What ISO 8.14.3.3 forbids: changing `,`, making `[]` and `{}` operators, `|` as anything but an
-/// infix operator above 1000, and one name as both an infix and a postfix operator.
+/// The permission errors of ISO 8.14.3.3: changing `,`, making `[]` and `{}` operators, `|` as anything but an infix
+/// operator above 1000, and one name as both an infix and a postfix operator.
 fn check_permission(core: &Core, name: Atom, operator: Operator) -> Solved<()> {
     let culprit = Term::atom(name);
     let position = operator.kind.position();
@@ -116,7 +116,7 @@ fn all_sorted(core: &mut Core) -> Solved<Vec<(Atom, Operator)>> {
         let key = |(atom, operator): &(Atom, Operator)| (core.atoms.name(*atom), operator.kind.position() as u8);
         key(a).cmp(&key(b))
     });
-    // Sorting is done again for each answer; a program with many operators pays for it.
+    // The operators are sorted again for each answer; a program with many operators pays for that.
     core.store.meter.walk(16 * all.len() as u64);
     core.check_budget()?;
     Ok(all)

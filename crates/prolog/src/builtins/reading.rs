@@ -1,4 +1,4 @@
-//! Text into terms and back: `term_to_atom/2` and its kin. There is no input to read from.
+//! Conversion between text and terms: `term_to_atom/2` and related predicates. There is no input stream.
 
 use super::text::{Accept, text_of};
 use super::writing::options;
@@ -24,19 +24,19 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("read_term", Code::D3(read_term_from)),
 ];
 
-/// What reading a byte is charged.
+/// Cost of reading a byte.
 const READ_CELLS: u64 = 8;
 
-/// The text that an argument is: an atom, a string, a number, or a list of codes or characters.
+/// The text of an argument: an atom, a string, a number, or a list of codes or characters.
 fn text_argument(core: &mut Core, term: Term) -> Solved<String> {
     text_of(core, term, Accept::Any, "text")
 }
 
 // ---- reading -------------------------------------------------------------------------------------
 
-/// The first term of a text; `end_of_file` when there is none.
+/// The first term of a text; `end_of_file` if the text is empty.
 fn read_text(core: &mut Core, text: &str) -> Solved<ReadTerm> {
-    // A byte of text makes at most three cells, and takes the parser as much memory as 16.
+    // A byte of text makes at most three cells, and the parser needs as much memory for it as 16 cells.
     core.store.reserve(text.len().saturating_mul(16))?;
     core.store.charge(text.len() as u64 * READ_CELLS)?;
     let Core { store, atoms, operators, flags, .. } = core;
@@ -181,7 +181,7 @@ enum Wanted {
 
 // ---- no input ------------------------------------------------------------------------------------
 
-/// A policy has no input: reading from it is not permitted.
+/// A policy has no input stream: reading from one is a permission error.
 fn no_input(core: &mut Core, from: Option<Term>) -> Solved {
     let user_input = Term::atom(core.atoms.intern("user_input"));
     let from = from.unwrap_or(user_input);

@@ -18,43 +18,43 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("list_to_set", Code::D2(list_to_set)),
 ];
 
-/// What one comparison of a sort is charged, beside a walk over large terms.
+/// Cost of one comparison of a sort, in addition to the walk over large terms.
 const COMPARISON_CELLS: u64 = 3;
-/// Words that sorting takes for each element, result included.
+/// Words of memory per element during a sort, including the result.
 const SORTED_WORDS: usize = 6;
-/// Memory for sorting more elements than this is not kept.
+/// The buffers are freed after a sort of more elements than this.
 const KEPT_ITEMS: usize = 1 << 12;
 
-/// Reusable memory for sorting: policies sort a few items, often.
+/// Buffers that are reused between sorts: policies often sort a few items.
 #[derive(Default)]
 pub(crate) struct SortSpace {
     items: Vec<Keyed>,
     merged: Vec<Keyed>,
 }
 
-/// A term and the part of it that it is sorted by.
+/// A term with its sort key.
 #[derive(Clone, Copy)]
 struct Keyed {
     key: Term,
     item: Term,
 }
 
-/// Which way a list is sorted.
+/// The direction of a sort.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Ascending,
     Descending,
 }
 
-/// What happens to elements with equal keys.
+/// The treatment of elements with equal keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duplicates {
     Keep,
-    /// Only the first of them stays.
+    /// Only the first of them is kept.
     Drop,
 }
 
-/// The standard order, without a call for the commonest terms.
+/// The standard order, without a call for the most common terms.
 #[inline]
 fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
     if a == b {
@@ -66,8 +66,8 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
     core.store.compare(&core.atoms, a, b)
 }
 
-/// Sorts, stably. The library's sort is not used: it may panic when the budget ends within a
-/// comparison and the answers stop making sense.
+/// A stable merge sort. The sort of the standard library is not used: it may panic when comparisons become
+/// inconsistent, which happens when the budget runs out during one.
 fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
     const RUN: usize = 8;
     let SortSpace { items, merged } = space;
@@ -115,7 +115,7 @@ fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> S
     core.check_budget()
 }
 
-/// The sorted list of the elements of `list`, which must be a proper one. `key` returns the sort key of each.
+/// The sorted elements of `list`, which must be a proper list. `key` returns the sort key of each.
 fn sorted(
     core: &mut Core,
     list: Term,
@@ -145,7 +145,7 @@ fn sort_into_list(
     duplicates: Duplicates,
     key: impl Fn(&Core, Term) -> Solved<Term>,
 ) -> Solved<Term> {
-    // Each element is there twice, with its key, and once in the result.
+    // Each element is stored twice with its key, and once in the result.
     core.store.reserve(SORTED_WORDS * length)?;
     space.items.clear();
     space.items.reserve(length);
@@ -163,7 +163,7 @@ fn sort_into_list(
     Ok(core.store.list_of(space.items.iter().map(|keyed| keyed.item)))
 }
 
-/// ISO asks that the result be a list or a partial one.
+/// ISO requires the result to be a list or a partial list.
 fn check_result(core: &mut Core, list: Term) -> Solved<()> {
     match core.store.skip_list(list).1 {
         ListEnd::Other(_) => Err(Fault::Type("list", list).into()),
@@ -263,10 +263,10 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
     }
 }
 
-/// The items without those identical to an earlier one, in their own order.
+/// The items in their original order, without those identical to an earlier one.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
-    // The position rides along as the item.
+    // The position takes the place of the item.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
     let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };
     merge_sort(core, &mut space, Direction::Ascending)?;
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_library_sort() {
-        // A small linear generator: the values need to be mixed, not random.
+        // A linear congruential generator: the values need to be mixed, not random.
         let mut state: u64 = 1;
         for length in 0..100_usize {
             let mut fixture = Fixture::new();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn sorting_is_paid_for() {
+    fn sorting_is_charged() {
         let mut fixture = Fixture::with_budget(&Budget { inferences: 1000, ..Budget::default() });
         let items: Vec<_> = (0..100_000).rev().map(crate::term::Term::small).collect();
         let list = fixture.core.store.list(&items, crate::term::Term::NIL);

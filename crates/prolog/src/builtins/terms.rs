@@ -1,4 +1,4 @@
-//! Taking terms apart and putting them together.
+//! Constructing and decomposing terms.
 
 use super::{Builtin, Code, FIRST, State, Step, arguments, det, nondet};
 use crate::core::Core;
@@ -18,7 +18,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("nb_setarg", Code::D3(nb_setarg)),
 ];
 
-/// The name as a term, and the arity; an atomic term names itself.
+/// The name as a term, and the arity; an atomic term is its own name.
 fn name_and_arity(core: &Core, term: Term) -> (Term, usize) {
     match core.store.compound(term) {
         Some((functor, _)) => (Term::atom(functor.name()), functor.arity()),
@@ -26,7 +26,7 @@ fn name_and_arity(core: &Core, term: Term) -> (Term, usize) {
     }
 }
 
-/// An arity that terms may have.
+/// An argument that must be a valid arity.
 fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     let number = arguments::integer(core, term)?;
     if number.signum() < 0 {
@@ -42,7 +42,7 @@ fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     }
 }
 
-/// The name of a compound to be made.
+/// The name of a compound to construct.
 fn compound_name(core: &Core, term: Term) -> Solved<Atom> {
     match core.store.view(term) {
         View::Atom(name) => Ok(name),
@@ -73,7 +73,7 @@ fn functor(core: &mut Core, term: Term, name: Term, count: Term) -> Solved {
     core.unify(term, made)
 }
 
-/// The compound that an argument must be: its number of arguments and where they start.
+/// An argument that must be a compound: returns its number of arguments and where they start.
 fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     match core.store.compound(term) {
         Some((functor, start)) => Ok((functor.arity(), start)),
@@ -82,7 +82,7 @@ fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     }
 }
 
-/// The index, from 0, of an argument that exists.
+/// The zero-based index of an existing argument; `None` if there is no such argument.
 fn index_of_argument(core: &Core, position: Term, count: usize) -> Solved<Option<usize>> {
     let number = arguments::integer(core, position)?;
     if number.signum() < 0 {
@@ -94,7 +94,7 @@ fn index_of_argument(core: &Core, position: Term, count: usize) -> Solved<Option
     })
 }
 
-/// The state counts the arguments tried, when the position is not given.
+/// The state is the number of arguments tried, if the position is unbound.
 fn arg(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[position, term, value] = arguments else { return Ok(Step::Fail) };
     let (count, start) = compound(core, term)?;
@@ -130,7 +130,7 @@ fn univ(core: &mut Core, term: Term, list: Term) -> Solved {
     core.unify(list, parts)
 }
 
-/// The arguments of a compound as a list; none for an atomic term.
+/// The arguments of a compound as a list; the empty list for an atomic term.
 fn argument_list(core: &mut Core, term: Term) -> Solved<Term> {
     let Some((functor, start)) = core.store.compound(term) else { return Ok(Term::NIL) };
     core.store.reserve(2 * functor.arity() + 2)?;
@@ -157,7 +157,7 @@ fn assemble(core: &mut Core, term: Term, list: Term) -> Solved {
     core.unify(term, made)
 }
 
-/// A compound with the given arguments, of which there may be none.
+/// A compound with the given arguments, possibly none.
 fn structure(core: &mut Core, name: Atom, items: &[Term]) -> Solved<Term> {
     if items.len() > MAX_ARITY {
         return Err(Fault::Representation("max_arity").into());
@@ -195,12 +195,12 @@ fn compound_name_arguments(core: &mut Core, term: Term, name: Term, list: Term) 
     core.unify(term, made)
 }
 
-/// The cell of an argument that is to be changed; `None` when there is no such argument.
+/// The cell of an argument to change; `None` if there is no such argument.
 fn argument_cell(core: &Core, position: Term, term: Term) -> Solved<Option<usize>> {
     if core.store.deref(term).is_variable() {
         return Err(Fault::Instantiation.into());
     }
-    // An atom is a term without arguments here, a number is an error: as in SWI-Prolog.
+    // As in SWI-Prolog, an atom counts as a term without arguments, and a number is an error.
     let (count, start) = if core.store.deref(term).as_atom().is_some() { (0, 0) } else { compound(core, term)? };
     Ok(index_of_argument(core, position, count)?.map(|index| start + index))
 }
@@ -208,7 +208,7 @@ fn argument_cell(core: &Core, position: Term, term: Term) -> Solved<Option<usize
 fn setarg(core: &mut Core, position: Term, term: Term, value: Term) -> Solved {
     let Some(address) = argument_cell(core, position, term)? else { return Ok(false) };
     let value = core.store.deref(value);
-    // An unbound argument set to itself stays as it is.
+    // Setting an unbound argument to itself changes nothing.
     if value != Term::reference(address) {
         core.store.assign(address, value);
     }

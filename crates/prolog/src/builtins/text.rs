@@ -1,10 +1,9 @@
-//! Text: atoms, strings, numbers and lists of characters or codes, and what turns one into another.
+//! Text: atoms, strings, numbers and lists of characters or codes, and conversions between them.
 //!
 //! Start at [`text_of`], which reads a term as text, and [`Kind::make`], which makes a term from
 //! text. Lengths and positions count characters (Unicode scalar values), never bytes.
 //!
-//! `[]` is the atom named `[]`. Where a predicate takes lists it is the empty text, elsewhere its
-//! name.
+//! `[]` is the atom named `[]`. A predicate that takes lists reads it as the empty text, other predicates as its name.
 
 mod case;
 mod concat;
@@ -67,14 +66,14 @@ pub(crate) enum Misfit {
     Element(&'static str, Term),
     /// A list with an integer that is not a character code.
     Code,
-    /// Something else altogether.
+    /// Any other term.
     Other,
-    /// The budget ended while reading it.
+    /// The budget ran out while the term was read.
     Raised(Raised),
 }
 
 impl Misfit {
-    /// The usual error, when `term` was `expected`.
+    /// The usual error for `term` where `expected` was required.
     pub(crate) fn raise(self, expected: &'static str, term: Term) -> Raised {
         match self {
             Misfit::Unbound => Fault::Instantiation.into(),
@@ -85,7 +84,7 @@ impl Misfit {
         }
     }
 
-    /// The error of predicates that do not look into lists: `term` as a whole is at fault.
+    /// The error of predicates that do not inspect lists: it names `term` as a whole.
     fn raise_whole(self, expected: &'static str, term: Term) -> Raised {
         match self {
             Misfit::Raised(raised) => raised,
@@ -94,12 +93,12 @@ impl Misfit {
     }
 }
 
-/// The text that `term` is; `type_error(expected, term)` where it is none.
+/// The text of `term`; `type_error(expected, term)` if it is not text.
 pub(crate) fn text_of(core: &mut Core, term: Term, accept: Accept, expected: &'static str) -> Solved<String> {
     read_text(core, term, accept).map_err(|misfit| misfit.raise(expected, term))
 }
 
-/// The text that `term` is, or `None` when it is unbound.
+/// The text of `term`, or `None` if it is unbound.
 pub(crate) fn bound_text_of(
     core: &mut Core,
     term: Term,
@@ -109,7 +108,7 @@ pub(crate) fn bound_text_of(
     if core.store.deref(term).is_variable() { Ok(None) } else { text_of(core, term, accept, expected).map(Some) }
 }
 
-/// The text that `term` is, or why it is none.
+/// The text of `term`, or the reason why it is not text.
 pub(crate) fn read_text(core: &mut Core, term: Term, accept: Accept) -> Result<String, Misfit> {
     let text = match core.store.view(term) {
         View::Variable(_) => return Err(Misfit::Unbound),
@@ -126,7 +125,7 @@ pub(crate) fn read_text(core: &mut Core, term: Term, accept: Accept) -> Result<S
     Ok(text)
 }
 
-/// The text of a list of codes or of characters; the first element says which.
+/// The text of a list of codes or of characters; the first element determines which.
 fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
     let mut items = Vec::new();
     let end = core.store.list_items(list, &mut items);
@@ -152,7 +151,7 @@ fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
     }
 }
 
-/// The character that a one-character atom is.
+/// The character of a one-character atom.
 pub(crate) fn single_character(core: &Core, term: Term) -> Option<char> {
     let atom = core.store.deref(term).as_atom()?;
     let mut characters = core.atoms.name(atom).chars();
@@ -160,7 +159,7 @@ pub(crate) fn single_character(core: &Core, term: Term) -> Option<char> {
     characters.next().is_none().then_some(first)
 }
 
-/// The character whose code a small integer is.
+/// The character with this code, if the term is a small integer.
 fn code_character(core: &Core, term: Term) -> Option<char> {
     match core.store.view(term) {
         View::Small(code) => u32::try_from(code).ok().and_then(char::from_u32),
@@ -168,7 +167,7 @@ fn code_character(core: &Core, term: Term) -> Option<char> {
     }
 }
 
-/// A non-negative integer argument, or `None` when it is unbound.
+/// A non-negative integer argument, or `None` if it is unbound.
 pub(crate) fn size_argument(core: &Core, term: Term) -> Solved<Option<usize>> {
     match core.store.view(term) {
         View::Variable(_) => Ok(None),
@@ -184,7 +183,7 @@ pub(crate) fn size_argument(core: &Core, term: Term) -> Solved<Option<usize>> {
     }
 }
 
-/// How text becomes a term.
+/// The kind of term to make from text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Atom,
@@ -193,14 +192,14 @@ pub(crate) enum Kind {
     Characters,
 }
 
-/// What an atom costs besides its name; as [`Atoms`](crate::symbols::Atoms) counts it.
+/// Memory of an atom in addition to its name, as [`Atoms`](crate::symbols::Atoms) counts it.
 const ATOM_OVERHEAD_BYTES: usize = 64;
 
-/// What an atom is charged that there was not before: its name is kept twice, and dropped with the goal.
+/// Cost of an atom that did not exist before: its name is stored twice, and freed at the end of the query.
 const NEW_ATOM_CELLS: u64 = 24;
 
 impl Kind {
-    /// The term for `text`, when the heap has room for it.
+    /// Makes a term from `text`, if the heap has room for it.
     pub(crate) fn make(self, core: &mut Core, text: &str) -> Solved<Term> {
         match self {
             Kind::Atom => {
@@ -226,7 +225,7 @@ impl Kind {
     pub(crate) fn make_list(self, core: &mut Core, text: &str, tail: Term) -> Solved<Term> {
         let count = text.chars().count();
         reserve(core, 16 * count)?;
-        // Characters are looked up among the atoms.
+        // Each character needs a lookup in the atom table.
         core.store.charge(count as u64 * if self == Kind::Characters { 8 } else { 2 })?;
         let items: Vec<Term> = match self {
             Kind::Characters => text.chars().map(|character| Term::atom(core.atoms.character(character))).collect(),
@@ -235,7 +234,7 @@ impl Kind {
         Ok(core.store.list(&items, tail))
     }
 
-    /// Unifies `term` with `text`: made where `term` is unbound, compared as text where it is not.
+    /// Unifies `term` with `text`: an unbound `term` gets a new term, a bound one is compared as text.
     pub(crate) fn unify_text(self, core: &mut Core, term: Term, text: &str, expected: &'static str) -> Solved {
         match bound_text_of(core, term, Accept::Atomic, expected)? {
             Some(other) => Ok(other == text),
@@ -250,7 +249,7 @@ impl Kind {
     }
 }
 
-/// Makes sure that the heap budget has room for `bytes` more.
+/// Ensures that the heap budget has room for `bytes` more.
 pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
     let used = core.store.cells.len().saturating_mul(8).saturating_add(core.atoms.local_bytes());
     let used = used.max(core.store.words().saturating_mul(8));
@@ -265,8 +264,8 @@ pub(crate) fn charge(core: &mut Core, bytes: usize) -> Solved<()> {
     if core.store.meter.walk(bytes as u64 / 8) { Ok(()) } else { core.check_budget() }
 }
 
-/// Unifies each pair, and undoes all of it when one does not unify: a candidate answer that does
-/// not fit must leave no trace for the next.
+/// Unifies each pair, and undoes everything if one pair does not unify: a candidate answer that does not match must
+/// leave no bindings behind.
 pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
     let store = &mut core.store;
     let (trail, woken, boundary) = (store.trail_length(), store.woken.len(), store.boundary);
@@ -280,7 +279,7 @@ pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
     unified
 }
 
-/// The ball `error(formal, context(system:name/arity, _))`, for errors beyond the ISO ones.
+/// The error term `error(formal, context(system:name/arity, _))`, for errors outside of ISO.
 pub(crate) fn error_ball(core: &mut Core, formal: Term, name: &str, arity: usize) -> Raised {
     use crate::stored::Attributes;
     let name = Term::atom(core.atoms.intern(name));

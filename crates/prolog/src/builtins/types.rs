@@ -1,4 +1,4 @@
-//! What kind of term an argument is.
+//! Type tests on terms.
 
 use super::{Builtin, Code, det};
 use crate::core::Core;
@@ -13,7 +13,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("atom", Code::D1(atom)),
     det("number", Code::D1(number)),
     det("integer", Code::D1(integer)),
-    // Integers are all the rational numbers there are.
+    // Integers are the only rational numbers.
     det("rational", Code::D1(integer)),
     det("float", Code::D1(float)),
     det("atomic", Code::D1(atomic)),
@@ -96,7 +96,7 @@ mod tests {
     use crate::testing::{Fixture, check_goals};
 
     #[test]
-    fn tells_kinds_apart() {
+    fn distinguishes_types() {
         const KINDS: &[&str] =
             &["var", "atom", "integer", "float", "number", "string", "atomic", "compound", "callable", "is_list"];
         let cases = [

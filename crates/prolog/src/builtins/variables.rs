@@ -18,7 +18,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$free_variables", Code::D2(free_variables)),
 ];
 
-/// What it costs to remember a compound.
+/// Cost of recording a compound in the set of visited ones.
 const REMEMBERED_CELLS: u64 = 8;
 
 /// A list of the variables of `term` that ends in `tail`.
@@ -31,7 +31,7 @@ fn variable_list(core: &mut Core, term: Term, tail: Term) -> Solved<Term> {
 }
 
 fn term_variables(core: &mut Core, term: Term, list: Term) -> Solved {
-    // ISO 8.5.5.3: what is neither a list nor a partial list is an error.
+    // ISO 8.5.5.3: anything but a list or a partial list is an error.
     if let ListEnd::Other(_) = core.store.skip_list(list).1 {
         return Err(Fault::Type("list", list).into());
     }
@@ -106,20 +106,20 @@ fn free_variables(core: &mut Core, goal: Term, variables: Term) -> Solved {
     core.unify(variables, found)
 }
 
-/// A search for free variables. Variables found, and those local to the scopes the search is
-/// in, are marked in the store.
+/// A search for free variables. Variables already found, and the local variables of the enclosing scopes, are marked in
+/// the store.
 struct FreeVariables {
     setof: Atom,
     bagof: Atom,
     found: Vec<Term>,
     local: Vec<Term>,
-    /// Steps until it remembers the compounds that it enters: the goal may be cyclic, or share its parts.
+    /// Steps left before the search starts to record visited compounds: the goal may be cyclic, or share subterms.
     patience: usize,
-    /// Those compounds, each with the number of local variables there were.
+    /// Visited compounds, each with the number of local variables at that time.
     seen: FxHashSet<(Term, usize)>,
 }
 
-/// What the search does next.
+/// A pending step of the search.
 enum Task {
     Visit(Term),
     /// Leave a scope: local variables beyond this number are free again.
@@ -151,7 +151,7 @@ impl FreeVariables {
         Ok(())
     }
 
-    /// The words that the search keeps beside its tasks.
+    /// The words that the search uses in addition to its tasks.
     fn words(&self) -> usize {
         2 * (self.found.len() + self.local.len()) + 4 * self.seen.capacity()
     }
@@ -187,7 +187,7 @@ impl FreeVariables {
         Ok(())
     }
 
-    /// Starts a scope in which the variables of the term in a cell are local.
+    /// Opens a scope in which the variables of the term in a cell are local.
     fn hide(&mut self, store: &mut Store, cell: usize, tasks: &mut Vec<Task>) -> Solved<()> {
         tasks.push(Task::Leave(self.local.len()));
         let local = &mut self.local;

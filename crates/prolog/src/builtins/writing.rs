@@ -1,4 +1,4 @@
-//! Output: `write/1` and its kin.
+//! Output: `write/1` and related predicates.
 
 pub(super) mod options;
 
@@ -37,14 +37,14 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("flush_output", Code::D1(flush_output_to)),
 ];
 
-/// Where text goes.
+/// The two output streams.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stream {
     Output,
     Error,
 }
 
-/// The stream that an argument names. There are no others than these two.
+/// The stream that an argument names. These two are the only ones.
 fn stream(core: &Core, term: Term) -> Solved<Stream> {
     match core.store.view(term) {
         View::Variable(_) => Err(Fault::Instantiation.into()),
@@ -75,9 +75,9 @@ fn emit(core: &mut Core, stream: Stream, text: &str) -> Solved {
     Ok(true)
 }
 
-/// The text of a term, as long as the output budget allows.
+/// The text of a term, limited by the output budget.
 fn text_for_output(core: &mut Core, term: Term, options: &WriteOptions) -> Solved<String> {
-    // The text is in memory before it is written.
+    // The whole text is built in memory before it is written.
     let (output, heap) = (output_room(core), core.store.room().saturating_mul(8) / 2);
     let limit = if output <= heap {
         Limit { bytes: output, resource: Resource::OutputBytes }
@@ -95,7 +95,7 @@ fn emit_term(core: &mut Core, stream: Stream, term: Term, options: &WriteOptions
     emit(core, stream, &text)
 }
 
-// ---- write/1 and its kin -------------------------------------------------------------------------
+// ---- write/1 and related predicates --------------------------------------------------------------
 
 fn write(core: &mut Core, term: Term) -> Solved {
     emit_term(core, Stream::Output, term, &WriteOptions::write())
@@ -144,10 +144,10 @@ fn emit_canonical(core: &mut Core, stream: Stream, term: Term) -> Solved {
     emit_term(core, stream, term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
 }
 
-/// What a name of a variable is charged.
+/// Cost of naming a variable.
 const NAME_CELLS: u64 = 8;
 
-/// `'$variable_names'(Term, Names)`: a list of `Name=Variable` as a clause is listed.
+/// `'$variable_names'(Term, Names)`: a list of `Name=Variable`, with the names that `listing/1` uses.
 fn variable_names(core: &mut Core, term: Term, names: Term) -> Solved {
     let named = name_variables(&mut core.store, term)?;
     core.store.charge(NAME_CELLS * named.len() as u64)?;
@@ -199,7 +199,7 @@ fn nl_to(core: &mut Core, to: Term) -> Solved {
     emit(core, stream, "\n")
 }
 
-/// Blanks that are written at once.
+/// The number of blanks written in one piece.
 const BLANKS: usize = 1 << 12;
 
 fn emit_blanks(core: &mut Core, stream: Stream, count: Term) -> Solved {
@@ -254,7 +254,7 @@ fn put_char_to(core: &mut Core, to: Term, character: Term) -> Solved {
     emit_character(core, stream, character)
 }
 
-/// The host gets every piece of text at once: nothing waits to be flushed.
+/// Does nothing: the host receives every piece of text immediately.
 fn flush_output(_core: &mut Core) -> Solved {
     Ok(true)
 }

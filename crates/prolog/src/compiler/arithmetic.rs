@@ -7,7 +7,7 @@ use crate::instruction::{Arithmetic, Comparison, FAIL, Instruction};
 use crate::store::View;
 use crate::term::Term;
 
-/// Deeper expressions are built as terms and evaluated without instructions of their own.
+/// Deeper expressions are built as terms and evaluated by the interpreter of `is/2`.
 const MAX_DEPTH: usize = 50;
 
 type Written<T = ()> = Result<T, CompileError>;
@@ -54,8 +54,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register that holds the expression, evaluated or still to be evaluated by the instruction
-    /// that reads it.
+    /// A register that holds the expression, either evaluated or left to be evaluated by the instruction that reads it.
     fn value(&mut self, term: Term, depth: usize) -> Written<Operand> {
         match self.compute(term, None, depth)? {
             Some(register) => Ok(Operand::taken(register)),

@@ -14,14 +14,14 @@ mod terms;
 
 pub(super) use terms::Operand;
 
-/// Whether anything follows a goal in its clause.
+/// Whether a goal is the last one of its clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Last,
     Inner,
 }
 
-/// What is known at one point of the clause; branches start from a copy.
+/// What is known at one point of the clause; each branch starts with a copy.
 #[derive(Clone)]
 struct State {
     seen: Vec<bool>,
@@ -35,14 +35,14 @@ pub(super) struct Emitter<'a> {
     analysis: Analysis,
     code: &'a mut Vec<Instruction>,
     state: State,
-    /// Occurrences not written yet, by variable.
+    /// The number of occurrences of each variable that are not written yet.
     remaining: Vec<usize>,
     slots: Vec<Option<u16>>,
     level_slots: Vec<Option<u16>>,
     neck_slot: Option<u16>,
     slot_count: usize,
     environment: Option<usize>,
-    /// Argument registers of a call are being loaded: they are not for anything else.
+    /// The argument registers of a call are being loaded, and must not be used for anything else.
     loading: bool,
     /// Instructions before this position are charged: see [`charging`].
     charged: usize,
@@ -139,7 +139,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The clause is done: return to its caller.
+    /// Ends the clause: returns to its caller.
     fn finish(&mut self) {
         if self.environment.is_some() {
             self.code.push(Instruction::Deallocate);
@@ -153,7 +153,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// After a call no register keeps its value.
+    /// After a call, no register keeps its value.
     fn forget_registers(&mut self) {
         self.state.registers.clear();
         self.state.location.fill(None);

@@ -1,4 +1,4 @@
-//! A clause body as a tree of goals, with control constructs told apart from calls.
+//! A clause body as a tree of goals, in which control constructs are distinct from calls.
 
 use crate::instruction::{Aggregation, Comparison, PredicateId, TypeTest};
 use crate::program::RowCall;
@@ -6,12 +6,12 @@ use crate::store::{Store, View};
 use crate::symbols::{Atom, Symbols, atoms};
 use crate::term::{Functor, Tag, Term};
 
-/// Where a cut cuts to.
+/// The target of a cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Level {
-    /// To where the predicate was called.
+    /// The choice points that existed when the predicate was called.
     Clause,
-    /// To the start of the construct with this number, which is opaque to cut.
+    /// The start of the construct with this number, which is opaque to cut.
     Local(usize),
 }
 
@@ -23,11 +23,11 @@ pub(super) enum Goal {
     Cut(Level),
     Conjunction(Vec<Goal>),
     Disjunction(Vec<Goal>),
-    /// Condition, then, otherwise; the condition's own level.
+    /// Condition, then, else; and the level of the condition.
     IfThenElse(Box<Goal>, Box<Goal>, Box<Goal>, usize),
     SoftIfThenElse(Box<Goal>, Box<Goal>, Box<Goal>, usize),
     Not(Box<Goal>, usize),
-    /// `call(G)` of a goal known now.
+    /// `call(G)` with a goal known at compile time.
     Opaque(Box<Goal>, usize),
     Unify(Term, Term),
     Test(TypeTest, Term),
@@ -36,15 +36,15 @@ pub(super) enum Goal {
     Is(Term, Term),
     Builtin(u16, Vec<Term>),
     Call(PredicateId, Vec<Term>),
-    /// A goal on a host relation, by its position.
+    /// A goal on a host relation, by the relation's index.
     Rows(u16, Vec<Term>),
-    /// That a host relation has no such row.
+    /// Succeeds if a host relation has no matching row.
     NoRows(u16, Vec<Term>),
-    /// A goal to be interpreted, with the level that its cuts cut to.
+    /// A goal to be interpreted, with the level of its cuts.
     Body(Term, Level),
     /// `'$cut'(X)`.
     CutTo(Term),
-    /// Aggregation of a value (if it needs one) over a goal; what the result unifies with.
+    /// Aggregation of a value (if there is one) over a goal, and the term to unify the result with.
     Collect {
         aggregation: Aggregation,
         value: Option<Term>,
@@ -54,20 +54,20 @@ pub(super) enum Goal {
     },
 }
 
-/// What the compiler must know of the program around a clause.
+/// What the compiler needs to know of the program around a clause.
 pub(crate) trait Scope {
     /// The deterministic builtin of this name, unless the program defines its own predicate.
     fn builtin(&self, functor: Functor) -> Option<u16>;
-    /// The predicate of this name, declared if it is not defined yet.
+    /// The predicate of this name; declared if it is not defined yet.
     fn predicate(&mut self, functor: Functor) -> PredicateId;
-    /// The position of the host relation of this name.
+    /// The index of the host relation of this name.
     fn relation(&self, functor: Functor) -> Option<u16>;
-    /// Keeps a goal on a host relation; its number.
+    /// Stores a goal on a host relation and returns its number.
     fn row_call(&mut self, call: RowCall) -> u32;
-    /// Whether the program defines a predicate of its own with this library name.
+    /// Whether the program defines a predicate of its own under this library name.
     fn is_redefined(&self, functor: Functor) -> bool;
     fn symbols(&self) -> &Symbols;
-    /// A number or string that does not fit in an instruction.
+    /// Stores a number or string that does not fit in an instruction, and returns its number.
     fn literal(&mut self, store: &Store, term: Term) -> u32;
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum CompileError {
     TooLarge,
 }
 
-/// Goals on wider relations are ordinary calls.
+/// Goals on relations with more columns are compiled as ordinary calls.
 pub(crate) const MAX_COLUMNS: usize = 8;
 
 /// Deeper nesting of control constructs is interpreted instead of compiled.
@@ -98,7 +98,7 @@ impl Goals<'_> {
         self.levels - 1
     }
 
-    /// The goal that a body term stands for.
+    /// The goal for a body term.
     pub(super) fn goal(&mut self, term: Term, level: Level, depth: usize) -> Result<Goal, CompileError> {
         let term = self.store.deref(term);
         let (name, arguments, arity) = match self.store.view(term) {
@@ -191,7 +191,7 @@ impl Goals<'_> {
         }
     }
 
-    /// Whether the first of the arguments of a `;` is `->` or `*->`.
+    /// Whether the first argument of a `;` is `->` or `*->`.
     fn is_conditional(&self, arguments: usize) -> bool {
         matches!(self.store.view(self.store.argument(arguments, 0)), View::Compound(functor, _)
             if functor == Functor::new(atoms::ARROW, 2) || functor == Functor::new(atoms::SOFT_ARROW, 2))
@@ -249,7 +249,7 @@ impl Goals<'_> {
         })
     }
 
-    /// Goals that have instructions of their own.
+    /// Goals that have their own instructions.
     fn inline(
         &mut self,
         name: Atom,
@@ -271,7 +271,7 @@ impl Goals<'_> {
                 match self.goal(argument(0), Level::Local(own), deeper) {
                     Ok(goal) if goal.cuts_to(Level::Local(own)) => Goal::Opaque(Box::new(goal), own),
                     Ok(goal) => goal,
-                    // The error belongs to the moment of the call.
+                    // The error must be raised when the goal is called.
                     Err(CompileError::NotCallable(_)) => return Ok(None),
                     Err(error) => return Err(error),
                 }
@@ -305,7 +305,7 @@ impl Goals<'_> {
         }))
     }
 
-    /// A goal argument that can be compiled in place.
+    /// A goal argument that can be compiled in place; `None` if it cannot.
     fn known(&mut self, term: Term, depth: usize) -> Result<Option<(Goal, usize)>, CompileError> {
         if has_variable_goal(self.store, term) && !self.store.deref(term).is_variable() {
             return Ok(None);
@@ -326,7 +326,7 @@ impl Goals<'_> {
         result: Term,
         depth: usize,
     ) -> Result<Option<Goal>, CompileError> {
-        // A result that cannot be a list is an error at run time.
+        // A result that cannot be a list must raise its error at run time.
         let mut end = self.store.deref(result);
         while end.has_tag(Tag::Lis) {
             end = self.store.argument(end.address(), 1);
@@ -358,7 +358,7 @@ impl Goals<'_> {
     }
 }
 
-/// Whether no variable occurs twice, and none inside of a compound.
+/// Whether the arguments contain no variable twice, and none inside a compound.
 fn variables_differ(terms: &[Term]) -> bool {
     let mut seen = Vec::new();
     terms.iter().all(|&term| match term.tag() {
@@ -372,8 +372,8 @@ fn variables_differ(terms: &[Term]) -> bool {
     })
 }
 
-/// Whether a variable stands among the goals of a body. When a goal is converted at the time of the call (ISO
-/// 7.6.2), what such a variable is bound to by then takes part: a cut in it cuts, for example.
+/// Whether one of the goals of a body is a variable. When a goal is converted at the time of the call (ISO 7.6.2), the
+/// value of such a variable is converted with it: for example, a cut in it cuts the whole goal.
 pub(super) fn has_variable_goal(store: &Store, body: Term) -> bool {
     let mut pending = vec![body];
     while let Some(goal) = pending.pop() {
@@ -463,7 +463,7 @@ impl Goal {
         }
     }
 
-    /// Whether the goal only looks: it binds nothing and leaves registers alone, so failing is a jump.
+    /// Whether the goal is a pure test: it binds nothing and changes no register, so failure is a jump.
     pub(super) fn is_simple_test(&self) -> bool {
         match self {
             Goal::True

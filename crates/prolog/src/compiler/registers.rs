@@ -1,4 +1,4 @@
-//! Which of the 256 registers hold something that is still needed.
+//! Register allocation: which of the 256 registers hold values that are still needed.
 
 use crate::instruction::SCRATCH;
 
@@ -6,17 +6,17 @@ use crate::instruction::SCRATCH;
 #[derive(Clone)]
 pub(super) struct Registers {
     occupied: [bool; 256],
-    /// Temporaries start here: below are the arguments of the head and of calls.
+    /// The first register for temporaries; the registers below are for the arguments of the head and of calls.
     base: usize,
 }
 
 impl Registers {
-    /// All free, with `arguments` registers reserved for arguments.
+    /// All registers are free; `arguments` registers are reserved for arguments.
     pub(super) fn new(arguments: usize) -> Registers {
         Registers { occupied: [false; 256], base: arguments }
     }
 
-    /// A free register for a temporary; `preferred` if that one is free.
+    /// Allocates a register for a temporary: `preferred` if it is free.
     pub(super) fn take(&mut self, preferred: Option<u8>) -> Option<u8> {
         if let Some(register) = preferred
             && !self.occupied[register as usize]
@@ -27,7 +27,7 @@ impl Registers {
         self.take_block(1)
     }
 
-    /// `count` free registers in a row.
+    /// Allocates `count` consecutive registers.
     pub(super) fn take_block(&mut self, count: usize) -> Option<u8> {
         let mut start = self.base;
         let mut index = self.base;

@@ -1,8 +1,8 @@
-//! Rules with single sided unification, `Head => Body` and `Head, Guard => Body`, as clauses.
+//! Compiles rules with single-sided unification, `Head => Body` and `Head, Guard => Body`, to clauses.
 //!
-//! The head of a rule must match a call without binding its variables, so a rule becomes a clause whose head has nothing but
-//! different variables, and whose body takes them apart: `p(f(X), X) => q` is
-//! `p(A, B) :- nonvar(A), A = f(X), B == X, !, q`. All of that is compiled in place.
+//! The head of a rule must match a call without binding its variables. So a rule becomes a clause whose head has only
+//! distinct variables, and whose body decomposes them: `p(f(X), X) => q` is `p(A, B) :- nonvar(A), A = f(X), B == X, !,
+//! q`. All of that is compiled in place.
 
 use super::head_arguments;
 use crate::store::{Store, View};
@@ -10,7 +10,7 @@ use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 use rustc_hash::FxHashSet;
 
-/// What stands between the head and the body of a stored clause.
+/// The connective between the head and the body of a stored clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Neck {
     /// `Head :- Body`.
@@ -35,7 +35,7 @@ impl Neck {
         self != Neck::Clause
     }
 
-    /// What a stored clause, pasted at `clause`, has.
+    /// The neck of a stored clause, pasted at `clause`.
     #[inline]
     pub(crate) fn of(store: &Store, clause: Term) -> Neck {
         match Functor(store.cells[clause.address()].0).name() {
@@ -46,7 +46,7 @@ impl Neck {
     }
 }
 
-/// Head and body of the clause that does what a rule does.
+/// Head and body of the clause that is equivalent to a rule.
 pub(crate) fn clause_of_rule(store: &mut Store, neck: Neck, head: Term, body: Term) -> (Term, Term) {
     let arguments = head_arguments(store, head);
     let mut matching = Matching { store, met: FxHashSet::default(), pending: Vec::new(), goals: Vec::new() };
@@ -74,7 +74,7 @@ pub(crate) fn clause_of_rule(store: &mut Store, neck: Neck, head: Term, body: Te
     (head, body)
 }
 
-/// The last clause of a predicate that is made of rules: none of them matches.
+/// The last clause of a predicate that consists of rules; it raises the error that no rule matches.
 pub(crate) fn no_rule_clause(store: &mut Store, functor: Functor) -> (Term, Term) {
     let arguments: Vec<Term> = (0..functor.arity()).map(|_| store.variable()).collect();
     let head = store.structure(functor.name(), &arguments);
@@ -86,18 +86,18 @@ fn conjunction(store: &mut Store, goals: &[Term], last: Term) -> Term {
     goals.iter().rev().fold(last, |rest, &goal| store.structure(atoms::COMMA, &[goal, rest]))
 }
 
-/// Collects the goals that take the arguments of a call apart.
+/// Collects the goals that decompose the arguments of a call.
 struct Matching<'a> {
     store: &'a mut Store,
-    /// Variables of the rule that have a value by now.
+    /// Variables of the rule that are bound at this point.
     met: FxHashSet<Term>,
-    /// Variables that hold a part of the call, and what that part must look like.
+    /// Variables that hold a part of the call, each with the pattern that the part must match.
     pending: Vec<(Term, Term)>,
     goals: Vec<Term>,
 }
 
 impl Matching<'_> {
-    /// A new variable for a part of the call that must look like `pattern`.
+    /// A new variable for a part of the call that must match `pattern`.
     fn place_of(&mut self, pattern: Term) -> Term {
         let place = self.store.variable();
         self.pending.push((place, pattern));
@@ -121,7 +121,7 @@ impl Matching<'_> {
         self.goals.push(goal);
     }
 
-    /// The goal that unifies a place, which is bound, with a compound of new variables.
+    /// The goal that unifies a variable, which is bound, with a compound of new variables.
     fn take_apart(&mut self, place: Term, functor: Functor, start: usize) -> Term {
         let mut parts = Vec::with_capacity(functor.arity());
         for index in 0..functor.arity() {

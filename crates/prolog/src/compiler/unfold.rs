@@ -1,9 +1,8 @@
-//! Replaces calls of small predicates by their bodies, before a clause is compiled.
+//! Inlines calls of small predicates before a clause is compiled.
 //!
-//! A policy is written as short rules that call each other; most of their cost would be calling. A
-//! predicate can be unfolded when it is static, has one clause, and the head of that clause has nothing
-//! but different variables: then a call means exactly its body. A cut in the body stays local to it, as
-//! it was in the predicate.
+//! A policy consists of short rules that call each other, and most of their cost would be the calls. A predicate can be
+//! unfolded if it is static, has one clause, and the head of that clause has only distinct variables: then a call is
+//! equivalent to the body. A cut in the body remains local to it.
 
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;
@@ -12,14 +11,14 @@ use crate::term::{Functor, Tag, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Clauses that may stand for calls of their predicates.
+/// Clauses that may replace calls of their predicates.
 pub(crate) type Unfoldable = FxHashMap<Functor, Arc<StoredTerm>>;
 
-/// Larger bodies stay predicates: copies of them would cost more than calls.
+/// Larger bodies are not unfolded: copies of them would cost more than calls.
 const MAX_CELLS: usize = 80;
-/// How deep unfolded bodies may contain further ones, and control constructs each other.
+/// The nesting limit of unfolded bodies and control constructs.
 const MAX_DEPTH: usize = 40;
-/// How many calls of one clause are unfolded.
+/// The number of calls unfolded in one clause.
 const MAX_UNFOLDED: usize = 64;
 
 /// Whether the clause, pasted at `clause`, may be unfolded.
@@ -28,14 +27,14 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
     let body = store.argument(clause.address(), 2);
     let arguments = super::head_arguments(store, head);
     let mut seen = FxHashSet::default();
-    // A variable as a goal of a clause is `call(Variable)`, which it would not be inside of the call/1 below.
+    // A variable as a goal of a clause means `call(Variable)`; inside the call/1 below it would not.
     !super::goals::has_variable_goal(store, body)
         && stored.cells().len() <= MAX_CELLS
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
-/// The body with calls of unfoldable predicates replaced. `redefined` are the program's own predicates:
-/// goals of theirs are left alone even if the language has a control construct of the same name.
+/// Replaces calls of unfoldable predicates in the body. `redefined` are the program's own predicates: calls of these
+/// are left unchanged even if the language has a control construct of the same name.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,
@@ -52,7 +51,7 @@ struct Unfolding<'a> {
     store: &'a mut Store,
     unfoldable: &'a Unfoldable,
     redefined: &'a dyn Fn(Functor) -> bool,
-    /// Predicates being unfolded: a call of one of these is recursive.
+    /// Predicates being unfolded: a call of one of them is recursive.
     open: Vec<Functor>,
     left: usize,
 }
@@ -77,7 +76,7 @@ impl Unfolding<'_> {
         }
     }
 
-    /// Which arguments of a control construct are goals that are compiled in place.
+    /// The positions of the arguments of a control construct that are goals compiled in place.
     fn goal_arguments(&self, functor: Functor) -> &'static [usize] {
         match (functor.name(), functor.arity()) {
             (atoms::COMMA | atoms::SEMICOLON | atoms::BAR | atoms::ARROW | atoms::SOFT_ARROW | atoms::FORALL, 2) => {
@@ -118,8 +117,8 @@ impl Unfolding<'_> {
         self.open.push(functor);
         let body = self.goal(body, depth + 1);
         self.open.pop();
-        // Inside of call/1, which costs nothing when its goal is known, a cut is local and a variable or
-        // number as a goal behaves as it did in the predicate.
+        // `call/1`, which is free when its goal is known, keeps a cut local and treats a variable or number as a goal
+        // as the predicate did.
         self.store.structure(atoms::CALL, &[body])
     }
 }

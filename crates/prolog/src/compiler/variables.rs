@@ -1,8 +1,7 @@
-//! Which variables of a clause must survive a call.
+//! Determines which variables of a clause must survive a call.
 //!
-//! A *chunk* is a stretch of goals between two calls: registers keep their values inside of one and
-//! nowhere else. A variable that occurs in one chunk only lives in a register; any other needs a
-//! slot of the environment.
+//! A *chunk* is a sequence of goals between two calls; registers keep their values only within a chunk. A variable that
+//! occurs in a single chunk lives in a register; any other needs an environment slot.
 
 use super::goals::{Goal, Level};
 use crate::store::Store;
@@ -15,7 +14,7 @@ pub(super) type VariableId = usize;
 /// Where variables may live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// In registers where possible.
+    /// In registers if possible.
     Registers,
     /// In environment slots only: the fallback when registers run out.
     SlotsOnly,
@@ -27,20 +26,20 @@ pub(super) struct Variable {
     pub(super) occurrences: usize,
     chunk: usize,
     pub(super) permanent: bool,
-    /// The argument position in the call that ends its chunk.
+    /// The argument position in the call that ends the variable's chunk.
     pub(super) preferred: Option<u8>,
 }
 
-/// What is known of a clause before it is written.
+/// What is known of a clause before its instructions are written.
 #[derive(Debug)]
 pub(super) struct Analysis {
     pub(super) ids: FxHashMap<usize, VariableId>,
     pub(super) variables: Vec<Variable>,
     /// Whether a cut of the clause comes after a call.
     pub(super) late_cut: bool,
-    /// Whether some call is not the last thing the clause does.
+    /// Whether some call is not the last goal of the clause.
     pub(super) returns: bool,
-    /// The most arguments that the head or a call has.
+    /// The largest arity of the head and the calls.
     pub(super) max_arguments: usize,
 }
 
@@ -130,7 +129,7 @@ impl Walker<'_> {
         *chunk = self.fresh_chunk();
     }
 
-    /// A goal on a host relation ends the chunk; variables that are new in it belong to the next one.
+    /// A goal on a host relation ends the chunk; variables that are new in the goal belong to the next chunk.
     fn rows(&mut self, arguments: &[Term], chunk: &mut usize) {
         let is_new = |walker: &Walker<'_>, term: Term| {
             let term = walker.store.deref(term);

@@ -1,7 +1,7 @@
-//! Finding the clauses of a dynamic predicate that may match a call, by one of its arguments.
+//! Indexes of dynamic predicates: find the clauses that may match a call, by one of its arguments.
 //!
-//! An index is made when a call first wants it, and kept up to date from then on: clauses come at either end. Clauses that
-//! are gone stay in it until the predicate is swept, as they stay in the predicate.
+//! An index is built when a call first needs it, and updated from then on; clauses are added at either end. Removed
+//! clauses remain in it until the predicate is swept, as they remain in the predicate.
 
 use super::predicate::Position;
 use crate::program::index::Key;
@@ -9,17 +9,17 @@ use crate::term::Term;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// What an index takes for each clause: a row of a table that is at worst half empty, or a place in a list that is.
+/// Memory of an index per clause: an entry of a hash table, or of a list, that is at worst half empty.
 pub(super) const ENTRY_BYTES: usize = 72;
 
-/// At which end a clause is added.
+/// The end at which a clause is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     First,
     Last,
 }
 
-/// The positions of the clauses with one key, in order. Most tables of facts have one clause for each.
+/// The positions of the clauses with one key, in order. In most tables of facts, each key has one clause.
 #[expect(clippy::box_collection, reason = "a table of single positions is half as large this way")]
 enum Bucket {
     One(Position),
@@ -64,7 +64,7 @@ fn insert(positions: &mut VecDeque<Position>, end: End, position: Position) {
 #[derive(Default)]
 pub(super) struct Index {
     buckets: FxHashMap<u64, Bucket>,
-    /// Clauses with a variable there: they match whatever a call has.
+    /// Clauses with a variable in this argument, which match any call.
     any: VecDeque<Position>,
 }
 
@@ -81,7 +81,7 @@ impl Index {
         }
     }
 
-    /// How many clauses may match a call with this key.
+    /// The number of clauses that may match a call with this key.
     pub(super) fn count(&self, key: Key) -> usize {
         self.any.len() + self.bucket(key).map_or(0, Bucket::len)
     }
@@ -97,7 +97,7 @@ impl Index {
     }
 }
 
-/// A word for each key; those of lists and boxes are words that no atom, integer or functor has.
+/// A word for each key; the words for lists and boxes differ from those of all atoms, integers and functors.
 fn word(key: Key) -> Option<u64> {
     match key {
         Key::Any => None,
@@ -107,7 +107,7 @@ fn word(key: Key) -> Option<u64> {
     }
 }
 
-/// What is left of a list of positions.
+/// The rest of a list of positions.
 enum Positions<'a> {
     One(Option<Position>),
     Many { all: &'a VecDeque<Position>, next: usize },
@@ -133,7 +133,7 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// The clauses with a call's own key and those with a variable, in the order of their positions.
+/// The clauses with the call's key and those with a variable, in the order of their positions.
 pub(super) struct Candidates<'a> {
     own: Positions<'a>,
     any: Positions<'a>,

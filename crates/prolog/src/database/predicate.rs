@@ -9,16 +9,17 @@ use crate::term::{Tag, Term};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// Counts changes; a goal sees what was there at its generation.
+/// Counts changes; a goal sees the clauses of its generation.
 pub(crate) type Generation = u64;
-/// Place of a clause among its predicate's; never reused while a goal may look at it.
+/// The position of a clause in its predicate; not reused while a goal may refer to it.
 pub(crate) type Position = i64;
 
-/// Only the first few arguments are worth an index, as for compiled predicates.
+/// Only the first few arguments are indexed, as for compiled predicates.
 const INDEXED_ARGUMENTS: usize = 4;
-/// So few clauses are looked at one by one.
+/// Up to this number of clauses, a linear scan is used.
 const SCANNED: usize = 8;
-/// What a clause takes beside its cells: the two blocks it is in, and its place in a list that may be half empty.
+/// Memory of a clause in addition to its cells: the headers of its two allocations, and its slot in a list that may be
+/// half empty.
 const CLAUSE_BYTES: usize = 176;
 
 /// A clause of a dynamic predicate.
@@ -27,7 +28,7 @@ pub(crate) struct DynamicClause {
     /// `Head :- Body`.
     pub(crate) term: Arc<StoredTerm>,
     pub(crate) position: Position,
-    /// What clause selection may know of the first argument.
+    /// The index key of the first argument.
     key: Key,
     born: Generation,
     died: Generation,
@@ -42,12 +43,12 @@ impl DynamicClause {
         self.died == Generation::MAX
     }
 
-    /// What the query that added the clause is charged, or the one that copied it.
+    /// The memory charged to the query that added or copied the clause.
     fn bytes(&self) -> usize {
         if self.born == 0 { copy_bytes(1) } else { clause_bytes(&self.term) }
     }
 
-    /// What clause selection may know of one argument of the head.
+    /// The index key of one argument of the head.
     fn key_of(&self, argument: usize) -> Key {
         if argument == 0 {
             return self.key;
@@ -75,7 +76,7 @@ pub(crate) fn is_rule(term: &StoredTerm) -> bool {
     term.cells()[term.root().address()] != Neck::Clause.functor().header()
 }
 
-/// Follows references within a block.
+/// Follows references within a stored block.
 fn resolved(cells: &[Term], mut term: Term) -> Term {
     while term.is_variable() && cells[term.address()] != term {
         term = cells[term.address()];
@@ -83,12 +84,12 @@ fn resolved(cells: &[Term], mut term: Term) -> Term {
     term
 }
 
-/// What a new clause is charged.
+/// The memory charged for a new clause.
 pub(super) fn clause_bytes(term: &StoredTerm) -> usize {
     term.cells().len() * 8 + CLAUSE_BYTES
 }
 
-/// What copies of clauses are charged; they share their cells with the program.
+/// The memory charged for copies of clauses, which share their cells with the program.
 pub(super) fn copy_bytes(clauses: usize) -> usize {
     clauses * 2 * size_of::<DynamicClause>()
 }
@@ -96,23 +97,23 @@ pub(super) fn copy_bytes(clauses: usize) -> usize {
 /// The clauses of one dynamic predicate.
 #[derive(Default)]
 pub(crate) struct DynamicPredicate {
-    /// In the order of their positions.
+    /// Ordered by position.
     clauses: VecDeque<DynamicClause>,
-    /// No clause before this position is there any more; goals called before may still see some.
+    /// All clauses before this position are removed; goals called earlier may still see some of them.
     first_live: Position,
     dead: usize,
-    /// How many of the dead the last sweep had to leave.
+    /// The number of dead clauses that the last sweep could not drop.
     dead_left: usize,
     /// By argument.
     indexes: [OnceLock<Box<Index>>; INDEXED_ARGUMENTS],
-    /// Whether the clause added last is a rule: then all are, and a call that none matches is an error.
+    /// Whether the clause added last is a rule: then all are, and a call that matches no rule is an error.
     pub(crate) is_made_of_rules: bool,
-    /// Whether `abolish/1` took the predicate away, and nothing brought it back.
+    /// Whether `abolish/1` removed the predicate, and nothing has defined it since.
     pub(crate) abolished: bool,
 }
 
 impl Clone for DynamicPredicate {
-    /// Without the indexes: what a query is charged for them must not depend on what others have asked.
+    /// Clones the clauses without the indexes: the charge for building an index must not depend on other queries.
     fn clone(&self) -> DynamicPredicate {
         DynamicPredicate {
             clauses: self.clauses.clone(),
@@ -127,7 +128,7 @@ impl Clone for DynamicPredicate {
 }
 
 impl DynamicPredicate {
-    /// How many clauses there are, with those that are gone and not swept.
+    /// The number of clauses, including removed ones that are not swept yet.
     pub(super) fn len(&self) -> usize {
         self.clauses.len()
     }
@@ -149,7 +150,7 @@ impl DynamicPredicate {
         Matching { predicate: self, way, generation, looked_at: 0, index_entries: made }
     }
 
-    /// The shortest way through the clauses that an index knows of; indexes that are missing are made.
+    /// The shortest list of candidate clauses that an index provides; missing indexes are built.
     fn way<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Way<'a> {
         let key = |argument: usize| Key::of(store, store.deref(arguments[argument]));
         if self.clauses.len() <= SCANNED {
@@ -188,8 +189,8 @@ impl DynamicPredicate {
         index
     }
 
-    /// Where the clause at `position` is, or the first one after it. Positions are counted up without gaps but for those that
-    /// were swept, so no clause is further from the first than its position says.
+    /// The offset of the clause at `position`, or of the first one after it. Positions increase without gaps except for
+    /// swept clauses, so the distance between two positions is an upper bound of the distance between their offsets.
     fn index_of(&self, position: Position) -> usize {
         let Some(first) = self.clauses.front() else { return 0 };
         let Ok(guess) = usize::try_from(position.saturating_sub(first.position)) else { return 0 };
@@ -203,7 +204,7 @@ impl DynamicPredicate {
         self.clauses.get(self.index_of(position)).filter(|clause| clause.position == position)
     }
 
-    /// Adds a clause; the number of indexes that it was added to.
+    /// Adds a clause; returns the number of indexes that it was added to.
     pub(crate) fn add(&mut self, end: End, term: Arc<StoredTerm>, key: Key, generation: Generation) -> usize {
         let position = match end {
             End::First => self.clauses.front().map_or(0, |first| first.position - 1),
@@ -233,13 +234,13 @@ impl DynamicPredicate {
         indexed
     }
 
-    /// Whether the clauses are rules; `None` when there are none.
+    /// Whether the clauses are rules; `None` if there are no clauses.
     pub(crate) fn has_rules(&self) -> Option<bool> {
         let first = self.index_of(self.first_live);
         self.clauses.range(first..).find(|clause| clause.is_live()).map(|clause| is_rule(&clause.term))
     }
 
-    /// Marks a clause as gone; false when it was already.
+    /// Marks a clause as removed; returns false if it was removed already.
     pub(super) fn remove(&mut self, position: Position, generation: Generation) -> bool {
         let index = self.index_of(position);
         match self.clauses.get_mut(index) {
@@ -254,7 +255,7 @@ impl DynamicPredicate {
         true
     }
 
-    /// Marks all clauses as gone; how many there were.
+    /// Marks all clauses as removed; returns their number.
     pub(super) fn remove_all(&mut self, generation: Generation) -> usize {
         let mut removed = 0;
         for clause in self.clauses.iter_mut().filter(|clause| clause.is_live()) {
@@ -271,8 +272,8 @@ impl DynamicPredicate {
         self.dead - self.dead_left > 32 + self.clauses.len() / 2
     }
 
-    /// Drops dead clauses that no goal called at one of the `open` generations, sorted, can see; the bytes that they and the
-    /// indexes took.
+    /// Drops dead clauses that no goal called at one of the `open` generations, which are sorted, can see. Returns the
+    /// bytes freed, including those of the indexes.
     pub(super) fn sweep(&mut self, open: &[Generation]) -> usize {
         if self.dead == self.dead_left {
             return 0;
@@ -302,7 +303,7 @@ impl DynamicPredicate {
         self.indexes.iter().filter(|index| index.get().is_some()).count()
     }
 
-    /// The clauses of a finished run, all of them young again.
+    /// The clauses left at the end of a run, with their generations reset.
     pub(super) fn settled(&self) -> DynamicPredicate {
         let live = self.clauses.iter().filter(|clause| clause.is_live());
         let clauses: VecDeque<_> = live.map(|clause| DynamicClause { born: 0, ..clause.clone() }).collect();
@@ -316,21 +317,21 @@ impl DynamicPredicate {
         }
     }
 
-    /// The clauses that are there, in order.
+    /// The clauses that are not removed, in order.
     pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
         self.clauses.iter().filter(|clause| clause.is_live()).map(|clause| &clause.term)
     }
 
-    /// How many clauses are there.
+    /// The number of clauses that are not removed.
     pub(crate) fn live_count(&self) -> usize {
         self.clauses.len() - self.dead
     }
 }
 
-/// Where a goal's search for clauses begins.
+/// Where a goal starts its search for clauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SearchFrom {
-    /// With the first clause that is there now.
+    /// At the first clause that exists now.
     Start,
     Position(Position),
 }
@@ -340,14 +341,14 @@ enum Way<'a> {
     Indexed(Candidates<'a>),
 }
 
-/// The clauses that a goal sees and may match.
+/// The clauses that are visible to a goal and may match it.
 pub(crate) struct Matching<'a> {
     predicate: &'a DynamicPredicate,
     way: Way<'a>,
     generation: Generation,
-    /// How many clauses were looked at.
+    /// The number of clauses visited.
     pub(super) looked_at: usize,
-    /// Entries of indexes made for this goal.
+    /// The entries of indexes built for this goal.
     pub(super) index_entries: usize,
 }
 

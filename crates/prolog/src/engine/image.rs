@@ -1,8 +1,8 @@
-//! The library as it was compiled before: what an engine starts with instead of reading and compiling text.
+//! The precompiled library: an engine loads this image instead of reading and compiling the library's text.
 //!
-//! The image is a file of the repository. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` makes it again, and the test fails where
-//! that is due. An image that does not fit the rest of the crate is not used: the library is then compiled from its text, which takes
-//! some milliseconds longer and comes to the same.
+//! The image is a file of the repository. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` rebuilds it, and the test
+//! fails if it is out of date. An image that does not match the rest of the crate is not used: the library is then
+//! compiled from its text, which takes a few milliseconds longer and has the same result.
 
 use super::{LIBRARY, bare_program};
 use crate::instruction::{Instruction, Label};
@@ -23,13 +23,13 @@ struct Image<'a> {
     #[serde(borrow)]
     names: Vec<&'a str>,
     code: Vec<Instruction>,
-    /// By predicate, from the first on that is not a builtin; `None` for one that is called and has no clauses.
+    /// Indexed by predicate, starting after the builtins; `None` for a predicate that is called but has no clauses.
     predicates: Vec<(Functor, Option<Clauses>)>,
     clause_lists: Vec<Label>,
     literals: Vec<StoredTerm>,
 }
 
-/// The program of builtins and library, from the image; `None` when the image was made for something else.
+/// The program of builtins and library, loaded from the image; `None` if the image does not match this crate.
 pub(super) fn program() -> Option<Program> {
     unpack(IMAGE)
 }
@@ -58,7 +58,7 @@ fn unpack(bytes: &[u8]) -> Option<Program> {
     Some(program)
 }
 
-/// Tells whether an image was made with these builtins, this library and these instructions.
+/// A hash of the builtins, the library and the instructions that an image depends on.
 fn fingerprint(bare: &Program) -> u64 {
     let mut hasher = FxHasher::default();
     for (_, text) in LIBRARY {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
 
-    /// The image of the library as it is compiled from its text.
+    /// Builds the image by compiling the library from its text.
     fn pack() -> Vec<u8> {
         let compiled = Engine::from_text();
         let library = compiled.library();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_is_the_library_as_it_is_compiled_now() {
+    fn the_image_is_up_to_date() {
         let fresh = pack();
         if std::env::var_os("UPDATE_LIBRARY").is_some() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/library.image");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_from_the_image_is_one_from_the_text() {
+    fn an_engine_from_the_image_equals_one_from_the_text() {
         let (image, text) = (Engine::new(), Engine::from_text());
         let (image, text) = (image.library(), text.library());
         assert!(image.symbols.names().eq(text.symbols.names()));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_does_not_fit_is_not_used() {
+    fn an_image_with_another_fingerprint_is_not_used() {
         assert!(unpack(&[]).is_none());
         assert!(unpack(&IMAGE[..IMAGE.len() / 2]).is_none());
         let mut other = IMAGE.to_vec();

@@ -1,4 +1,4 @@
-//! Directives: what a source says about itself.
+//! Execution of directives.
 
 use super::libraries::{about_missing, is_library};
 use super::{Definitions, Loader, Place, SourceTree, Topic, indicator};
@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
-    /// Declares facts that the host supplies with each query, as [`Loader::relation`] does, and that a text may define by itself: then
-    /// its own clauses count, and the host's facts are not seen.
+    /// Declares facts that the host supplies with each query, as [`Loader::relation`] does, but lets a text define the
+    /// predicate itself: then its clauses replace the host's facts.
     pub fn default_relation(&mut self, name: &str, arity: usize) -> usize {
         let position = self.relation(name, arity);
         if let Some(predicate) = self.base.predicates.last_mut() {
@@ -25,7 +25,7 @@ impl Loader {
         position
     }
 
-    /// Leaves directives of this name to the host: they are not run, and `Loaded::declarations` has them.
+    /// Leaves directives of this name to the host: they are not run, but returned in `Loaded::declarations`.
     pub fn declaration(&mut self, name: &str, arity: usize) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         self.declared.push(functor);
@@ -92,7 +92,7 @@ impl Loader {
         }
     }
 
-    /// Keeps a directive for the host.
+    /// Stores a directive for the host.
     fn declare(&mut self, source: usize, directive: Term, span: Range<usize>) {
         if let Some(tree) = Tree::of_term(&mut self.store, &self.atoms, directive) {
             let place = Place::new(&self.sources[source], span);
@@ -100,8 +100,7 @@ impl Loader {
         }
     }
 
-    /// Obeys one directive after the other. They are copied first: what one loads or runs takes the
-    /// store.
+    /// Runs directives one after the other. They are copied first, because loading or running one reuses the store.
     fn directives(&mut self, source: usize, goals: &[Term], span: &Range<usize>) {
         let stored: Vec<_> = goals.iter().filter_map(|&goal| self.store.copy_out(goal, Attributes::Drop)).collect();
         for goal in stored {
@@ -111,7 +110,7 @@ impl Loader {
         }
     }
 
-    /// The goals of a conjunction, none of them a conjunction.
+    /// The goals of a conjunction, flattened.
     pub(super) fn conjuncts(&self, goal: Term) -> Vec<Term> {
         let mut found = Vec::new();
         let mut pending = vec![goal];
@@ -144,7 +143,7 @@ impl Loader {
         )
     }
 
-    /// The predicates that `a/1, b/2` or `[a/1, b/2]` names.
+    /// The predicates named by `a/1, b/2` or `[a/1, b/2]`.
     fn indicators(&mut self, source: usize, term: Term, span: &Range<usize>) -> Vec<Functor> {
         let mut found = Vec::new();
         let mut pending = vec![term];
@@ -195,7 +194,7 @@ impl Loader {
 
     fn declare_dynamic(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let known = self.base.find(functor).map(|id| &self.base.predicates[id as usize]);
-        // A relation looks dynamic to other systems; here the host's facts are what counts.
+        // Other systems need the declaration to accept the relation; here the host supplies its facts.
         let is_relation = known.is_some_and(|known| matches!(known.definition, Definition::Relation(_)));
         if is_relation || known.is_some_and(|known| known.origin == Origin::System) {
             if !is_relation {
@@ -231,8 +230,7 @@ impl Loader {
         }
     }
 
-    /// `use_module/1`, `ensure_loaded/1`, `consult/1`: libraries are always there, files are asked of
-    /// the resolver.
+    /// `use_module/1`, `ensure_loaded/1`, `consult/1`: libraries are always loaded, files come from the resolver.
     fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
         let mut items = Vec::new();
         if matches!(self.store.view(term), View::List(_)) {
@@ -264,7 +262,7 @@ impl Loader {
         }
     }
 
-    /// `a/b/c` as a path. It may have any number of steps, so it is not walked by recursion.
+    /// `a/b/c` as a path. It may have any number of segments, so it is not processed recursively.
     fn path_text(&self, term: Term) -> Option<String> {
         let mut steps = Vec::new();
         let mut pending = vec![term];
@@ -317,7 +315,7 @@ impl Loader {
         }
     }
 
-    /// Runs a goal at load time; what it asserts becomes part of the program.
+    /// Runs a goal at load time; the clauses that it asserts become part of the program.
     fn run_directive(&mut self, source: usize, goal: Term, span: Range<usize>) {
         let needs_program = match self.store.view(goal) {
             View::Compound(functor, _) => !matches!(functor.name(), atoms::OP | atoms::SET_PROLOG_FLAG),
@@ -332,7 +330,7 @@ impl Loader {
         self.run_stored(&program, &stored, source, span);
     }
 
-    /// The library with the flags and operators of the moment: enough for `op/3` and flags.
+    /// The library with the current flags and operators: enough for `op/3` and flags.
     fn settings_program(&self) -> Arc<Program> {
         let mut program = Program::clone(self.engine.library());
         program.flags = self.base.flags;
@@ -352,7 +350,7 @@ impl Loader {
     }
 
     fn run_stored(&mut self, program: &Arc<Program>, goal: &StoredTerm, source: usize, span: Range<usize>) {
-        // Linking may have found one error too many.
+        // Linking may have exceeded the limit on errors.
         if self.is_over() {
             return;
         }
@@ -386,7 +384,7 @@ impl Loader {
         self.machine = Some(machine);
     }
 
-    /// Takes over what a directive did to dynamic predicates.
+    /// Adopts a directive's changes to dynamic predicates.
     fn keep_changes(&mut self, machine: &Machine, program: &Program) {
         for (id, made_up, predicate) in machine.core.database.changes() {
             let functor = made_up.unwrap_or_else(|| program.predicates[id as usize].functor);
@@ -399,7 +397,7 @@ impl Loader {
         }
     }
 
-    /// Translates a grammar rule; the message says what is wrong with it.
+    /// Translates a grammar rule; the error is a message.
     pub(super) fn translate(&mut self, rule: &StoredTerm) -> Result<StoredTerm, String> {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         let library = Arc::clone(self.engine.library());
@@ -425,7 +423,7 @@ impl Loader {
     }
 }
 
-/// What an operator-like term in a list of indicators is made of.
+/// The structure of an operator term in a list of indicators.
 enum Parts {
     Pair(Term, Term),
     Functor(Functor),

@@ -1,13 +1,13 @@
-//! The libraries that a program can ask for with `use_module(library(Name))`.
+//! The libraries that a program can request with `use_module(library(Name))`.
 //!
-//! Their predicates are there without being asked for. Asking for a library that is missing is an error, so that a program does not
-//! start whose first call of one of its predicates would fail.
+//! Their predicates are available without the request. Requesting a missing library is an error, so that a program
+//! fails when it is loaded and not at its first call of a missing predicate.
 
-/// Libraries of SWI-Prolog whose predicates are there, in the order of the alphabet.
+/// Libraries of SWI-Prolog whose predicates are available, in alphabetical order.
 const LIBRARIES: &[&str] = &[
     "aggregate",
     "apply",
-    // An optimisation of calls that are compiled here anyway.
+    // It optimises calls that are compiled here in any case.
     "apply_macros",
     "assoc",
     "coroutining",
@@ -29,7 +29,7 @@ const LIBRARIES: &[&str] = &[
     "yall",
 ];
 
-/// Libraries that other programs may rightly expect, and why they cannot be had.
+/// Common libraries that are missing, with the reason.
 const MISSING: &[(&str, &str)] = &[
     ("backcomp", "it has names that are out of use"),
     ("debug", "of it, `assertion/1` is built in"),
@@ -44,12 +44,12 @@ const MISSING: &[(&str, &str)] = &[
     ("thread", "a program has one thread"),
 ];
 
-/// Whether the predicates of `library(name)` are there.
+/// Whether the predicates of `library(name)` are available.
 pub(crate) fn is_library(name: &str) -> bool {
     LIBRARIES.contains(&name)
 }
 
-/// Why a library is missing, if that is known, and what there is instead.
+/// Why a library is missing, if known, and the alternatives.
 pub(super) fn about_missing(name: &str) -> String {
     let why = MISSING.iter().find(|(missing, _)| *missing == name).map(|(_, why)| format!("{why}; "));
     format!("{}these libraries exist: {}", why.unwrap_or_default(), LIBRARIES.join(", "))

@@ -1,34 +1,35 @@
-//! What loading one program may take in all.
+//! Limits on the cost of loading a program.
 //!
-//! The limits hold for a [`Loader`] and not for each directive or file, so that many of them together cost no more than one.
+//! The limits apply to a [`Loader`], not to each directive or file, so that many of them together cost no more than
+//! one.
 
 use super::Loader;
 use crate::meter::{Budget, Resource};
 use std::ops::Range;
 
-/// Errors that are reported; at the next one, loading stops.
+/// The maximum number of errors reported; at the next one, loading stops.
 pub const ERRORS_MAX: usize = 100;
 
-/// Warnings of one topic that are reported; the others are counted.
+/// The maximum number of warnings of one topic that are reported; the others are counted.
 pub const WARNINGS_MAX: usize = 100;
 
-/// How deep sources may load sources.
+/// The maximum nesting depth of sources that load sources.
 pub const INCLUDE_DEPTH_MAX: usize = 32;
 
-/// How many times sources may load a source.
+/// The maximum number of times that sources load a source.
 pub const INCLUDE_COUNT_MAX: usize = 1_000;
 
-/// Bytes of the sources that sources load, taken together.
+/// The maximum total size in bytes of the sources that other sources load.
 pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 
-/// Clauses that may be linked so that directives can run. Each directive that follows new clauses links all clauses before
-/// it.
+/// The maximum number of clauses linked to run directives. Each directive that follows new clauses links all clauses
+/// before it.
 pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
-/// What linking costs beside the clauses, in clauses: a copy of the library.
+/// Fixed cost of linking, in clauses: a copy of the library.
 pub(super) const LINK_CLAUSES: usize = 64;
 
-/// What loading has taken so far.
+/// What loading has used so far.
 #[derive(Default)]
 pub(super) struct Spent {
     /// Inferences of directives.
@@ -44,7 +45,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What is left of the budget of all directives.
+    /// The remaining budget of all directives.
     pub(super) fn left_of(&self, budget: &Budget) -> Budget {
         Budget {
             inferences: budget.inferences.saturating_sub(self.inferences),
@@ -53,8 +54,8 @@ impl Spent {
         }
     }
 
-    /// What is left for the translation of grammar rules. It is not part of the budget of directives: a host that allows
-    /// them little still wants its grammars read.
+    /// The remaining budget for the translation of grammar rules. It is separate from that of directives: a host that
+    /// restricts directives still needs its grammars read.
     pub(super) fn left_of_translation(&self) -> Budget {
         let default = Budget::default();
         Budget { inferences: default.inferences.saturating_sub(self.translation), ..default }
@@ -71,7 +72,7 @@ impl Spent {
 }
 
 impl Loader {
-    /// Whether nothing more is to be read or run.
+    /// Whether loading has ended, so that nothing more is read or run.
     pub(super) fn is_over(&self) -> bool {
         self.halted.is_some() || self.is_stopped
     }
@@ -82,7 +83,7 @@ impl Loader {
         self.is_stopped = true;
     }
 
-    /// Ends loading because a directive used up what all of them may take.
+    /// Ends loading because a directive exhausted the common budget of all directives.
     pub(super) fn stop_exhausted(&mut self, resource: Resource, source: usize, span: Range<usize>) {
         let (message, hint) = match resource {
             Resource::OutputBytes => (
@@ -98,7 +99,7 @@ impl Loader {
         self.stop(source, span, message, hint);
     }
 
-    /// Whether a directive may have the program linked; if not, loading ends.
+    /// Whether a directive may link the program; if not, loading ends.
     pub(super) fn may_link(&mut self, source: usize, span: &Range<usize>, clauses: usize) -> bool {
         self.spent.linked_clauses += clauses + LINK_CLAUSES;
         let is_allowed = self.spent.linked_clauses <= LINKED_CLAUSES_MAX;
@@ -109,7 +110,7 @@ impl Loader {
         is_allowed
     }
 
-    /// Whether a source may load one more; if not, loading ends.
+    /// Whether a source may load another one; if not, loading ends.
     pub(super) fn may_include(&mut self, source: usize, span: &Range<usize>) -> bool {
         self.spent.include_count += 1;
         let message = if self.spent.depth >= INCLUDE_DEPTH_MAX {
@@ -123,7 +124,7 @@ impl Loader {
         false
     }
 
-    /// Reads a source that another loads, unless all of them together are too large; then loading ends.
+    /// Reads a source that another one loads, unless their total size exceeds the limit; then loading ends.
     pub(super) fn read_included(&mut self, source: usize, span: &Range<usize>, name: &str, text: &str) {
         self.spent.include_bytes = self.spent.include_bytes.saturating_add(text.len());
         if self.spent.include_bytes > INCLUDE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Puts what was read together into a program.
+//! Links what was read into a program.
 
 use super::{Definitions, Loader, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Neck, Scope, Unfoldable};
@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
-    /// How many clauses have to be linked for the program as it is now.
+    /// The number of clauses to link for the current program.
     pub(super) fn clauses_to_link(&self) -> usize {
-        // Dynamic clauses are copied rather than compiled, which is so much cheaper.
+        // The number of dynamic clauses that cost as much as one compiled clause: they are only copied.
         const DYNAMIC_PER_CLAUSE: usize = 64;
         if self.linked.is_some() {
             return 0;
@@ -28,7 +28,7 @@ impl Loader {
         compiled + dynamic / DYNAMIC_PER_CLAUSE
     }
 
-    /// The program as it is now.
+    /// Links the current program.
     pub(super) fn link(&mut self) -> Arc<Program> {
         if let Some(program) = &self.linked {
             return Arc::clone(program);
@@ -63,10 +63,12 @@ impl Loader {
         program
     }
 
-    /// Rewrites the clauses of numbered predicates, each with its position as one more argument of the head.
+    /// Creates the numbered versions of predicates: each clause gets its position as an additional argument of the
+    /// head.
     ///
-    /// Bodies stay as they are, and a cut is local to its clause, so the answers and their order do too. For a dynamic
-    /// predicate the clauses of this moment are the right ones: a call sees what was there when it was made.
+    /// Bodies are unchanged, and a cut is local to its clause, so the answers and their order are unchanged. For a
+    /// dynamic predicate, the current clauses are the right ones: a call sees the clauses that existed when it was
+    /// made.
     fn make_numbered_twins(&mut self) {
         for (functor, twin) in self.numbered.clone() {
             let clauses: Vec<(Arc<StoredTerm>, usize, Range<usize>)> = match self.dynamic.get(&functor) {
@@ -102,7 +104,7 @@ impl Loader {
         self.store.copy_out(clause, Attributes::Drop)
     }
 
-    /// The predicates whose calls can be replaced by their only clause.
+    /// The predicates whose calls can be replaced by the body of their only clause.
     fn unfoldable(&mut self, defined: &[Functor]) -> Unfoldable {
         let mut unfoldable = Unfoldable::default();
         if self.origin != Origin::User {
@@ -179,7 +181,7 @@ impl Loader {
     }
 
     fn report_uncompiled(&mut self, source: usize, span: Range<usize>, functor: Functor, error: CompileError) {
-        // A program may be linked several times: each problem is reported once.
+        // A program may be linked several times, but each problem is reported once.
         if self.problems.has_error_at(&self.sources[source], &span) {
             return;
         }
@@ -198,7 +200,7 @@ impl Loader {
     }
 }
 
-/// What the compiler asks of the program that is being linked.
+/// The program being linked, as the compiler sees it.
 struct Linking<'a> {
     program: &'a mut Program,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a source, and where.
+//! Problems in a source, with their places.
 
 use super::Source;
 use crate::reader::SyntaxError;
@@ -6,32 +6,32 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How bad it is.
+/// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The program cannot be used.
     Error,
-    /// It can, but something looks wrong.
+    /// The program can be used, but something looks wrong.
     Warning,
 }
 
-/// What a problem is about, for hosts that treat some of them in their own way.
+/// The kind of a problem, for hosts that treat some kinds specially.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Topic {
-    /// A variable that occurs once though its name does not say so.
+    /// A variable that occurs once although its name does not start with `_`.
     Singleton,
-    /// Clauses of one predicate that are apart from each other, or replace those of another source.
+    /// Clauses of one predicate that are not together, or that replace those of another source.
     Order,
     /// A directive that failed.
     Directive,
-    /// Anything else.
+    /// Any other problem.
     Other,
 }
 
-/// A stretch of a source.
+/// A range of a source.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The bytes of the text.
+    /// The byte range in the text.
     pub span: Range<usize>,
     pub(super) source: Arc<Source>,
 }
@@ -41,13 +41,13 @@ impl Place {
         Place { span, source: Arc::clone(source) }
     }
 
-    /// Another stretch of the same source.
+    /// Another range of the same source.
     #[must_use]
     pub fn at(&self, span: Range<usize>) -> Place {
         Place::new(&self.source, span)
     }
 
-    /// The name of the source, as it was given to the loader.
+    /// The name under which the source was loaded.
     pub fn source_name(&self) -> &str {
         &self.source.name
     }
@@ -57,7 +57,7 @@ impl Place {
         &self.source.text
     }
 
-    /// Line and column, both from 1; the column counts characters.
+    /// One-based line and column; the column counts characters.
     pub fn position(&self) -> (usize, usize) {
         position(&self.source.text, self.span.start)
     }
@@ -66,15 +66,15 @@ impl Place {
 /// One problem in a source.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is about.
+    /// The kind.
     pub topic: Topic,
-    /// The bytes of the text that it is about.
+    /// The byte range in the text.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
     pub(super) source: Arc<Source>,
 }
@@ -90,7 +90,7 @@ impl Problem {
         Problem { severity, topic: Topic::Other, span, message, hint, source: Arc::clone(source) }
     }
 
-    /// An error that a host finds in a source.
+    /// An error found by the host.
     pub fn error(place: &Place, message: String, hint: Option<String>) -> Problem {
         Problem::new(Severity::Error, &place.source, place.span.clone(), message, hint)
     }
@@ -104,7 +104,7 @@ impl Problem {
         Problem::new(Severity::Error, source, error.span, error.message, error.hint)
     }
 
-    /// The name of the source, as it was given to the loader.
+    /// The name under which the source was loaded.
     pub fn source_name(&self) -> &str {
         &self.source.name
     }
@@ -114,12 +114,12 @@ impl Problem {
         &self.source.text
     }
 
-    /// The stretch of the source that it is about.
+    /// The range of the source that the problem refers to.
     pub fn place(&self) -> Place {
         Place::new(&self.source, self.span.clone())
     }
 
-    /// Line and column, both from 1; the column counts characters.
+    /// One-based line and column; the column counts characters.
     pub fn position(&self) -> (usize, usize) {
         position(&self.source.text, self.span.start)
     }
@@ -138,12 +138,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A program that cannot be used: everything that is wrong with its text.
+/// The errors that prevent a program from being loaded.
 #[derive(Clone, Debug)]
 pub struct LoadError {
-    /// At least one, and up to [`ERRORS_MAX`](crate::ERRORS_MAX). If there are more, one more error says so.
+    /// Between one and [`ERRORS_MAX`](crate::ERRORS_MAX) errors. If there are more, a final error says so.
     pub errors: Vec<Problem>,
-    /// Other things worth looking at.
+    /// Warnings found as well.
     pub warnings: Vec<Problem>,
 }
 

@@ -1,11 +1,11 @@
-//! The problems of a program, as many as are reported.
+//! The problems of a program, up to the reporting limits.
 
 use super::limits::{ERRORS_MAX, WARNINGS_MAX};
 use super::{Place, Problem, Severity, Source, Topic};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Problems in the order in which they were found.
+/// Problems in the order of their discovery.
 #[derive(Default)]
 pub(super) struct Problems {
     errors: Vec<Problem>,
@@ -17,15 +17,15 @@ pub(super) struct Problems {
 struct Warnings {
     topic: Topic,
     count: usize,
-    /// Where the first is that is not reported.
+    /// The place of the first warning that is not reported.
     left_out: Option<Place>,
 }
 
-/// Whether there is room for more errors.
+/// Whether more errors can be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Room {
     Left,
-    /// There were more errors than are reported, and the last one says so.
+    /// The limit on errors is exceeded, and the last error says so.
     Full,
 }
 
@@ -72,7 +72,7 @@ impl Problems {
         }
     }
 
-    /// Whether an error about this stretch of a source is reported.
+    /// Whether an error with this range of a source was reported already.
     pub(super) fn has_error_at(&self, source: &Arc<Source>, span: &Range<usize>) -> bool {
         self.errors.iter().any(|problem| problem.span == *span && Arc::ptr_eq(&problem.source, source))
     }

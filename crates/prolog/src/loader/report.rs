@@ -1,4 +1,4 @@
-//! How the loader reports what is wrong with a text.
+//! Reporting of errors and warnings by the loader.
 
 use super::problems::Room;
 use super::{Loader, Origin, Problem, Severity, Topic};

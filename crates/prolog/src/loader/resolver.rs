@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1` and `include/1`.
 pub trait Resolver: Send {
-    /// The name and the text of the source that `from` calls `wanted`; or why there is none.
+    /// Returns the name and the text of the source that `from` refers to as `wanted`, or the reason why it cannot be
+    /// found.
     fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String>;
 }
 
@@ -17,15 +18,15 @@ impl Resolver for Box<dyn Resolver> {
     }
 }
 
-/// Finds files below certain directories, and nowhere else.
+/// Finds files below certain directories only.
 ///
-/// Links and `..` are followed first; what counts is where the file really is.
+/// Symbolic links and `..` are resolved first: the real location of the file decides.
 pub struct Directories {
     roots: Vec<PathBuf>,
 }
 
 impl Directories {
-    /// Allows files below these directories. A directory that does not exist allows nothing.
+    /// Allows files below these directories. A directory that does not exist is ignored.
     pub fn new(roots: impl IntoIterator<Item = impl AsRef<Path>>) -> Directories {
         Directories { roots: roots.into_iter().filter_map(|root| fs::canonicalize(root).ok()).collect() }
     }

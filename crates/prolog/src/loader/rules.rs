@@ -1,4 +1,4 @@
-//! Rules with single sided unification: `Head => Body`, and `Head, Guard => Body`.
+//! Rules with single-sided unification: `Head => Body`, and `Head, Guard => Body`.
 
 use super::Loader;
 use crate::compiler::{Neck, head_arguments};
@@ -35,9 +35,9 @@ impl Loader {
         }
     }
 
-    /// The goals of a guard but for those that are part of the head. At the beginning of a guard, among goals that are `true` or
-    /// unify, each that unifies an argument of the head with a term other than a variable is part of the head, as in SWI-Prolog:
-    /// it binds nothing of a call either.
+    /// The goals of a guard, except those that belong to the head. As in SWI-Prolog, the goals at the beginning of a
+    /// guard that unify an argument of the head with a non-variable term belong to the head, which means that they bind
+    /// no variable of the call; `true` and other unifications may stand between them.
     fn rest_of_guard(&mut self, head: Term, guard: Term) -> Vec<Term> {
         let goals = self.conjuncts(guard);
         let head = self.store.without_module(head);

@@ -1,4 +1,4 @@
-//! Entering predicates of every kind.
+//! Calls of predicates of every kind.
 
 use super::Machine;
 use super::choices::{Choice, ChoiceKind};
@@ -17,10 +17,10 @@ use crate::stored::Attributes;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
-/// What a further clause of a dynamic predicate is charged beside its inference.
+/// Cost of trying another clause of a dynamic predicate, in addition to its inference.
 const RETRY_CELLS: u64 = 4;
 
-/// Where the machine goes after a call.
+/// Where the machine continues after a call.
 pub(super) enum Flow {
     Goto(Label),
     Fail,
@@ -62,7 +62,7 @@ impl Machine {
             };
             match next {
                 Ok(Next::Predicate(next)) => {
-                    // `X = call(X), call(X)` gets no further than this loop: each round is an inference.
+                    // `X = call(X), call(X)` never leaves this loop: each iteration is charged as an inference.
                     if !self.core.store.meter.walk(CELLS_PER_INFERENCE) {
                         return raise(Raised::Exhausted(Resource::Inferences));
                     }
@@ -127,7 +127,7 @@ impl Machine {
         }
     }
 
-    // ---- builtins with several answers -----------------------------------------------------
+    // ---- non-deterministic builtins --------------------------------------------------------
 
     fn enter_retriable(&mut self, program: &Program, predicate: PredicateId) -> Flow {
         let arity = program.predicates[predicate as usize].functor.arity();
@@ -201,7 +201,7 @@ impl Machine {
         };
         let has_rules = is_rule(&term);
         if has_rules {
-            // That no further rule matches is an error, which must not be forgotten before one has.
+            // If no further rule matches, that is an error: keep the choice point until a rule has matched.
             following = following.or(Some(Position::MAX));
         }
         match (following, retried) {
@@ -246,7 +246,7 @@ impl Machine {
         }
     }
 
-    /// What a call does that no clause of a dynamic predicate matches.
+    /// The result of a call that no clause of a dynamic predicate matches.
     fn no_clause(&mut self, program: &Program, predicate: PredicateId, functor: Functor) -> Flow {
         let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
         if clauses.abolished {
@@ -259,7 +259,7 @@ impl Machine {
         Flow::Raise(Fault::Existence("matching_rule", goal).into(), Culprit { functor })
     }
 
-    /// Matches the head of a pasted rule with the registers; commits to it, unless it has a guard that may fail.
+    /// Matches the head of a pasted rule with the registers. Commits to the rule, unless it has a guard that may fail.
     fn match_rule(&mut self, clause: Term, head: Term) -> bool {
         let core = &mut self.core;
         if let Some((functor, arguments)) = core.store.compound(head) {
@@ -271,7 +271,7 @@ impl Machine {
             }
         }
         if Neck::of(&core.store, clause) == Neck::Rule {
-            // No goal can have been woken: nothing of the call was bound.
+            // No goal can have been woken, because no variable of the call was bound.
             self.cut_to(self.barrier);
         }
         true
@@ -339,7 +339,7 @@ impl Machine {
             }
             Control::Halt => match (functor.arity(), self.core.store.view(self.x[0])) {
                 (0, _) => Err(Raised::Halted(0)),
-                // A status that does not fit must not wrap to one that means something else.
+                // A status that does not fit must not wrap around to a different valid one.
                 (_, View::Small(status)) => match i32::try_from(status) {
                     Ok(status) => Err(Raised::Halted(status)),
                     Err(_) => Err(Fault::Representation("int").into()),
@@ -350,7 +350,8 @@ impl Machine {
         }
     }
 
-    /// Loads the registers for a call of `goal` with the `extra` registers from `X1` on added.
+    /// Loads the registers for a call of `goal` with `extra` additional arguments, which are in the registers from `X1`
+    /// on.
     pub(super) fn prepare_call(&mut self, goal: Term, extra: usize) -> Solved<Next> {
         let goal = self.core.store.without_module(goal);
         let (name, arguments, arity) = self.callable(goal)?;
@@ -439,9 +440,9 @@ impl Machine {
     }
 }
 
-/// What a control construct leads to.
+/// The continuation of a control construct.
 pub(super) enum Next {
-    /// A call, its arguments loaded.
+    /// A call, with its arguments loaded.
     Predicate(PredicateId),
     Undefined(Functor),
     /// Success.

@@ -1,4 +1,4 @@
-//! Choice points: what to try next, and how to get back there.
+//! Choice points: the alternative to try next, and the state to restore.
 
 use super::{CLEANUPS, Machine};
 use crate::instruction::Label;
@@ -6,10 +6,10 @@ use crate::meter::Resource;
 use crate::program::Program;
 use crate::term::Term;
 
-/// What a choice point tries next.
+/// The alternative of a choice point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ChoiceKind {
-    /// The end of the query.
+    /// The bottom of the stack: the query has no more answers.
     Bottom,
     /// Further clauses: a range of the program's clause lists.
     Clauses,
@@ -21,11 +21,11 @@ pub(super) enum ChoiceKind {
     Dynamic,
     /// Further rows of a host relation that was called as a predicate.
     Rows,
-    /// Further rows of a host relation gone through in place: the row, and the instruction.
+    /// Further rows of a host relation enumerated in place: the row, and the instruction.
     InlineRows,
     /// The scope of a `catch/3`.
     Catch,
-    /// Nothing: a branch that `*->` has given up.
+    /// None: a branch abandoned by `*->`.
     Dead,
 }
 
@@ -43,12 +43,12 @@ pub(super) struct Choice {
     pub(super) barrier: u32,
     pub(super) cells: u32,
     pub(super) trail: u32,
-    /// Where its arguments start in the saved ones.
+    /// The start of its arguments in `saved`.
     pub(super) saved: u32,
 }
 
 impl Machine {
-    /// Pushes a choice point that keeps the first `arguments` registers.
+    /// Pushes a choice point that saves the first `arguments` registers.
     #[inline]
     pub(super) fn push_choice(&mut self, kind: ChoiceKind, next: u32, end: u32, arguments: usize) {
         if self.choices.len() >= self.core.store.meter.choice_limit {
@@ -73,7 +73,7 @@ impl Machine {
         self.saved.extend_from_slice(&self.x[..arguments]);
     }
 
-    /// Changes what the newest choice point tries next.
+    /// Sets the next alternative of the newest choice point.
     #[inline]
     pub(super) fn set_next(&mut self, next: u32) {
         if let Some(choice) = self.choices.last_mut() {
@@ -90,16 +90,16 @@ impl Machine {
         }
     }
 
-    /// Cells below the newest choice point, and those that `nb_setarg/3` keeps, outlive backtracking:
-    /// changes to them must be trailed.
+    /// Cells below the newest choice point, and those protected by `nb_setarg/3`, outlive backtracking: changes to them
+    /// must be trailed.
     #[inline(always)]
     fn reset_boundary(&mut self) {
         let store = &mut self.core.store;
         store.boundary = self.choices.last().map_or(0, |choice| (choice.cells as usize).max(store.frozen));
     }
 
-    /// Drops choice points until there are `height`. True when that woke cleanups: they are to be
-    /// called before anything can fail.
+    /// Drops choice points down to `height`. Returns true if that woke cleanups, which must be called before anything
+    /// can fail.
     #[inline]
     pub(super) fn cut_to(&mut self, height: usize) -> bool {
         if self.choices.len() > height {
@@ -111,7 +111,7 @@ impl Machine {
         false
     }
 
-    /// Puts the machine back to where the choice point was made.
+    /// Restores the state of the machine when the choice point was created.
     #[inline]
     pub(super) fn restore(&mut self, choice: &Choice) {
         let store = &mut self.core.store;
@@ -121,14 +121,14 @@ impl Machine {
             store.woken.clear();
             store.meter.resume();
         }
-        // A unification that failed halfway leaves its nested compounds behind.
+        // A unification that failed halfway leaves entries for nested compounds behind.
         self.parts.clear();
         self.environment = choice.environment as usize;
         self.continuation = choice.continuation;
         self.barrier = choice.barrier as usize;
     }
 
-    /// Reloads the argument registers that the choice point kept.
+    /// Reloads the argument registers that the choice point saved.
     #[inline]
     pub(super) fn restore_arguments(&mut self, choice: &Choice) {
         let start = choice.saved as usize;
@@ -145,7 +145,7 @@ impl Machine {
         self.saved[choice.saved as usize + choice.argument_count as usize + index] = Term(word);
     }
 
-    /// The generations of the database that open choice points look at.
+    /// The database generations that open choice points refer to.
     pub(super) fn open_generations(&self, program: &Program) -> Vec<u64> {
         let looks_back = |choice: &Choice| match choice.kind {
             ChoiceKind::Dynamic => true,

@@ -1,5 +1,5 @@
-//! Cleanups of `setup_call_cleanup/3` that become due because a cut or an exception takes the choice
-//! points of their goal away. When the goal ends by itself, the library calls the cleanup.
+//! Cleanups of `setup_call_cleanup/3` that become due because a cut or an exception drops the choice points of their
+//! goal. If the goal exits or fails, the library calls the cleanup.
 //!
 //! The cell at [`CLEANUPS`] holds a list of `Height-Goal`, newest first: the goal is due when there are
 //! fewer than `Height` choice points. Changes to the cell are undone on backtracking.
@@ -12,11 +12,11 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 
-/// Words of a saved cleanup beside its cells.
+/// Words of a saved cleanup in addition to its cells.
 const SAVED_WORDS: usize = 8;
 
 impl Core {
-    /// The height and goal of the newest cleanup that waits.
+    /// The height and goal of the newest pending cleanup.
     fn newest_cleanup(&self) -> Option<(usize, Term)> {
         self.cleanup_of(self.store.cells[CLEANUPS])
     }
@@ -32,7 +32,7 @@ impl Core {
         }
     }
 
-    /// Adds a cleanup for a goal that began with `height` choice points.
+    /// Adds a cleanup for a goal that started with `height` choice points.
     pub(crate) fn open_cleanup(&mut self, height: Term, goal: Term) {
         let pair = self.store.structure(atoms::MINUS, &[height, goal]);
         let older = self.store.cells[CLEANUPS];
@@ -40,7 +40,7 @@ impl Core {
         self.store.assign(CLEANUPS, list);
     }
 
-    /// Forgets the newest cleanup.
+    /// Removes the newest cleanup.
     pub(crate) fn close_cleanup(&mut self) {
         if let View::List(address) = self.store.view(self.store.cells[CLEANUPS]) {
             let older = self.store.cells[address + 1];
@@ -50,7 +50,7 @@ impl Core {
 }
 
 impl Machine {
-    /// Choice points were cut to `height`: wakes the cleanups of goals that lost theirs.
+    /// After a cut to `height`: wakes the cleanups of goals whose choice points are gone.
     #[cold]
     pub(super) fn wake_cleanups(&mut self, height: usize) -> bool {
         let mut woken = false;
@@ -64,7 +64,7 @@ impl Machine {
         woken
     }
 
-    /// Copies the cleanups out of the store before an exception takes it back to an earlier state.
+    /// Copies the cleanups out of the store before an exception restores an earlier state.
     pub(super) fn save_cleanups(&mut self) -> Vec<(usize, StoredTerm)> {
         let mut saved = Vec::new();
         let mut words = 0;
@@ -84,7 +84,7 @@ impl Machine {
         saved
     }
 
-    /// The goal to call after an exception: the cleanups that it made due, then `goal`.
+    /// The goal to call after an exception: the cleanups that are due now, then `goal`.
     pub(super) fn after_cleanups(&mut self, saved: &[(usize, StoredTerm)], goal: Term) -> Term {
         let height = self.choices.len();
         let mut goal = goal;

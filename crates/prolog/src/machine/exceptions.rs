@@ -1,8 +1,8 @@
 //! `catch/3` and `throw/1`.
 //!
-//! `catch/3` has an environment (to return to when its goal is done) and a choice point (to come back
-//! to when something is thrown). It is in force while its environment is among those that the running
-//! goal returns through; a choice point alone may outlive its scope.
+//! `catch/3` has an environment, to return to when its goal succeeds, and a choice point, to restore when something is
+//! thrown. It is active while its environment is in the return chain of the running goal; its choice point alone may
+//! outlive that.
 
 use super::Machine;
 use super::choices::ChoiceKind;
@@ -12,10 +12,10 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
-/// What an error of a builtin is charged for its term: it takes as long as a few calls.
+/// Cost of creating the error term of a builtin: it takes as long as a few calls.
 const ERROR_CELLS: u64 = 16;
 
-/// Who raised an error.
+/// The predicate that raised an error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Culprit {
     pub(super) functor: Functor,
@@ -33,7 +33,7 @@ impl Machine {
         self.continuation = CATCH_EXIT;
     }
 
-    /// Leaves the scope: its choice point goes too when nothing newer is left.
+    /// Leaves the scope; its choice point is dropped, too, if it is the newest.
     pub(super) fn exit_catch(&mut self) {
         let height = self.slot(0).small_value() as usize;
         if self.choices.len() == height + 1 {
@@ -41,8 +41,8 @@ impl Machine {
         }
     }
 
-    /// Unwinds to the innermost `catch/3` in force whose catcher unifies with the ball, and loads its recovery goal
-    /// into `X0`. Returns the ball as `Err` when there is none, or the budget is exhausted.
+    /// Unwinds to the innermost active `catch/3` whose catcher unifies with the ball, and loads its recovery goal into
+    /// `X0`. Returns the ball as `Err` if there is none, or if the budget is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();
@@ -94,7 +94,7 @@ impl Machine {
         Err(ball)
     }
 
-    /// The ball for what a builtin raised; `Err` for what cannot be caught.
+    /// The ball for an error of a builtin; `Err` for what cannot be caught.
     pub(super) fn ball(&mut self, raised: Raised, culprit: Culprit) -> Result<Box<StoredTerm>, Raised> {
         let (fault, context) = match raised {
             Raised::Fault(fault) => (fault, culprit.functor),

@@ -1,4 +1,4 @@
-//! Where the machine goes when it cannot simply continue: failure, exceptions, interruptions.
+//! Control flow outside the fast path: failure, exceptions, interrupts.
 
 use super::calls::Flow;
 use super::choices::{Choice, ChoiceKind};
@@ -10,11 +10,11 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
-/// How many alternatives are tried between two looks at the budgets.
-const EXITS_PER_LOOK: u64 = 1 << 12;
+/// The number of alternatives tried between two checks of the budgets.
+const EXITS_PER_CHECK: u64 = 1 << 12;
 
 impl Machine {
-    /// The instruction that a flow leads to.
+    /// The instruction at which to continue after a call.
     #[inline]
     pub(super) fn follow(&mut self, program: &Program, host: &dyn Relations, flow: Flow) -> Result<Label, Stopped> {
         match flow {
@@ -24,7 +24,7 @@ impl Machine {
         }
     }
 
-    /// Throws what a builtin raised; returns where its handler starts.
+    /// Throws the error of a builtin; returns the label of its handler.
     #[cold]
     pub(super) fn raise(
         &mut self,
@@ -58,7 +58,7 @@ impl Machine {
         }
     }
 
-    /// Goes back to the newest choice point.
+    /// Backtracks to the newest choice point.
     pub(super) fn backtrack(&mut self, program: &Program, host: &dyn Relations) -> Result<Label, Stopped> {
         loop {
             if let Some(resource) = self.core.store.meter.exhausted() {
@@ -124,8 +124,8 @@ impl Machine {
         }
     }
 
-    /// Takes the next row where one is wanted most often: at the end of a loop over rows. Returns where to
-    /// resume, or [`FAIL`] when this is not that simple.
+    /// A fast path for the most common retry: the next row at the end of a loop over rows. Returns where to resume, or
+    /// [`FAIL`] if the general path must be taken.
     pub(super) fn quick_retry(&mut self, program: &Program, host: &dyn Relations) -> Label {
         match self.choices.last() {
             Some(&choice) if choice.kind == ChoiceKind::InlineRows => {
@@ -147,14 +147,14 @@ impl Machine {
         self.retry_inline_rows(host, &program.row_calls[call as usize], choice)
     }
 
-    /// Another answer of something that is not a clause costs an inference too: a loop driven by failure
+    /// Charges an inference for a further answer of a builtin, relation or dynamic predicate: a failure-driven loop
     /// must not be free.
     #[inline]
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.inferences += 1;
         if meter.inferences >= meter.attention_at {
-            self.look()?;
+            self.check_budgets()?;
             if self.core.store.woken.is_empty() && !self.core.database.wants_sweep {
                 self.core.store.meter.resume();
             }
@@ -162,17 +162,18 @@ impl Machine {
         Ok(())
     }
 
-    /// Another clause or branch is not a call, and takes time all the same: a clause can have many branches to fail in, and no calls.
+    /// Counts another clause or branch. That is not a call but takes time: a clause can fail in many branches without
+    /// any call.
     #[inline]
     fn count_alternative(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.exits += 1;
-        if meter.exits.is_multiple_of(EXITS_PER_LOOK) { self.look() } else { Ok(()) }
+        if meter.exits.is_multiple_of(EXITS_PER_CHECK) { self.check_budgets() } else { Ok(()) }
     }
 
-    /// Looks at all budgets, and at the host's interrupt.
+    /// Checks all budgets, and the host's interrupt.
     #[cold]
-    fn look(&mut self) -> Result<(), Stopped> {
+    fn check_budgets(&mut self) -> Result<(), Stopped> {
         self.measure();
         let store = &mut self.core.store;
         if store.words() > store.meter.cell_limit {
@@ -184,16 +185,17 @@ impl Machine {
         store.meter.spent().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
-    /// Charges what a clause does without calls.
+    /// Charges the work of a clause without calls.
     pub(super) fn charge_clause(&mut self, cells: u32) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.walk(u64::from(cells));
         meter.exhausted().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
-    /// Leaves the fast path before a call, whose arguments are in the first `live` registers: collects garbage if it is time to.
+    /// Leaves the fast path before a call whose arguments are in the first `live` registers, and collects garbage if it
+    /// is due.
     #[cold]
-    pub(super) fn attend_call(
+    pub(super) fn service_interrupts_before_call(
         &mut self,
         program: &Program,
         host: &dyn Relations,
@@ -203,19 +205,19 @@ impl Machine {
         if self.wants_collection() {
             self.collect_garbage(program, live);
         }
-        self.attend(program, host, at, live)
+        self.service_interrupts(program, host, at, live)
     }
 
-    /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
+    /// Leaves the fast path: the budget is exhausted, goals were woken, or the database needs a sweep.
     #[cold]
-    pub(super) fn attend(
+    pub(super) fn service_interrupts(
         &mut self,
         program: &Program,
         host: &dyn Relations,
         at: Label,
         live: usize,
     ) -> Result<Option<Label>, Stopped> {
-        self.look()?;
+        self.check_budgets()?;
         if self.core.database.wants_sweep {
             let open = self.open_generations(program);
             self.core.database.sweep(open);
@@ -225,7 +227,7 @@ impl Machine {
             return Ok(None);
         }
         let functor = self.suspend_for_wake(at, live);
-        // A program that wakes goals often enough never gets to collect before any other call.
+        // A program that often wakes goals might otherwise never reach a call at which garbage is collected.
         if self.wants_collection() {
             self.collect_garbage(program, functor.arity());
         }

@@ -1,9 +1,10 @@
-//! Garbage collection: when, and what the machine's registers and stacks refer to.
+//! Garbage collection: when it runs, and the roots in the machine's registers and stacks.
 //!
-//! The machine collects between two calls only, where all that is in use is known: the arguments of the call, the slots that clauses
-//! still read (see [`liveness`](super::liveness)), what choice points keep, and what the query itself holds. When it does so depends on
-//! the number of cells and bindings alone, so equal queries collect at equal points. A collection takes time in proportion to the cells there are, and
-//! comes after their number has grown by a good part: it is paid for by what made them, and what it leaves is charged as a walk.
+//! The machine collects only between two calls, where all roots are known: the arguments of the call, the slots that
+//! clauses still read (see [`liveness`](super::liveness)), the choice points, and the terms held by the query itself.
+//! The points of collection depend only on the numbers of cells and trail entries, so equal queries collect at equal
+//! points. A collection takes time proportional to the number of cells, and happens after that number has grown
+//! considerably: it is paid for by the work that created them, and the cells that survive are charged as a walk.
 
 use super::choices::{Choice, ChoiceKind};
 use super::liveness::{Ending, Liveness};
@@ -15,26 +16,26 @@ use crate::store::{Marks, Store};
 use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A store that is smaller than this is not worth a collection: 8 MiB. A decision of a policy takes some kilobytes.
+/// A smaller store is not collected: 8 MiB. A policy decision takes a few kilobytes.
 const CELLS_MIN: usize = 1 << 20;
-/// The same for the trail.
+/// A smaller trail does not cause a collection.
 const TRAIL_MIN: usize = 1 << 18;
-/// Cells that are made between two collections, at least, for each of those in use: a half.
+/// The store grows by at least 1/2 of its live cells between two collections.
 const GROWTH: usize = 2;
-/// The same where the heap budget leaves no more: an eighth.
+/// The minimum growth when the heap budget leaves no room for more: 1/8.
 const GROWTH_MIN: usize = 8;
 
-/// Whether machines collect as often as they can.
+/// Whether machines collect garbage as often as possible.
 static EAGER: AtomicBool = AtomicBool::new(false);
 
-/// Makes all machines of this process collect garbage as often as they can, from their next queries on. For tests: answers must not
-/// depend on it.
+/// Makes all machines of this process collect garbage as often as possible, from their next queries on. For tests:
+/// answers must not depend on it.
 #[doc(hidden)]
 pub fn collect_eagerly() {
     EAGER.store(true, Ordering::Relaxed);
 }
 
-/// When a machine collects.
+/// The schedule of collections of a machine.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Pace {
     cells: Threshold,
@@ -43,12 +44,12 @@ pub(super) struct Pace {
     collections: u64,
 }
 
-/// When something has grown so much that it is worth a collection.
+/// The length of the store or the trail at which a collection is due.
 #[derive(Clone, Copy, Default)]
 struct Threshold {
     /// The length at which to collect.
     at: usize,
-    /// The same where the budget would be spent otherwise.
+    /// The length at which to collect if the budget would be exhausted otherwise.
     soonest: usize,
 }
 
@@ -57,17 +58,17 @@ impl Threshold {
         Threshold { at: least.min(limit / 2), soonest: 0 }
     }
 
-    /// After a collection that left so much.
+    /// The threshold after a collection that left `left` cells or entries.
     fn next(left: usize, least: usize, limit: usize) -> Threshold {
         let soonest = left + left / GROWTH_MIN + 1;
-        // Builtins that need much room at once find half of the budget free, unless more is in use.
+        // Leave half of the budget free for builtins that need much memory at once, unless more is in use.
         let at = (left + (left / GROWTH).max(least)).min((limit / 2).max(soonest));
         Threshold { at, soonest }
     }
 }
 
 impl Pace {
-    /// The pace of a query that may use `cells` cells and `trail` entries of the trail.
+    /// The schedule of a query that may use `cells` cells and `trail` trail entries.
     pub(super) fn start(cells: usize, trail: usize) -> Pace {
         let is_eager = EAGER.load(Ordering::Relaxed);
         let least = if is_eager { 0 } else { CELLS_MIN };
@@ -79,12 +80,12 @@ impl Pace {
         }
     }
 
-    /// Whether it collects as often as it can.
+    /// Whether the machine collects as often as possible.
     pub(super) fn is_eager(&self) -> bool {
         self.is_eager
     }
 
-    /// A collection left this of the store.
+    /// Computes the next thresholds after a collection.
     fn collected(&mut self, store: &Store) {
         self.collections += 1;
         let least = if self.is_eager { 0 } else { CELLS_MIN };
@@ -96,11 +97,11 @@ impl Pace {
     }
 }
 
-/// What is known of the environments.
+/// Marks on the environments.
 struct Frames {
-    /// The environments whose callers are marked, by bits.
+    /// The environments whose callers are marked, one bit each.
     visited: Vec<u64>,
-    /// The slots that are in use.
+    /// The live slots, one bit each.
     slots: Vec<u64>,
     liveness: Liveness,
 }
@@ -112,23 +113,23 @@ fn insert(bits: &mut [u64], index: usize) -> bool {
     is_new
 }
 
-/// A point at which the machine may continue.
+/// A point at which the machine may resume.
 #[derive(Clone, Copy)]
 struct Point {
     environment: usize,
     label: Label,
-    /// Where a clause without an environment returns to.
+    /// The return address of a clause without an environment.
     continuation: Label,
 }
 
 impl Machine {
-    /// How often the last query collected garbage.
+    /// The number of garbage collections of the last query.
     #[doc(hidden)]
     pub fn collections(&self) -> u64 {
         self.pace.collections
     }
 
-    /// Whether it is time to collect garbage.
+    /// Whether a garbage collection is due.
     #[cold]
     pub(super) fn wants_collection(&self) -> bool {
         let store = &self.core.store;
@@ -157,7 +158,8 @@ impl Machine {
         self.core.store.compact(&mut marks, &trimming);
         self.move_roots(program, &marks, &frames, live, trimming.kept);
         self.pace.collected(&self.core.store);
-        // What made the garbage has paid for it. Live cells are visited repeatedly, the more often the fuller the store is.
+        // The garbage was paid for by the work that created it. Live cells are charged here: they are visited more
+        // often the fuller the store is.
         if !self.pace.is_eager {
             let left = self.core.store.cells.len() + self.core.store.trail_length();
             self.core.store.meter.walk(left as u64);
@@ -174,7 +176,7 @@ impl Machine {
         }
     }
 
-    /// Marks what a choice point needs when the machine goes back to it.
+    /// Marks the terms that a choice point needs when it is restored.
     fn mark_choice(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, choice: &Choice) {
         for &term in &self.saved[saved_terms(program, choice)] {
             marks.mark(&self.core.store.cells, term);
@@ -190,7 +192,7 @@ impl Machine {
         self.mark_frames(program, marks, frames, point);
     }
 
-    /// Marks the slots that are read when the machine resumes at a point, and all that it returns through.
+    /// Marks the slots that are read when the machine resumes at a point, and those of all callers.
     fn mark_frames(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, point: Point) {
         let cells = &self.core.store.cells;
         let mut point = point;
@@ -229,13 +231,13 @@ impl Machine {
         }
     }
 
-    /// Where the clause of an environment returns to.
+    /// The point to which the clause of an environment returns.
     fn caller(&self, environment: usize) -> Point {
         let continuation = self.environments[environment + 1].0 as Label;
         Point { environment: self.previous_environment(environment), label: continuation, continuation }
     }
 
-    /// Changes all words outside of the store that hold addresses; `trimmed` entries of the trail are gone.
+    /// Updates all addresses outside of the store; the first `trimmed` entries of the trail are gone.
     fn move_roots(&mut self, program: &Program, marks: &Marks, frames: &Frames, live: usize, trimmed: usize) {
         let moved = |term: &mut Term| *term = marks.moved(*term);
         self.x[..live].iter_mut().for_each(moved);
@@ -258,7 +260,7 @@ impl Machine {
     }
 }
 
-/// Where the terms are that a choice point has saved.
+/// The range of the terms that a choice point has saved.
 fn saved_terms(program: &Program, choice: &Choice) -> std::ops::Range<usize> {
     let start = choice.saved as usize;
     let count = match (choice.kind, program.code.get(choice.end as usize)) {

@@ -1,4 +1,4 @@
-//! Tests and arithmetic that clauses do in place.
+//! Tests and arithmetic compiled in place.
 
 use super::Machine;
 use crate::arithmetic;
@@ -36,7 +36,7 @@ impl Machine {
         if a == b {
             return comparison.holds(Ordering::Equal);
         }
-        // Two different words that point nowhere are two different terms.
+        // Two different words that are not pointers are different terms.
         if !(a.is_pointer() && b.is_pointer()) && matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return comparison == Comparison::NotEqual;
         }
@@ -88,7 +88,7 @@ impl Machine {
         Functor::new(name, 2)
     }
 
-    /// The goal that an arithmetic instruction is part of: the comparison that follows, or `is/2`.
+    /// The goal that an arithmetic instruction belongs to: the comparison that follows, or `is/2`.
     #[cold]
     pub(super) fn arithmetic_context(code: &[Instruction], pc: usize) -> Functor {
         for instruction in &code[pc + 1..] {
@@ -107,7 +107,7 @@ impl Machine {
     }
 }
 
-/// The result of an operation on small integers, when it is a small integer itself.
+/// The result of an operation on small integers, if it is a small integer as well.
 #[inline(always)]
 pub(super) fn small_operation(operation: Arithmetic, a: i64, b: i64) -> Option<i64> {
     let value = match operation {

@@ -1,7 +1,7 @@
-//! Which slots of an environment a clause still reads, from a certain instruction on.
+//! Liveness of environment slots: which slots a clause still reads from a given instruction on.
 //!
-//! Slots are not initialised, so the collector of garbage must not look at others; and what a clause does not need any more is not
-//! worth keeping. Jumps in a clause lead forward only: one pass from its end back is enough.
+//! Slots are not initialised, so the garbage collector must not look at others; and values that are not read again need
+//! not be kept. Jumps in a clause only go forward, so one backward pass is enough.
 
 use crate::instruction::{FAIL, Instruction, Label};
 use crate::program::{Place, Program, RowCall, Wanted};
@@ -14,14 +14,14 @@ pub(super) enum Ending {
     Never,
     /// It returns to its caller, and the current environment is the caller's.
     InEnvironmentOfCaller,
-    /// It frees its environment, and returns to its caller.
+    /// It frees its environment and returns to its caller.
     InItsOwn,
 }
 
-/// What is needed from an instruction on.
+/// What is live before an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Needed {
-    /// Slots, one bit each.
+    /// The live slots, one bit each.
     slots: Vec<u64>,
     pub(super) ending: Ending,
 }
@@ -55,7 +55,7 @@ impl Needed {
         self.ending = self.ending.max(other.ending);
     }
 
-    /// The slots, in order.
+    /// The live slots in ascending order.
     pub(super) fn slots(&self) -> impl Iterator<Item = usize> {
         self.slots.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
@@ -70,7 +70,7 @@ impl Needed {
     }
 }
 
-/// What is needed from each of the instructions that were asked about.
+/// A cache of the liveness at labels.
 #[derive(Default)]
 pub(super) struct Liveness {
     known: FxHashMap<Label, Needed>,
@@ -97,7 +97,7 @@ fn needed_from(program: &Program, start: Label) -> Needed {
     needed
 }
 
-/// One past the last instruction that may follow; all that jumps lead to are put into `targets`.
+/// One past the last reachable instruction; all jump targets are added to `targets`.
 fn clause_end(code: &[Instruction], start: usize, targets: &mut FxHashMap<usize, Needed>) -> usize {
     let mut last = start;
     let mut position = start;
@@ -114,7 +114,7 @@ fn clause_end(code: &[Instruction], start: usize, targets: &mut FxHashMap<usize,
     }
 }
 
-/// Where an instruction may jump to, and whether the next one may follow.
+/// The jump target of an instruction, and whether execution may continue with the next one.
 fn follows(instruction: Instruction) -> (Option<Label>, bool) {
     match instruction {
         Instruction::TryElse { otherwise }
@@ -135,7 +135,7 @@ fn follows(instruction: Instruction) -> (Option<Label>, bool) {
     }
 }
 
-/// Goes back over one instruction: `needed` is what is needed after it, and becomes what is needed before.
+/// Steps backwards over one instruction: `needed` is what is live after it, and becomes what is live before it.
 fn step<'n>(
     program: &Program,
     instruction: Instruction,
@@ -159,7 +159,8 @@ fn step<'n>(
     slots_of(program, instruction, needed);
 }
 
-/// Goes back over what an instruction does to slots. All instructions are named, so that a new one is thought about.
+/// Steps backwards over the effect of an instruction on slots. The match is exhaustive, so that a new instruction must
+/// be considered.
 fn slots_of(program: &Program, instruction: Instruction, needed: &mut Needed) {
     match instruction {
         Instruction::GetVariableY { y, .. }

@@ -1,20 +1,20 @@
-//! What the machine's vectors take, and that it stays within the heap budget.
+//! Memory accounting of the machine's vectors.
 //!
-//! A vector keeps the pages that it has touched when it gets shorter, so what counts for the operating system is how long each has been,
-//! not how long it is. [`Machine::measure`] looks at both: lengths are charged to the budget, and when the longest lengths together
-//! exceed it, vectors that have become shorter are given back.
+//! A vector that shrinks keeps the pages that it has touched, so its maximum length determines the memory that the
+//! operating system sees. [`Machine::measure`] considers both: current lengths are charged to the budget, and when the
+//! sum of the maximum lengths exceeds it, the unused pages of the vectors are returned to the system.
 
 use super::Machine;
 use super::choices::Choice;
 use crate::store::give_back;
 use crate::term::Term;
 
-/// Vectors that were longer than this are given back at the end of a query.
+/// Vectors that exceeded this length are freed at the end of a query.
 const KEPT_WORDS: usize = 1 << 17;
-/// Words of a choice point.
+/// The size of a choice point in words.
 const CHOICE_WORDS: usize = size_of::<Choice>() / size_of::<Term>();
 
-/// How long each vector has been since it was last given back, in words.
+/// The maximum length of each vector, in words, since its pages were last returned.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Longest {
     cells: usize,
@@ -31,7 +31,8 @@ impl Longest {
 }
 
 impl Machine {
-    /// Counts what stacks, atoms, clauses and diverted output take, for the budget; keeps the pages of vectors within it.
+    /// Measures the memory of stacks, atoms, clauses and diverted output for the budget; keeps the pages of vectors
+    /// within it.
     pub(super) fn measure(&mut self) {
         let environments = self.environments_top();
         let choices = self.choices.len() * CHOICE_WORDS + self.saved.len();

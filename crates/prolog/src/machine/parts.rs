@@ -1,10 +1,10 @@
-//! Taking compounds apart and building them, one part at a time.
+//! Decomposes and builds compounds, one part at a time.
 
 use super::Machine;
 use crate::term::{Functor, Tag, Term};
 
 impl Machine {
-    /// The part as it is or, when writing, a fresh variable there.
+    /// In read mode, returns the part; in write mode, a fresh variable in its place.
     #[inline(always)]
     pub(super) fn part_variable(&mut self, part: usize, writing: bool) -> Term {
         if writing {
@@ -26,8 +26,8 @@ impl Machine {
         }
     }
 
-    /// Goes into the list that the part is, or makes it one; the first part inside, and whether it is
-    /// to be written.
+    /// Enters the list in this part; in write mode, or if the part is unbound, creates the list first. Returns the
+    /// address of the first part inside, and whether it is to be written.
     #[inline]
     pub(super) fn descend_list(&mut self, part: usize, writing: bool) -> Option<(usize, bool)> {
         let store = &mut self.core.store;
@@ -48,7 +48,7 @@ impl Machine {
         Some((address, true))
     }
 
-    /// Goes into the structure that the part is, or makes it one.
+    /// Enters the structure in this part, like [`Machine::descend_list`].
     #[inline]
     pub(super) fn descend(&mut self, part: usize, writing: bool, functor: Functor) -> Option<(usize, bool)> {
         let store = &mut self.core.store;
@@ -70,12 +70,12 @@ impl Machine {
     }
 }
 
-/// A structure whose arguments are to be written next.
+/// A new structure whose arguments are to be written next.
 #[inline(always)]
 pub(super) fn new_structure(cells: &mut Vec<Term>, functor: Functor) -> Term {
     let address = cells.len();
     let header = functor.header();
-    // Small sizes as constants: a call to fill memory costs more than the filling.
+    // Small arities are special cases: a call of `memset` would cost more than writing the cells.
     match functor.arity() {
         1 => cells.extend_from_slice(&[header, Term(0)]),
         2 => cells.extend_from_slice(&[header, Term(0), Term(0)]),

@@ -1,4 +1,4 @@
-//! Goals on relations that the host keeps.
+//! Goals on relations provided by the host.
 
 use super::Machine;
 use super::calls::Flow;
@@ -10,7 +10,7 @@ use crate::program::{Place, RowCall, Wanted};
 use crate::table::Table;
 use crate::term::{Tag, Term};
 
-/// The columns that must have certain values.
+/// The columns with a required value.
 struct Bound {
     values: [(usize, Value<'static>); MAX_COLUMNS],
     count: usize,
@@ -75,7 +75,7 @@ impl Machine {
         }
         let found = if retried.is_some() { Some(from) } else { relation.next_row(from, bound.get()) };
         let Some(row) = found else { return Flow::Fail };
-        // Looking ahead for another row leaves no choice point behind at the last.
+        // Searching for the next row now avoids a choice point after the last one.
         match (relation.next_row(row + 1, bound.get()), retried) {
             (Some(next), Some(_)) => self.set_next(next as u32),
             (Some(next), None) => self.push_choice(ChoiceKind::Rows, next as u32, predicate, arity),
@@ -91,9 +91,9 @@ impl Machine {
         Flow::Goto(self.continuation)
     }
 
-    // ---- gone through in place -------------------------------------------------------------
+    // ---- enumerated in place ---------------------------------------------------------------
 
-    /// Takes the first row that matches; the instruction is at `at`. False when there is none.
+    /// Takes the first matching row; the instruction is at `at`. Returns false if there is none.
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
@@ -108,7 +108,7 @@ impl Machine {
             self.saved.truncate(kept);
             return taken;
         };
-        // The values just saved become those of the choice point.
+        // The values just saved become part of the choice point.
         self.push_choice(ChoiceKind::InlineRows, next as u32, at as u32, 0);
         if let Some(choice) = self.choices.last_mut() {
             choice.saved = kept as u32;
@@ -116,7 +116,7 @@ impl Machine {
         self.take_row(&rows, call, kept, row)
     }
 
-    /// Whether the relation has a row that the goal would match; nothing is bound.
+    /// Whether the relation has a row that matches the goal; nothing is bound.
     #[inline]
     pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
         let kept = self.saved.len();
@@ -124,7 +124,7 @@ impl Machine {
         let rows = self.rows_of(host, call, kept);
         let mut found = self.find_row(&rows, call, kept, 0);
         if let Rows::Values(relation) = rows {
-            // The host compares atoms and numbers only.
+            // The host compares only atoms and numbers; other values are compared here.
             while let Some(row) = found {
                 if self.row_unifies(relation, call, kept, row) {
                     break;
@@ -147,7 +147,7 @@ impl Machine {
         })
     }
 
-    /// Saves what the goal knows of its columns.
+    /// Saves the required values of the columns.
     #[inline]
     fn save_wanted(&mut self, call: &RowCall) {
         for &wanted in &call.wanted {
@@ -160,8 +160,8 @@ impl Machine {
         }
     }
 
-    /// Takes the next row of the newest choice point, which goes with the last one. The machine is back
-    /// where the choice point was made.
+    /// Takes the next row of the newest choice point, and drops the choice point at the last row. The caller has
+    /// restored the state of the choice point.
     #[inline]
     pub(super) fn retry_inline_rows(&mut self, host: &dyn Relations, call: &RowCall, choice: &Choice) -> bool {
         let (row, kept) = (choice.next as usize, choice.saved as usize);
@@ -175,7 +175,7 @@ impl Machine {
         taken
     }
 
-    /// How to reach the rows for the values saved from `kept` on.
+    /// The access path to the rows for the values saved from `kept` on.
     #[inline]
     fn rows_of<'h>(&self, host: &'h dyn Relations, call: &RowCall, kept: usize) -> Rows<'h> {
         let is_word = |term: &Term| !matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str);
@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// The first row at or after `from` that has the wanted values.
+    /// The first row at or after `from` with the required values.
     #[inline]
     fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];
@@ -207,7 +207,7 @@ impl Machine {
         relation.next_row(from, bound.get())
     }
 
-    /// Puts the values of a row where the goal wants them.
+    /// Stores the values of a row where the goal expects them.
     #[inline]
     fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
         let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };
@@ -218,7 +218,7 @@ impl Machine {
         }
         for (index, &column) in call.known.iter().enumerate() {
             let wanted = self.saved[kept + index];
-            // Atoms and small integers were compared when the row was found.
+            // Atoms and small integers were compared during the search.
             if wanted.is_variable() {
                 let term = table.resolve(&mut self.core.store, words[column as usize]);
                 if !self.core.store.unify(wanted, term) {
@@ -252,7 +252,7 @@ impl Machine {
     }
 }
 
-/// The rows of a relation, by the fastest way that there is.
+/// The rows of a relation, by the fastest access path available.
 enum Rows<'h> {
     Words(&'h Table),
     Values(&'h dyn Relation),

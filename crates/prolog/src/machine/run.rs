@@ -14,7 +14,7 @@ use crate::symbols::atoms;
 use crate::term::{Functor, Tag, Term};
 use std::sync::Arc;
 
-/// Where a run begins.
+/// Where a run starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry {
     /// With the goal in `X0`.
@@ -42,7 +42,7 @@ impl Machine {
         }
     }
 
-    /// Calls a goal given as a term.
+    /// Calls a goal that is a term.
     pub(super) fn call_term(&mut self, program: &Program, host: &dyn Relations, goal: Term) -> Flow {
         let culprit = Culprit { functor: Functor::new(atoms::CALL, 1) };
         match self.prepare_call(goal, 0) {
@@ -57,7 +57,7 @@ impl Machine {
     fn execute(&mut self, program: &Program, host: &dyn Relations, start: Label) -> Result<Stopped, Stopped> {
         let code = &program.code[..];
         let mut pc = start as usize;
-        // The cell that the next part of a compound is in, or goes to when writing.
+        // The cell that holds the next part of a compound or, in write mode, receives it.
         let mut part = 0;
         let mut writing = false;
 
@@ -91,11 +91,11 @@ impl Machine {
                 goto!(self.raise(program, host, $raised, Culprit { functor: $functor })?)
             };
         }
-        // Goals woken by the unifications before must have their say first.
+        // Goals woken by the unifications so far must run first.
         macro_rules! wake {
             ($live:expr) => {
                 if !self.core.store.woken.is_empty() {
-                    if let Some(label) = self.attend(program, host, pc as Label, $live as usize)? {
+                    if let Some(label) = self.service_interrupts(program, host, pc as Label, $live as usize)? {
                         goto!(label);
                     }
                 }
@@ -107,7 +107,7 @@ impl Machine {
                 meter.inferences += 1;
                 if meter.inferences >= meter.attention_at {
                     let live = program.predicates[$predicate as usize].functor.arity();
-                    if let Some(label) = self.attend_call(program, host, $at as Label, live)? {
+                    if let Some(label) = self.service_interrupts_before_call(program, host, $at as Label, live)? {
                         goto!(label);
                     }
                 }
@@ -390,7 +390,7 @@ impl Machine {
                     let meter = &mut self.core.store.meter;
                     meter.inferences += 1;
                     if meter.inferences >= meter.attention_at
-                        && let Some(label) = self.attend(program, host, pc as Label, live as usize)?
+                        && let Some(label) = self.service_interrupts(program, host, pc as Label, live as usize)?
                     {
                         goto!(label);
                     }
@@ -431,7 +431,7 @@ impl Machine {
                     }
                 }
                 Instruction::TryElse { otherwise } => {
-                    // Backtracking to the choice point would forget the goals that wait to be called.
+                    // Backtracking to the choice point would lose the woken goals.
                     wake!(0);
                     self.push_choice(ChoiceKind::Label, otherwise, 0, 0);
                 }
@@ -553,7 +553,7 @@ impl Machine {
     }
 }
 
-/// The instructions that every program starts with, at the labels that have names.
+/// The instructions at the start of every program, at the labels with names.
 pub(crate) fn prelude() -> Vec<Instruction> {
     let mut code = vec![Instruction::Fail, Instruction::Stop, Instruction::Resume];
     debug_assert_eq!(code.len(), CATCH_EXIT as usize);

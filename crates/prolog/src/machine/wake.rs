@@ -1,19 +1,19 @@
-//! Calling goals that a binding woke, between two instructions.
+//! Calls goals woken by a binding, between two instructions.
 //!
-//! The registers in use are kept in an environment of their own; the goals return to an instruction
-//! that reloads them and resumes where the machine was.
+//! The live registers are saved in a separate environment; the goals return to an instruction that reloads them and
+//! resumes the interrupted code.
 
 use super::{FRAME, Machine};
 use crate::instruction::{Label, RESUME};
 use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 
-/// Slots before the registers: where to resume, how many registers, the cut barrier.
+/// Slots before the registers: the label to resume at, the number of registers, the cut barrier.
 pub(super) const HEADER: usize = 3;
 
 impl Machine {
-    /// Puts away the first `live` registers and loads the woken goals into the argument registers;
-    /// returns the predicate to call. The machine resumes at `at` afterwards.
+    /// Saves the first `live` registers and loads the woken goals into the argument registers; returns the predicate to
+    /// call. The machine resumes at `at` afterwards.
     pub(super) fn suspend_for_wake(&mut self, at: Label, live: usize) -> Functor {
         self.allocate(HEADER + live);
         let slots = self.slots();
@@ -30,7 +30,7 @@ impl Machine {
         Functor::new(atoms::WAKE, 1)
     }
 
-    /// The woken goals are done: reloads the registers; returns where to resume.
+    /// Reloads the registers after the woken goals; returns the label to resume at.
     pub(super) fn resume_after_wake(&mut self) -> Label {
         let slots = self.environment + FRAME;
         let at = self.environments[slots].0 as Label;

@@ -1,11 +1,11 @@
-//! What a character may be part of.
+//! Character classes of the syntax.
 
 /// Whether `character` separates tokens.
 pub(crate) fn is_layout(character: char) -> bool {
     character.is_whitespace() || character == '\0'
 }
 
-/// Whether `character` is glued to its like into names such as `=..`.
+/// Whether `character` is a symbol character, which forms names such as `=..`.
 pub(crate) fn is_symbol(character: char) -> bool {
     if character.is_ascii() {
         return matches!(
@@ -37,12 +37,12 @@ pub(crate) fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || is_combining(character)
 }
 
-/// `ǅ` and its like: letters that are neither case but have a lower one.
+/// Titlecase letters such as `ǅ`, which are neither upper nor lower case but have a lower case.
 fn is_titlecase(character: char) -> bool {
     !character.is_ascii() && !character.is_lowercase() && !character.to_lowercase().eq([character])
 }
 
-/// Marks that a letter typed in decomposed form is followed by.
+/// Combining marks, which follow a letter in decomposed form.
 fn is_combining(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'

@@ -1,16 +1,16 @@
-//! What is wrong with a text, for people and for programs.
+//! Syntax errors, for people and for programs.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A mistake in a text: where, what, and how to mend it.
+/// A syntax error: where it is, what is wrong, and how to fix it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// The bytes of the text that the message is about.
+    /// The byte range that the message refers to.
     pub span: Range<usize>,
     /// What was expected, or what is wrong.
     pub message: String,
-    /// How to mend it, when that can be guessed.
+    /// How to fix it, if that can be guessed.
     pub hint: Option<String>,
     pub(crate) kind: SyntaxErrorKind,
 }

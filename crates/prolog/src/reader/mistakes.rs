@@ -7,7 +7,7 @@ use crate::operators::Operator;
 use std::ops::Range;
 
 impl Parser<'_, '_, '_> {
-    /// A token that cannot begin a term stands where one is due.
+    /// A token that cannot start a term, where one is expected.
     pub(super) fn cannot_start_term(&self, lexeme: &Lexeme) -> SyntaxError {
         let is_end = matches!(lexeme.token, Token::End | Token::EndOfText);
         let (kind, hint) = match lexeme.token {
@@ -31,7 +31,7 @@ impl Parser<'_, '_, '_> {
         error
     }
 
-    /// A complete term is followed by something that is not an operator and closes nothing.
+    /// A complete term followed by a token that is neither an operator nor a closing bracket.
     pub(super) fn operator_expected(&self, lexeme: &Lexeme) -> SyntaxError {
         let frame = self.frame();
         let kind = match (&lexeme.token, frame.bracket) {
@@ -94,7 +94,7 @@ impl Parser<'_, '_, '_> {
         (before.len() < start).then(|| format!("write `{name}(` without a space"))
     }
 
-    /// Whether nothing but layout stands before `position` on its line, which is not the first.
+    /// Whether only layout precedes `position` on its line, which is not the first.
     fn starts_line(&self, position: usize) -> bool {
         let line = self.scanner.text[..position].rfind('\n');
         line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())
@@ -107,14 +107,14 @@ impl Parser<'_, '_, '_> {
             .with_hint(format!("write `{name}` without parentheses"))
     }
 
-    /// A prefix operator whose term cannot stand here.
+    /// A prefix operator whose priority is too high at this position.
     pub(super) fn too_strong(&self, lexeme: &Lexeme, operator: Operator) -> SyntaxError {
         let name = self.text(lexeme);
         let message = format!("a term with `{name}`, of priority {}, cannot stand here", operator.priority);
         SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint("put the term in parentheses")
     }
 
-    /// Two operators that cannot be nested either way.
+    /// Two operators whose priorities conflict.
     pub(super) fn clash(&self, lexeme: &Lexeme, other: Option<Range<usize>>) -> SyntaxError {
         let name = self.text(lexeme);
         let message = match other {
@@ -129,7 +129,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-/// What people call an open bracket, and what closes it.
+/// The name of an open bracket, and what closes it.
 fn name_of(bracket: Bracket) -> Option<(&'static str, &'static str)> {
     match bracket {
         Bracket::Clause => None,

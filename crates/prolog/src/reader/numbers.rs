@@ -1,4 +1,4 @@
-//! Numerals.
+//! Numbers.
 
 use super::characters::{is_layout, is_name_part};
 use super::error::{SyntaxError, SyntaxErrorKind};
@@ -7,11 +7,11 @@ use super::scanner::Scanner;
 use crate::number::Number;
 use num_bigint::BigInt;
 
-/// Digits of one piece when a long numeral is read by halves.
+/// Digits per piece when a long number is read by divide and conquer.
 const PIECE: usize = 512;
 
 impl Scanner<'_> {
-    /// An unsigned number; the scanner stands before its first digit.
+    /// Reads an unsigned number; the scanner is at its first digit.
     pub(super) fn number(&mut self) -> Result<Number, SyntaxError> {
         let start = self.position;
         if self.rest().starts_with("0'") {
@@ -59,7 +59,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A number that is all of the text but for layout and comments before it.
+    /// Reads a number that takes up the whole text, except for layout and comments before it.
     pub(super) fn whole_number(&mut self) -> Result<Number, SyntaxError> {
         self.skip_layout()?;
         let negative = self.eat('-');
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         SyntaxError::new(start..self.text.len(), "illegal_number", "expected a number and nothing else")
     }
 
-    /// Digits, without the `_` (and layout behind it) that may group them.
+    /// Reads digits, without the `_` (and the layout after it) that may group them.
     fn digits(&mut self, radix: u32) -> String {
         let mut digits = String::new();
         loop {
@@ -97,7 +97,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The length of an exponent that stands here, or 0.
+    /// The length of the exponent at this position, or 0.
     fn exponent_length(&self) -> usize {
         let rest = self.rest().as_bytes();
         if !matches!(rest.first(), Some(b'e' | b'E')) {
@@ -142,7 +142,7 @@ impl Scanner<'_> {
                 }
             },
             Some('\'') => {
-                // `0'''` is the ISO way, `0''` is accepted.
+                // `0'''` is the ISO form; `0''` is accepted, too.
                 self.bump();
                 self.eat('\'');
                 '\''
@@ -173,7 +173,7 @@ pub(super) fn negated(number: Number) -> Number {
     }
 }
 
-/// The value of `digits`, which are all digits of `radix`.
+/// The value of `digits` in base `radix`.
 fn integer(digits: &str, radix: u32) -> Number {
     match i64::from_str_radix(digits, radix) {
         Ok(value) => Number::Int(value),
@@ -181,7 +181,7 @@ fn integer(digits: &str, radix: u32) -> Number {
     }
 }
 
-/// Pairs up pieces from the right: far below the quadratic time of reading digit by digit.
+/// Combines pieces pairwise from the right, which avoids the quadratic time of reading digit by digit.
 fn big_integer(digits: &str, radix: u32) -> BigInt {
     let parse = |piece: &[u8]| BigInt::parse_bytes(piece, radix).unwrap_or_default();
     let mut pieces: Vec<BigInt> = digits.as_bytes().rchunks(PIECE).map(parse).collect();

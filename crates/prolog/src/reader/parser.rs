@@ -1,8 +1,8 @@
-//! Tokens into terms: an operator precedence parser with stacks of its own.
+//! Parses tokens into terms: an operator precedence parser with explicit stacks.
 //!
-//! Operands wait on one stack and operators on another until the next operator, or the end of the
-//! innermost bracket, says what binds tighter. No function calls itself, so nesting is bounded by
-//! memory alone, and each token is looked at a fixed number of times.
+//! Operands and operators are kept on two stacks until the next operator, or the end of the innermost bracket,
+//! determines what binds tighter. No function is recursive, so nesting is limited only by memory, and each token is
+//! processed a constant number of times.
 
 use super::error::SyntaxError;
 use super::numbers::negated;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The highest priority of a whole term.
 const MAX_PRIORITY: u16 = 1200;
-/// A finished term that an operator or a bracket will take.
+/// A complete term, which will become an operand or an element.
 pub(super) struct Operand {
     pub(super) term: Term,
     priority: u16,
@@ -28,7 +28,7 @@ pub(super) struct Operand {
     pub(super) end: usize,
 }
 
-/// An operator that waits for its right operand.
+/// An operator without its right operand.
 pub(super) struct Pending {
     atom: Atom,
     operator: Operator,
@@ -36,7 +36,7 @@ pub(super) struct Pending {
     end: usize,
 }
 
-/// What the text being read stands in.
+/// The kind of bracket around the current position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bracket {
     Clause,
@@ -44,18 +44,18 @@ pub(super) enum Bracket {
     Curly,
     Arguments(Atom),
     List,
-    /// Behind the `|` of a list.
+    /// After the `|` of a list.
     Tail,
 }
 
-/// A bracket that is open, and how full the stacks were when it opened.
+/// An open bracket, and the sizes of the stacks when it was opened.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub(super) bracket: Bracket,
     start: usize,
     operands: usize,
     pending: usize,
-    /// The first `:-` or the like in it: where a closing bracket is missing, it is before that.
+    /// The first `:-` or similar operator inside it: a missing closing bracket belongs before that.
     pub(super) neck: Option<(usize, usize)>,
 }
 
@@ -67,11 +67,11 @@ struct Variable<'t> {
     occurrences: usize,
 }
 
-/// The parser's memory, kept from clause to clause.
+/// The stacks of the parser, reused from clause to clause.
 #[derive(Default)]
 pub(super) struct Stacks<'t> {
     pub(super) ahead: VecDeque<Lexeme>,
-    /// Whether the full stop of the clause, or the end of the text, was taken.
+    /// Whether the full stop of the clause, or the end of the text, was consumed.
     pub(super) end_taken: bool,
     operands: Vec<Operand>,
     pending: Vec<Pending>,
@@ -94,7 +94,7 @@ impl Stacks<'_> {
     }
 }
 
-/// Whether an operand or an operator comes next.
+/// Whether an operand or an operator is expected next.
 enum Expect {
     Operand,
     Operator,
@@ -106,7 +106,7 @@ pub(super) struct Parser<'p, 't, 's> {
     pub(super) stacks: &'p mut Stacks<'t>,
     pub(super) store: &'p mut Store,
     pub(super) syntax: &'p mut Syntax<'s>,
-    /// Whether the end of the text ends a clause as a full stop does.
+    /// Whether the end of the text ends a clause like a full stop.
     pub(super) end_is_optional: bool,
 }
 
@@ -182,13 +182,13 @@ impl Parser<'_, '_, '_> {
         self.stacks.frames.last().copied().unwrap_or(outermost)
     }
 
-    /// The innermost operator that waits in the current bracket.
+    /// The innermost pending operator in the current bracket.
     pub(super) fn waiting(&self) -> Option<&Pending> {
         self.stacks.pending[self.frame().pending..].last()
     }
 
-    /// The highest priority that the next term may have. ISO says 999 for an argument or a list
-    /// element; but `once(a;b)` and `assertz(a:-b)` are common in the field and mean one thing only.
+    /// The highest priority allowed for the next term. ISO says 999 for an argument or a list element; but `once(a;b)`
+    /// and `assertz(a:-b)` are common and unambiguous.
     fn limit(&self) -> u16 {
         self.waiting().map_or(MAX_PRIORITY, |pending| pending.operator.right_limit())
     }
@@ -203,7 +203,7 @@ impl Parser<'_, '_, '_> {
         self.push(term, start, end)
     }
 
-    /// Builds the terms of waiting operators that bind at least as tight as `limit`.
+    /// Builds the terms of pending operators that bind at least as tightly as `limit`.
     fn reduce(&mut self, limit: u16) {
         while self.waiting().is_some_and(|pending| pending.operator.priority <= limit) {
             let Some(Pending { atom, operator, start, .. }) = self.stacks.pending.pop() else { return };
@@ -247,7 +247,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `[]` and `{}` are names; anything else behind the bracket is read by itself.
+    /// `[]` and `{}` are names; otherwise the content of the bracket is parsed on its own.
     fn open_or_name(
         &mut self,
         close: &Token,
@@ -294,10 +294,10 @@ impl Parser<'_, '_, '_> {
         Ok(self.push(Term::atom(atom), start, end))
     }
 
-    /// Whether the prefix operator just read has an operand; without one it is a plain atom.
+    /// Whether the prefix operator just read has an operand; without one it is an atom.
     ///
-    /// An infix operator behind it, as in `- = x`, makes it the atom to the left, unless that
-    /// operator is itself what the prefix operator applies to, as in `\+ (=)` and `:- = - x`.
+    /// If an infix operator follows, as in `- = x`, the prefix operator is the atom to its left, unless the prefix
+    /// operator applies to that operator itself, as in `\+ (=)` and `:- = - x`.
     fn has_operand(&mut self, prefix: Operator) -> Result<bool, SyntaxError> {
         let next = self.peek(0)?;
         let (atom, applied) = match next.token {
@@ -398,7 +398,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// An infix or postfix operator behind a complete operand.
+    /// An infix or postfix operator after a complete operand.
     fn infix(&mut self, atom: Atom, lexeme: &Lexeme) -> Result<Expect, SyntaxError> {
         let operators = self.syntax.operators;
         let infix = operators.get(atom, Position::Infix);
@@ -429,7 +429,7 @@ impl Parser<'_, '_, '_> {
         if operator.kind.position() == Position::Infix {
             return Ok(Expect::Operand);
         }
-        // A postfix operator is complete at once: its operand becomes its only argument.
+        // A postfix operator is complete immediately: its operand becomes its only argument.
         let start = self.stacks.operands.last().map_or(lexeme.start, |operand| operand.start);
         if let Some(pending) = self.stacks.pending.last_mut() {
             pending.start = start;

@@ -1,21 +1,21 @@
-//! Text between quotes.
+//! Quoted text.
 
 use super::characters::is_layout;
 use super::error::{SyntaxError, SyntaxErrorKind};
 use super::scanner::Scanner;
 
-/// What an escape sequence stands for.
+/// The meaning of an escape sequence.
 pub(super) enum Escape {
     Character(char),
-    /// Nothing: the line continues.
+    /// A line continuation, which produces no character.
     Continuation,
 }
 
 impl Scanner<'_> {
-    /// The text up to the closing quote; the opening one was taken.
+    /// Reads the text up to the closing quote; the opening quote was consumed.
     ///
-    /// As in ISO, a line cannot end inside the quotes: so a forgotten quote costs one clause and
-    /// not the rest of the file.
+    /// As in ISO, quoted text cannot contain a line break: so a forgotten quote costs one clause and not the rest of
+    /// the file.
     pub(super) fn quoted(&mut self, quote: char) -> Result<String, SyntaxError> {
         let start = self.position - 1;
         let mut text = String::new();
@@ -52,11 +52,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// An escape sequence; the scanner stands before the backslash.
+    /// Reads an escape sequence; the scanner is at the backslash.
     pub(super) fn escape(&mut self) -> Result<Escape, SyntaxError> {
         let start = self.position;
         self.bump();
-        // A quote or a line end is left to the caller: it may be what ends the text.
+        // A quote or a line break is left to the caller: it may end the text.
         let Some(character) = self.peek() else { return Err(self.undefined_escape(start, '\\')) };
         if matches!(character, '0'..='7') {
             return self.character_code(start, 8);

@@ -1,7 +1,7 @@
-//! Text into tokens.
+//! Splits text into tokens.
 //!
-//! Written by hand rather than generated: quotes, `0'c`, digit groups and the end token all depend
-//! on what follows, and a mistake must leave the scanner behind the whole broken token.
+//! Written by hand rather than generated: quotes, `0'c`, digit groups and the end token all depend on what follows, and
+//! after a mistake the scanner must continue after the whole broken token.
 
 use super::characters::{is_layout, is_name_part, is_name_start, is_symbol, is_variable_start};
 use super::error::SyntaxError;
@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(super) enum Token {
     Name(Atom),
     QuotedName(Atom),
-    /// Its name is the text of the span.
+    /// The name is the text of the span.
     Variable,
     Number(Number),
     DoubleQuoted(String),
@@ -32,7 +32,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// Whether a term can begin with this token.
+    /// Whether a term can start with this token.
     pub(super) fn starts_term(&self) -> bool {
         !matches!(
             self,
@@ -47,13 +47,13 @@ impl Token {
     }
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Lexeme {
     pub(super) token: Token,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether an argument list follows directly.
+    /// Whether an opening parenthesis follows immediately.
     pub(super) applied: bool,
 }
 
@@ -66,7 +66,7 @@ impl Lexeme {
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
     pub(super) position: usize,
-    /// A quote was left open on a line that ends like a clause: the clause is taken to end there.
+    /// A quote was left open on a line that ends like a clause: the clause is assumed to end there.
     pub(super) clause_ended: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'t> Scanner<'t> {
         Scanner { text, position: 0, clause_ended: false }
     }
 
-    /// Goes behind what a file may begin with: a byte order mark, and a line for the system's loader.
+    /// Skips a byte order mark and a `#!` line at the start of a file.
     pub(super) fn skip_file_start(&mut self) {
         self.eat('\u{feff}');
         if self.rest().starts_with("#!") {
@@ -104,7 +104,7 @@ impl<'t> Scanner<'t> {
         Some(character)
     }
 
-    /// Takes `character` if it is next.
+    /// Consumes `character` if it is next.
     pub(super) fn eat(&mut self, character: char) -> bool {
         let found = self.peek() == Some(character);
         if found {
@@ -143,7 +143,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The next token. After an error the scanner stands behind the broken token.
+    /// The next token. After an error, the scanner is after the broken token.
     pub(super) fn next(&mut self, atoms: &mut Atoms) -> Result<Lexeme, SyntaxError> {
         self.skip_layout()?;
         let start = self.position;

@@ -6,7 +6,7 @@ use crate::store::{Store, View};
 use crate::symbols::{Atoms, Scope, Symbols};
 use crate::term::Term;
 
-/// What a text is read with and into.
+/// A reader's flags, operators, atoms and store.
 struct World {
     store: Store,
     atoms: Atoms,

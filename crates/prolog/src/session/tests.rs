@@ -14,7 +14,7 @@ fn session(text: &str) -> Session {
     Session::new(&engine, program)
 }
 
-/// All answers to a goal, or what came instead of the first.
+/// All answers to a goal, or the outcome if there is none.
 fn ask(session: &mut Session, goal: &str) -> String {
     let mut query = session.query(goal, &(), &Budget::default()).expect("the goal is well-formed");
     let mut answers = Vec::new();
@@ -41,7 +41,7 @@ fn keeps_what_queries_assert_and_retract() {
 }
 
 #[test]
-fn keeps_predicates_that_queries_make_up() {
+fn keeps_predicates_created_by_queries() {
     let mut session = session("uses(X) :- later(X).");
     assert_eq!(ask(&mut session, "uses(X)"), "unknown procedure later/1");
     assert_eq!(ask(&mut session, "assertz(later(brand_new_name))"), "true");
@@ -69,7 +69,7 @@ fn keeps_changes_of_a_query_that_ends_badly() {
 }
 
 #[test]
-fn goes_on_with_another_program() {
+fn continues_with_another_program() {
     let engine = Engine::new();
     let mut session = Session::new(&engine, program(&engine, "p(old). q(old)."));
     assert_eq!(ask(&mut session, "assertz(mine(1)), assertz(r(mine))"), "true");
@@ -81,7 +81,7 @@ fn goes_on_with_another_program() {
 }
 
 #[test]
-fn tells_goals_from_other_wishes() {
+fn distinguishes_goals_from_other_requests() {
     let mut session = session("");
     let load = |files: &[&str]| Request::Load(files.iter().map(|&file| file.to_owned()).collect());
     for (text, expected) in [

@@ -1,7 +1,7 @@
 //! The standard order of terms.
 //!
-//! Variables by age, then numbers by value (a float before the integer equal to it), then strings and
-//! then atoms by character codes, then compounds by arity, name and arguments from the left.
+//! The order is: variables by age, then numbers by value (a float before an equal integer), then strings and then atoms
+//! by character codes, then compounds by arity, name and arguments from the left.
 
 use super::memory::Met;
 use super::room::STRIDE;
@@ -12,11 +12,11 @@ use crate::symbols::{Atom, Atoms};
 use crate::term::{BoxHeader, BoxKind, Tag, Term};
 use std::cmp::Ordering;
 
-/// Bytes of two names that are compared in the time of one step.
+/// Bytes of two names compared in the time of one step.
 const BYTES_PER_STEP: u64 = 64;
 
 impl Store {
-    /// The number that a term is, if it is one.
+    /// The value of a term that is a number.
     #[inline]
     pub(crate) fn number(&self, term: Term) -> Option<Number> {
         match self.view(term) {
@@ -27,8 +27,8 @@ impl Store {
         }
     }
 
-    /// Compares two terms in the standard order. Cyclic terms are equal when they cannot be told apart; the order of different
-    /// ones depends on where their difference is met first.
+    /// Compares two terms in the standard order. Cyclic terms are equal if their infinite unfoldings are; the order of
+    /// different cyclic terms depends on which difference the walk reaches first.
     pub(crate) fn compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
         let (a, b) = (self.deref(a), self.deref(b));
         if a == b {
@@ -45,8 +45,8 @@ impl Store {
         }
     }
 
-    /// Where the arguments of two compounds start, and how many there are; `Err` gives the order of two terms that can be told
-    /// apart at once, or are equal.
+    /// Where the arguments of two compounds start, and how many there are. `Err` is the order of two terms that are
+    /// equal or whose order is known without their arguments.
     #[inline]
     fn parts_to_compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Result<(usize, usize, usize), Ordering> {
         let (x, y) = (a.address(), b.address());
@@ -57,7 +57,7 @@ impl Store {
             return Ok((x + 1, y + 1, self.functor_at(x).arity()));
         }
         match (self.compound(a), self.compound(b)) {
-            // `'.'/2` made otherwise than as a list cell.
+            // A `'.'/2` that is not represented as a list cell.
             (Some((f, x)), Some((g, y))) if f == g => Ok((x, y, f.arity())),
             (Some((f, _)), Some((g, _))) => {
                 Err(f.arity().cmp(&g.arity()).then_with(|| self.compare_names(atoms, f.name(), g.name())))
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Compares `count` neighbouring cells from the left, depth first; what is left of outer terms waits in `frames`.
+    /// Compares `count` adjacent cells from the left, depth first; the remaining parts of outer terms are in `frames`.
     fn compare_parts(&mut self, atoms: &Atoms, base: usize, x: usize, y: usize, count: usize) -> Ordering {
         let (mut x, mut y, mut left) = (x, y, count);
         let mut met = Met::new(self.patience(), self.cells.len());
@@ -152,20 +152,19 @@ impl Store {
         a.cmp(b)
     }
 
-    /// Orders two string boxes in the same way.
+    /// Orders two boxed strings in the same way.
     fn compare_texts(&mut self, a: usize, b: usize) -> Ordering {
         let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
         let words = left.words().min(right.words());
         self.end_walk(words as u64 / WORDS_PER_STEP);
-        // The first byte is the lowest of its word; padding is zero, so equal words leave it to
-        // the length.
+        // The first byte is the lowest of its word. Padding is zero, so if all words are equal, the length decides.
         (1..=words)
             .map(|index| self.cells[a + index].0.swap_bytes().cmp(&self.cells[b + index].0.swap_bytes()))
             .find(|order| order.is_ne())
             .unwrap_or_else(|| left.length().cmp(&right.length()))
     }
 
-    /// Orders two integers that do not fit in a word.
+    /// Orders two boxed integers.
     fn compare_bigs(&mut self, a: usize, b: usize) -> Ordering {
         let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
         let is_negative = |header: BoxHeader| header.kind() == BoxKind::BigNegative;
@@ -174,7 +173,7 @@ impl Store {
         }
         let words = left.words();
         self.end_walk(words.min(right.words()) as u64 / WORDS_PER_STEP);
-        // The lowest word is the first.
+        // Words are stored from the lowest to the highest.
         let size = words.cmp(&right.words()).then_with(|| {
             (1..=words)
                 .rev()

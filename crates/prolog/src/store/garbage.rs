@@ -1,28 +1,28 @@
-//! The store's part in garbage collection: which cells are in use, and moving them together.
+//! The store's part of garbage collection: marking the live cells and compacting them.
 //!
-//! The collector marks and slides. Cells keep their order, so the age of variables, choice points, which own everything above an
-//! address, and the trail stay as they are. A bit for each cell says that it is in use; a count for each 64 of them gives the new
-//! address of a cell without a look at the cell itself. A cell that is referred to by itself is kept without the compound that it is
-//! part of.
+//! The collector marks and slides. Cells keep their order, and with it the age of variables, the choice points (which
+//! own everything above an address) and the trail. One bit per cell says whether it is live; one count per 64 cells
+//! yields the new address of a cell without reading the cell. A cell that is only referred to directly is kept without
+//! the compound that it is part of.
 
 use super::{Store, TRAIL_VALUE};
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use rustc_hash::FxHashMap;
 
-/// Ranges that wait to be marked, at least, before some are put off to another pass.
+/// The minimum limit on pending ranges, beyond which ranges are postponed to another pass.
 const PENDING_MIN: usize = 1 << 16;
-/// One range may wait per this many cells.
+/// The limit on pending ranges grows by one per this number of cells.
 const CELLS_PER_PENDING: usize = 32;
 
-/// The cells in use.
+/// The live cells.
 pub(crate) struct Marks {
     bits: Vec<u64>,
-    /// How many cells are in use below each word of `bits`.
+    /// The number of live cells below each word of `bits`.
     below: Vec<u32>,
-    /// Cells that are still to be marked, as ranges. It has a limit, so that a deep term cannot make it large.
+    /// Ranges of cells still to be marked. The size is limited, so that a deep term cannot make it large.
     pending: Vec<(u32, u32)>,
     pending_max: usize,
-    /// Some ranges were put off.
+    /// Whether some ranges were postponed.
     incomplete: bool,
 }
 
@@ -50,12 +50,12 @@ impl Marks {
         self.bits[cell / 64] & 1 << (cell % 64) != 0
     }
 
-    /// Marks a cell and what it refers to.
+    /// Marks a cell and everything it refers to.
     pub(crate) fn mark_cell(&mut self, cells: &[Term], cell: usize) {
         self.mark_range(cells, cell, cell + 1);
     }
 
-    /// Marks what a term refers to.
+    /// Marks everything a term refers to.
     #[inline]
     pub(crate) fn mark(&mut self, cells: &[Term], term: Term) {
         if term.is_pointer() {
@@ -64,7 +64,8 @@ impl Marks {
         }
     }
 
-    /// The cells that a term refers to and that may not have been marked yet; marks headers, and boxes whole.
+    /// Returns the range of cells that a term refers to and that may not be marked yet; marks headers and whole boxes
+    /// itself.
     #[inline]
     fn parts(&mut self, cells: &[Term], term: Term) -> (usize, usize) {
         let address = term.address();
@@ -99,7 +100,7 @@ impl Marks {
             if first == last {
                 continue;
             }
-            // Nothing waits after the last part of a compound, so a list takes no room.
+            // Nothing is pending after the last part of a compound, so a list needs no stack.
             if start < end {
                 if self.pending.len() < self.pending_max {
                     self.pending.push((start as u32, end as u32));
@@ -111,7 +112,7 @@ impl Marks {
         }
     }
 
-    /// Marks what was put off: looks for cells in use that refer to cells that are not.
+    /// Marks what was postponed: searches for live cells that refer to unmarked ones.
     pub(crate) fn complete(&mut self, cells: &[Term]) {
         while std::mem::take(&mut self.incomplete) {
             let mut cell = 0;
@@ -136,7 +137,7 @@ impl Marks {
         }
     }
 
-    /// Marking is done: prepares for questions about new addresses.
+    /// Ends the marking: computes the table of new addresses.
     fn count(&mut self) {
         let mut below = 0;
         self.below = self
@@ -150,25 +151,26 @@ impl Marks {
             .collect();
     }
 
-    /// Where a cell goes; for one that is not in use, where the next in use goes.
+    /// The new address of a cell; for a dead cell, that of the next live one.
     #[inline]
     pub(crate) fn moved_address(&self, cell: usize) -> usize {
         let word = self.bits[cell / 64] & ((1 << (cell % 64)) - 1);
         self.below[cell / 64] as usize + word.count_ones() as usize
     }
 
-    /// A term after the move.
+    /// A term with its new address.
     #[inline]
     pub(crate) fn moved(&self, term: Term) -> Term {
         if term.is_pointer() { Term::new(term.tag(), self.moved_address(term.address()) as u64) } else { term }
     }
 }
 
-/// A trail that is made shorter, from its newest entry to its oldest. Entries that stay are moved to its end first.
+/// A compaction of the trail in progress, from its newest entry to its oldest. Entries that are kept are first moved to
+/// the end.
 pub(crate) struct Trimming {
-    /// Entries from here on have not been looked at.
+    /// Entries from here on have been visited.
     read: usize,
-    /// Entries from here on stay.
+    /// Entries from here on are kept.
     pub(crate) kept: usize,
 }
 
@@ -177,13 +179,14 @@ impl Store {
         Trimming { read: self.trail.len(), kept: self.trail.len() }
     }
 
-    /// Looks at the trail down to `end`, where a choice point was made. Everything that is in use after that is marked.
+    /// Visits the trail down to `end`, where a choice point was created. Everything live after that point is marked
+    /// already.
     ///
-    /// A cell that is not can only be seen again once its change is undone, so it is undone at once. Of several changes of a cell
-    /// the value before the first matters.
+    /// A cell that is not marked can only be reached after its change has been undone, so the change is undone
+    /// immediately. Of several changes of a cell, only the value before the first one matters.
     pub(crate) fn trim_trail(&mut self, marks: &mut Marks, trimming: &mut Trimming, end: usize) {
         let newest = trimming.kept;
-        // Where the old value of a changed cell is.
+        // The trail position of the old value of each changed cell.
         let mut changed: FxHashMap<usize, usize> = FxHashMap::default();
         while trimming.read > end {
             trimming.read -= 1;
@@ -220,7 +223,7 @@ impl Store {
         }
     }
 
-    /// Moves all cells in use together, and the trail; other words that hold addresses are the caller's to move.
+    /// Slides all live cells together, and compacts the trail; the caller must update all other addresses.
     pub(crate) fn compact(&mut self, marks: &mut Marks, trimming: &Trimming) {
         marks.complete(&self.cells);
         marks.count();

@@ -1,4 +1,4 @@
-//! Walking lists.
+//! List traversal.
 
 use super::Store;
 use crate::term::{Tag, Term};
@@ -10,12 +10,12 @@ pub(crate) enum ListEnd {
     Nil,
     /// In an unbound variable: a partial list.
     Variable(Term),
-    /// In anything else, or nowhere (a cyclic list).
+    /// In any other term, or never (a cyclic list).
     Other(Term),
 }
 
 impl Store {
-    /// A proper list of terms that are there already.
+    /// A proper list of existing terms.
     pub(crate) fn list_of(&mut self, items: impl Iterator<Item = Term>) -> Term {
         let start = self.cells.len();
         for item in items {
@@ -31,7 +31,7 @@ impl Store {
         Term::list(start)
     }
 
-    /// The number of list cells from `list` on, and what the last tail is.
+    /// The number of list cells from `list` on, and the last tail.
     pub(crate) fn skip_list(&mut self, list: Term) -> (usize, ListEnd) {
         let (length, end) = self.follow_list(list);
         self.meter.walk(length as u64);
@@ -63,8 +63,8 @@ impl Store {
         (length, end)
     }
 
-    /// Appends the elements of a list to `items`; says how the list ends. None are appended when there is no room for them: the
-    /// budget is exhausted then.
+    /// Appends the elements of a list to `items` and returns how the list ends. If there is no room for them, nothing
+    /// is appended and the budget is exhausted.
     pub(crate) fn list_items(&mut self, list: Term, items: &mut Vec<Term>) -> ListEnd {
         let (length, end) = self.skip_list(list);
         if self.reserve(length).is_err() || !self.meter.walk(length as u64) {

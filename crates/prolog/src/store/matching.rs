@@ -1,12 +1,12 @@
-//! Matching: unification that binds variables of one side only.
+//! Matching: one-way unification, which binds variables of one side only.
 
 use super::Store;
 use crate::symbols::Atoms;
 use crate::term::Term;
 
 impl Store {
-    /// Makes `pattern` equal to `term` without binding variables of the term. The cells of the pattern are those from `first` on,
-    /// and none of its variables is bound before.
+    /// Makes `pattern` equal to `term` without binding variables of the term. The pattern consists of the cells from
+    /// `first` on, and its variables are unbound at the start.
     pub(crate) fn match_one_way(&mut self, atoms: &Atoms, pattern: Term, term: Term, first: usize) -> bool {
         let mut pending = vec![(pattern, term)];
         while let Some((pattern, term)) = pending.pop() {
@@ -20,7 +20,7 @@ impl Store {
                 continue;
             }
             let parts = match (self.compound(value), self.compound(term)) {
-                // A variable of the pattern that was met before has a part of the term as its value.
+                // A pattern variable that occurred before is bound to a part of the term.
                 _ if pattern.is_variable() => None,
                 (Some((ours, from)), Some((theirs, to))) if ours == theirs => Some((from, to, ours.arity())),
                 (Some(_), _) => return false,

@@ -1,4 +1,4 @@
-//! What walks remember of a term that may be cyclic, or share its parts.
+//! Visited sets of walks over terms that may be cyclic or share subterms.
 
 use super::room::STRIDE;
 use rustc_hash::FxHashMap;
@@ -14,12 +14,12 @@ impl CellSet {
         CellSet { bits: vec![0; CellSet::words(cells)] }
     }
 
-    /// The words that such a set takes.
+    /// The memory of such a set in words.
     pub(super) fn words(cells: usize) -> usize {
         cells / 64 + 1
     }
 
-    /// Adds a cell; false when it is there already.
+    /// Adds a cell; returns false if the set contains it already.
     pub(super) fn insert(&mut self, cell: usize) -> bool {
         let (word, bit) = (&mut self.bits[cell / 64], 1 << (cell % 64));
         let is_new = *word & bit == 0;
@@ -32,11 +32,12 @@ impl CellSet {
     }
 }
 
-/// Pairs of compounds that a walk over two terms has met. One that skips them ends on cyclic terms, and takes linear time on
-/// shared ones.
+/// Pairs of compounds visited by a walk over two terms. A walk that skips them terminates on cyclic terms, and takes
+/// linear time on terms with sharing.
 ///
-/// Nothing is remembered at first, because that takes time: the walk is over before its `patience` is, unless the terms are huge. Then
-/// the compounds of the left term are remembered, one bit each. Only when one of them is met again, pairs are.
+/// Recording takes time, so nothing is recorded during the first `patience` steps, which suffice except for huge terms.
+/// After that, the compounds of the left term are recorded, one bit each. Pairs are recorded only after one of them has
+/// been visited again.
 pub(super) struct Met {
     patience: usize,
     cells: usize,
@@ -50,28 +51,29 @@ impl Met {
         Met { patience, cells, left: None, classes: None }
     }
 
-    /// Whether the walk must ask [`Met::is_new`].
+    /// Whether recording has started, so that the walk must call [`Met::is_new`].
     #[inline(always)]
     pub(super) fn remembers(&self) -> bool {
         self.patience == 0
     }
 
-    /// Notes a pair of compounds; false when the walk need not enter them.
+    /// Records a pair of compounds; returns false if the walk need not enter them.
     pub(super) fn is_new(&mut self, left: usize, right: usize) -> bool {
         self.is_new_left(left) || self.classes.get_or_insert_default().join(left, right)
     }
 
-    /// Notes a pair whose members do not mix: what is a part of both terms is not the same on both sides.
+    /// Records a pair, with separate identities for the two sides, because a subterm of both terms may have a different
+    /// role on each side.
     pub(super) fn is_new_on_two_sides(&mut self, left: usize, right: usize) -> bool {
         self.is_new_left(left) || self.classes.get_or_insert_default().join(2 * left, 2 * right + 1)
     }
 
-    /// Whether a compound of the left term is met for the first time, while nothing was met twice.
+    /// Whether a compound of the left term is visited for the first time, as long as none was visited twice.
     fn is_new_left(&mut self, left: usize) -> bool {
         self.classes.is_none() && self.left.get_or_insert_with(|| CellSet::new(self.cells)).insert(left)
     }
 
-    /// Another stride was walked; returns what it is charged, and the words that are used.
+    /// Starts the next stride; returns its cost and the words of memory in use.
     #[cold]
     pub(super) fn stride(&mut self) -> (u64, usize) {
         self.patience = self.patience.saturating_sub(STRIDE as usize);
@@ -83,19 +85,19 @@ impl Met {
     }
 }
 
-/// A step that looks up and remembers a pair costs as much as this many that do not.
+/// Cost of a step that looks up and records a pair, relative to one that does not.
 const REMEMBERED_STEP_CELLS: u64 = 8;
-/// Words of a table for each element that fits, spare places included, while it grows.
+/// Words per element of a hash table, free slots included, while it grows.
 const TABLE_WORDS: usize = 8;
 
-/// Classes of compounds that are taken for equal because their comparison is done or under way (union-find by address).
+/// Classes of compounds that are assumed equal because their comparison is done or in progress (union-find by address).
 #[derive(Default)]
 struct EqualClasses {
     parents: FxHashMap<usize, usize>,
 }
 
 impl EqualClasses {
-    /// Puts `a` and `b` into one class; false when they are in one already.
+    /// Joins the classes of `a` and `b`; returns false if they are in the same class already.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.representative(a), self.representative(b));
         if a == b {
@@ -125,7 +127,7 @@ mod tests {
     use super::{EqualClasses, Met};
 
     #[test]
-    fn what_is_equal_to_the_same_is_equal() {
+    fn equality_is_transitive() {
         let mut classes = EqualClasses::default();
         assert!(classes.join(1, 2));
         assert!(classes.join(3, 4));
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_remembered_once_something_is_met_again() {
+    fn pairs_are_recorded_after_the_first_revisit() {
         let mut met = Met::new(0, 100);
         assert!(met.is_new(1, 50));
         assert!(met.is_new(2, 51));

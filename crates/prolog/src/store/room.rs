@@ -1,32 +1,32 @@
-//! Room for new cells, and what long walks are charged.
+//! Memory for new cells, and the cost of long walks.
 
 use super::Store;
 use crate::fault::{Raised, Solved};
 use crate::meter::Resource;
 
-/// How many steps of a walk pass between two looks at the budget.
+/// The number of steps of a walk between two checks of the budget.
 pub(super) const STRIDE: u64 = 1024;
-/// A walk this short is part of the inference that makes it.
+/// A walk of up to this number of steps is covered by the inference that causes it.
 const FREE_STEPS: u64 = 4;
-/// A vector that takes more than this part of the heap budget must not be copied to grow.
+/// A vector that takes more than one part in this number of the heap budget must not be reallocated to grow.
 const LARGE_SHARE: usize = 16;
-/// Elements that may be added between two looks at a vector's capacity, as far as is known.
+/// The number of elements that may be added between two checks of a vector's capacity.
 const SPARE: usize = 1 << 16;
-/// A walk that takes more steps than this remembers where it was: the term may be cyclic, or share its parts.
+/// A walk with more steps than this records visited compounds: the term may be cyclic, or share subterms.
 const PATIENCE_MAX: usize = 1 << 20;
 
 impl Store {
-    /// How many more words the heap budget allows, in the store or outside of it.
+    /// The number of words that the heap budget still allows, in the store or outside of it.
     pub(crate) fn room(&self) -> usize {
         self.meter.cell_limit.saturating_sub(self.words())
     }
 
-    /// The words that the query uses, as far as the store knows.
+    /// The words that the query uses, as known to the store.
     pub(crate) fn words(&self) -> usize {
         self.cells.len() + self.trail.len() + self.meter.words_elsewhere()
     }
 
-    /// Ensures that `words` more fit in the heap budget, before anything big is built.
+    /// Ensures that `words` more words fit in the heap budget, before a large structure is built.
     pub(crate) fn reserve(&mut self, words: usize) -> Solved<()> {
         if words > self.room() {
             return Err(self.out_of_room());
@@ -38,14 +38,14 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the heap budget is spent.
+    /// Records that the heap budget is exhausted.
     #[cold]
     pub(crate) fn out_of_room(&mut self) -> Raised {
         self.meter.exhaust(Resource::HeapBytes);
         Raised::Exhausted(Resource::HeapBytes)
     }
 
-    /// Charges a walk over `cells` cells; an error when the budget is spent.
+    /// Charges a walk over `cells` cells; an error if the budget is exhausted.
     pub(crate) fn charge(&mut self, cells: u64) -> Solved<()> {
         self.meter.walk(cells);
         match self.meter.exhausted() {
@@ -54,7 +54,7 @@ impl Store {
         }
     }
 
-    /// Charges [`STRIDE`] steps of a walk whose own memory takes `words`; false when the budget is spent.
+    /// Charges [`STRIDE`] steps of a walk that uses `words` words of memory; false if the budget is exhausted.
     #[cold]
     pub(super) fn may_walk_on(&mut self, cells: u64, words: usize) -> bool {
         if words > self.room() {
@@ -63,7 +63,7 @@ impl Store {
         self.meter.walk(cells)
     }
 
-    /// Charges what is left of a walk at its end.
+    /// Charges the remaining steps at the end of a walk.
     #[inline]
     pub(super) fn end_walk(&mut self, steps: u64) {
         if steps > FREE_STEPS {
@@ -71,13 +71,13 @@ impl Store {
         }
     }
 
-    /// How many steps a walk takes before it remembers where it was. A term without shared parts has no more parts than there are
-    /// cells.
+    /// The number of steps of a walk before it records visited compounds. A term without sharing has no more subterms
+    /// than the store has cells.
     pub(crate) fn patience(&self) -> usize {
         self.cells.len().clamp(STRIDE as usize, PATIENCE_MAX)
     }
 
-    /// Prepares the store for more cells and bindings; returns how many cells it had at most since the last time.
+    /// Prepares the store for more cells and bindings; returns the maximum number of cells since the last call.
     pub(crate) fn grow(&mut self) -> usize {
         grow_within(&mut self.cells, self.meter.cell_limit, SPARE);
         grow_within(&mut self.trail, self.meter.cell_limit, SPARE);
@@ -90,27 +90,27 @@ impl Store {
         give_back(&mut self.trail);
     }
 
-    /// Prepares a vector that is nearly full for more, once it takes a good part of the heap budget: it gets the
-    /// address range that the budget allows, and never has to be copied again. Copies of large vectors, not their
-    /// contents, are what would exceed the budget; untouched pages cost nothing.
+    /// Prepares a vector that is nearly full for growth, once it takes a large part of the heap budget. The vector gets
+    /// the address range that the budget allows and is never reallocated again. The copy during a reallocation would
+    /// exceed the budget; untouched pages cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
         grow_within(vector, self.meter.cell_limit, SPARE);
     }
 }
 
-/// Makes a vector that has much spare room shorter.
+/// Shrinks a vector with much unused capacity.
 pub(crate) fn give_back<T>(vector: &mut Vec<T>) {
     if vector.capacity() > vector.len() + SPARE {
         vector.shrink_to(vector.len() + SPARE);
     }
 }
 
-/// See [`Store::grow_within_budget`]; `limit` is in words. `more` elements are to be added.
+/// See [`Store::grow_within_budget`]; `limit` is in words. `more` elements will be added.
 fn grow_within<T>(vector: &mut Vec<T>, limit: usize, more: usize) {
     let limit = limit.saturating_mul(8) / size_of::<T>().max(1);
     let needed = vector.len() + more;
     if needed > vector.capacity() && needed > limit / LARGE_SHARE && vector.capacity() < limit {
-        // Where there is no such range, the vector grows as vectors do.
+        // If no such range is available, the vector grows as usual.
         let _ = vector.try_reserve_exact(limit - vector.len() + SPARE);
     }
 }

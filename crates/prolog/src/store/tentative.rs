@@ -1,11 +1,11 @@
-//! Unification tried out and undone.
+//! Tentative unification, which is undone afterwards.
 
 use super::{Store, TRAIL_VALUE};
 use crate::fault::Solved;
 use crate::term::Term;
 
 impl Store {
-    /// Makes `attempt` with every binding recorded; undoes them unless it succeeds.
+    /// Runs `attempt` with every binding recorded; undoes the bindings unless it succeeds.
     pub(crate) fn attempt(&mut self, attempt: impl FnOnce(&mut Store) -> bool) -> bool {
         let (boundary, trail, woken) = (self.boundary, self.trail.len(), self.woken.len());
         self.boundary = self.cells.len();
@@ -18,7 +18,7 @@ impl Store {
         succeeded
     }
 
-    /// Looks at what `attempt` finds, then undoes all its bindings.
+    /// Returns the result of `attempt` and undoes all its bindings.
     pub(crate) fn tentatively<T>(&mut self, attempt: impl FnOnce(&mut Store) -> T) -> T {
         let mut found = None;
         self.attempt(|store| {
@@ -33,7 +33,7 @@ impl Store {
         self.tentatively(|store| store.unify(a, b))
     }
 
-    /// The bindings that would make two terms equal, newest first; `None` when nothing would.
+    /// The bindings that make two terms equal, newest first; `None` if they do not unify.
     pub(crate) fn unifier(&mut self, a: Term, b: Term) -> Option<Vec<(Term, Term)>> {
         let start = self.trail.len();
         self.tentatively(|store| {
@@ -48,7 +48,7 @@ impl Store {
             while end > start {
                 let entry = store.trail[end - 1];
                 let address = (entry >> 1) as usize;
-                // The old value of an attributed variable is the variable.
+                // The old value of an attributed variable is the variable itself.
                 let attributed = entry & TRAIL_VALUE != 0;
                 let variable = if attributed { Term(store.trail[end - 2]) } else { Term::reference(address) };
                 bindings.push((variable, store.cells[address]));

@@ -6,11 +6,11 @@ use super::room::STRIDE;
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use std::ops::ControlFlow;
 
-/// Frames that are kept for the next walk.
+/// The capacity of `frames` that is kept for the next walk.
 const KEPT_FRAMES: usize = 1 << 12;
-/// Words of an entry of `frames`.
+/// The words of an entry of `frames`.
 const FRAME_WORDS: usize = 3;
-/// Words of two boxes that are compared in the time of one step.
+/// Words of two boxes compared in the time of one step.
 pub(super) const WORDS_PER_STEP: u64 = 8;
 
 /// Whether a variable may be bound to a term that contains it.
@@ -21,7 +21,7 @@ enum OccursCheck {
 }
 
 impl Store {
-    /// Makes `a` and `b` equal; on failure bindings made so far stay for the caller to undo.
+    /// Makes `a` and `b` equal; on failure, the caller must undo the bindings made so far.
     #[inline]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> bool {
         let a = self.deref(a);
@@ -44,7 +44,7 @@ impl Store {
         self.unify_pointers(a, b, OccursCheck::No)
     }
 
-    /// Unifies, and fails where the result would be a cyclic term.
+    /// Unifies with occurs check: fails if the result would be a cyclic term.
     pub(crate) fn unify_with_occurs_check(&mut self, a: Term, b: Term) -> bool {
         let (a, b) = (self.deref(a), self.deref(b));
         if a == b {
@@ -56,7 +56,7 @@ impl Store {
         self.unify_pointers(a, b, OccursCheck::Yes)
     }
 
-    /// Unifies two different terms of the same kind that have cells.
+    /// Unifies two different terms of the same kind that are not atomic words.
     fn unify_pointers(&mut self, a: Term, b: Term, occurs: OccursCheck) -> bool {
         let base = self.frames.len();
         let unified = match self.parts_to_unify(a, b) {
@@ -67,7 +67,7 @@ impl Store {
         unified
     }
 
-    /// Forgets the frames of a walk; those of a deep one are not worth keeping.
+    /// Drops the frames of a walk; the memory of a deep walk is freed.
     #[inline]
     pub(super) fn end_frames(&mut self, base: usize) {
         self.frames.truncate(base);
@@ -76,8 +76,7 @@ impl Store {
         }
     }
 
-    /// Where the parts of two bound terms start, and how many there are; `None` when the terms differ
-    /// already.
+    /// Where the parts of two bound terms start, and how many there are; `None` if the terms differ already.
     #[inline(always)]
     fn parts_to_unify(&mut self, a: Term, b: Term) -> Option<(usize, usize, usize)> {
         let (x, y) = (a.address(), b.address());
@@ -92,8 +91,8 @@ impl Store {
         }
     }
 
-    /// Unifies `count` neighbouring cells, depth first; what is left of outer terms waits in `frames`.
-    /// Nothing waits for the last part of a term, so a long list needs no room.
+    /// Unifies `count` adjacent cells, depth first; the remaining parts of outer terms are in `frames`. Nothing is
+    /// pushed for the last part of a term, so a long list needs no stack.
     fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
         let (mut x, mut y, mut left) = (x, y, count);
         let mut met = Met::new(self.patience(), self.cells.len());
@@ -141,7 +140,7 @@ impl Store {
         unified
     }
 
-    /// Charges a stride of a walk over two terms; false when the budget is spent.
+    /// Charges a stride of a walk over two terms; false if the budget is exhausted.
     #[cold]
     pub(super) fn may_walk_pairs_on(&mut self, met: &mut Met) -> bool {
         let (cells, words) = met.stride();
@@ -161,7 +160,7 @@ impl Store {
         true
     }
 
-    /// Whether the unbound `variable` occurs in `term`; also true when the budget does not allow to find out.
+    /// Whether the unbound `variable` occurs in `term`; also true if the budget is exhausted first.
     pub(crate) fn occurs_in(&mut self, variable: Term, term: Term) -> bool {
         let found = self.visit_subterms(term, |_, subterm| {
             if subterm == variable { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,4 @@
-//! Equality up to the names of variables.
+//! Equality up to renaming of variables.
 
 use super::Store;
 use super::memory::Met;
@@ -7,9 +7,9 @@ use crate::fault::Solved;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashMap;
 
-/// What it costs to look up a pair of variables.
+/// Cost of looking up a pair of variables.
 const VARIABLE_CELLS: u64 = 8;
-/// Compounds with more arguments than this are charged at once.
+/// Compounds with more arguments than this are charged in advance.
 const WIDE: usize = 64;
 
 impl Store {
@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// Which variable on the left stands for which on the right, and back.
+/// The correspondence between the variables of both sides, in both directions.
 #[derive(Default)]
 struct Names {
     left: FxHashMap<Term, Term>,
@@ -73,7 +73,7 @@ struct Names {
 }
 
 impl Names {
-    /// The words that the tables take.
+    /// The memory of the tables in words.
     fn words(&self) -> usize {
         8 * (self.left.capacity() + self.right.capacity())
     }

@@ -1,4 +1,4 @@
-//! Walks over all subterms of one term.
+//! Traversals of all subterms of a term.
 
 use super::Store;
 use super::memory::CellSet;
@@ -18,8 +18,8 @@ impl Store {
         }
     }
 
-    /// Shows each subterm, dereferenced, to `visit`, depth first and from the left, until it breaks. What occurs several times in a
-    /// large term may be shown once.
+    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. A subterm that a
+    /// large term shares may be visited only once.
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,
@@ -28,15 +28,14 @@ impl Store {
         self.visit_with_patience(term, self.patience(), visit)
     }
 
-    /// The same; nothing is left out in the first `patience` steps.
+    /// Like [`Store::visit_subterms`]; nothing is skipped in the first `patience` steps.
     fn visit_with_patience(
         &mut self,
         term: Term,
         mut patience: usize,
         mut visit: impl FnMut(&mut Store, Term) -> ControlFlow<()>,
     ) -> Solved<ControlFlow<()>> {
-        // Arguments still to visit; the last one of a compound leaves nothing behind, so that a
-        // list takes no space.
+        // Arguments still to visit. Nothing is pushed for the last one of a compound, so that a list needs no stack.
         let mut pending: Vec<(usize, usize)> = Vec::new();
         let mut seen: Option<CellSet> = None;
         let mut next = term;
@@ -67,8 +66,8 @@ impl Store {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Charges a stride of a walk over one term, whose work stack takes `words`; one that has lost its patience remembers the
-    /// compounds that it enters.
+    /// Charges a stride of a walk over one term, whose work stack takes `words`; starts to record the visited compounds
+    /// when `patience` is used up.
     #[cold]
     fn visit_on(&mut self, patience: &mut usize, seen: &mut Option<CellSet>, words: usize) -> Solved<()> {
         *patience = patience.saturating_sub(STRIDE as usize);
@@ -102,8 +101,7 @@ impl Store {
         Ok(self.first_variable(term)?.is_none())
     }
 
-    /// Appends the variables of a term to `variables`, each once, in the order in which they are
-    /// first seen.
+    /// Appends the variables of a term to `variables`, each once, in the order of their first occurrence.
     pub(crate) fn term_variables(&mut self, term: Term, variables: &mut Vec<Term>) -> Solved<()> {
         let known = variables.len();
         for &variable in variables.iter() {
@@ -111,7 +109,7 @@ impl Store {
         }
         let walked = self.visit_subterms(term, |store, subterm| {
             if subterm.is_variable() {
-                // A vector that is full grows to twice its size.
+                // A full vector doubles its capacity.
                 if variables.len() == variables.capacity() && store.reserve(3 * variables.len()).is_err() {
                     return ControlFlow::Break(());
                 }
@@ -130,8 +128,7 @@ impl Store {
         walked
     }
 
-    /// Hides an unbound variable: until it is unmarked, references to it lead to a header word,
-    /// which is not a term.
+    /// Marks an unbound variable: until it is unmarked, references to it lead to a header word, which is not a term.
     pub(crate) fn mark(&mut self, variable: Term) {
         self.cells[variable.address()] = Term::new(Tag::Hdr, 0);
     }
@@ -143,7 +140,8 @@ impl Store {
 
     /// Whether a term is a finite tree.
     pub(crate) fn is_acyclic(&mut self, term: Term) -> Solved {
-        // A walk that ends without leaving anything out proves it, and one with more steps than there are cells met something twice.
+        // A walk that ends without skipping anything proves it, and a walk with more steps than cells has visited
+        // something twice.
         let mut steps_left = self.cells.len();
         let walked = self.visit_with_patience(term, usize::MAX, |_, _| {
             steps_left = steps_left.saturating_sub(1);
@@ -152,8 +150,8 @@ impl Store {
         if walked.is_continue() { Ok(true) } else { self.has_no_cycle(term) }
     }
 
-    /// Whether a term is a finite tree, by a search that knows the path to where it is. Each compound is entered once, however
-    /// often it is shared.
+    /// Whether a term is a finite tree, by a depth-first search that knows its path. Each compound is entered once,
+    /// regardless of sharing.
     fn has_no_cycle(&mut self, term: Term) -> Solved {
         let mut entered = CellSet::new(self.cells.len());
         let mut finished = CellSet::new(self.cells.len());

@@ -10,7 +10,7 @@ use crate::term::Term;
 pub(super) struct Finite {
     /// The term, with variables for its cyclic parts.
     pub(super) template: Term,
-    /// What the variables stand for: a list of `Variable=Part`.
+    /// The values of these variables: a list of `Variable=Part`.
     pub(super) substitutions: Term,
     /// The variables, in order of appearance.
     pub(super) markers: Vec<Term>,

@@ -4,7 +4,7 @@
 /// `100000.0`, `1.0e+15`, `1.0e-5`, `1.0Inf`.
 pub(crate) fn format_float(value: f64) -> String {
     if value.is_nan() {
-        // The payload is kept as the digits of a number between 1 and 2.
+        // The payload is written as the digits of a number between 1 and 2.
         let mantissa = value.to_bits() & ((1 << 52) - 1);
         return format!("{}NaN", format_float(f64::from_bits(mantissa | 1.0_f64.to_bits())));
     }
@@ -16,7 +16,7 @@ pub(crate) fn format_float(value: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    // Digits before the decimal point, were it written out.
+    // The number of digits before the decimal point in positional notation.
     let whole = exponent + 1;
     let length = digits.len() as i32;
     if whole <= -4 || (whole > 15 && length <= whole) {
@@ -34,11 +34,11 @@ pub(crate) fn format_float(value: f64) -> String {
     format!("{sign}{digits}{}.0", "0".repeat((whole - length) as usize))
 }
 
-/// The fewest digits that tell the float from its neighbours, the last one rounded half to even.
+/// The fewest digits that distinguish the float from its neighbours, the last one rounded half to even.
 fn shortest(value: f64) -> String {
     let shortest = format!("{value:e}");
     let digits = shortest.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
-    // Rust rounds a tie up in the shortest form but half to even when the digits are counted.
+    // Rust rounds a tie up in the shortest form, but half to even when the number of digits is given.
     let even = format!("{value:.precision$e}", precision = digits - 1);
     if even.parse() == Ok(value) { even } else { shortest }
 }

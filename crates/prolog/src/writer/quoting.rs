@@ -1,9 +1,9 @@
-//! Quotes names and text so that reading them back yields the same.
+//! Quotes names and text so that they are read back unchanged.
 
 use crate::reader::characters::{is_name_part, is_name_start, is_symbol};
 use std::fmt::Write;
 
-/// How a character without a picture of its own is written between quotes.
+/// The form of escape sequences for characters that cannot be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Escapes {
     /// `\x1B\`, as in ISO.
@@ -59,6 +59,6 @@ fn push_code(text: &mut String, code: u32, escapes: Escapes) {
 }
 
 fn is_printable(character: char) -> bool {
-    // What Rust shows as it is in a debug text has a picture; so do marks on a letter.
+    // Characters that Rust does not escape in debug output are printable, and so are combining marks after a letter.
     character == '"' || character == '\'' || is_name_part(character) || character.escape_debug().len() == 1
 }

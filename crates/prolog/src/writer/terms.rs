@@ -1,4 +1,4 @@
-//! Terms into tokens, with a stack of its own: depth costs memory, not native stack.
+//! Writes terms as tokens, with an explicit stack: depth costs memory, not native stack.
 
 use super::quoting::{is_plain_atom, push_quoted};
 use super::tokens::Tokens;
@@ -12,16 +12,16 @@ use std::borrow::Cow;
 
 pub(super) const ARGUMENT_PRIORITY: u16 = 999;
 
-/// Where a term stands.
+/// The position of a term.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Between brackets or commas: an operator stands there like any other atom.
+    /// Between brackets or commas: an operator as an atom needs no parentheses there.
     Argument,
-    /// Beside an operator.
+    /// Next to an operator.
     Operand,
 }
 
-/// What remains to be written, the next on top.
+/// A pending step; the next one is on top of the stack.
 enum Task {
     Term {
         term: Term,
@@ -37,7 +37,7 @@ enum Task {
         end: usize,
         depth: usize,
     },
-    /// What follows an element: `tail`, and the closing bracket.
+    /// The rest of a list after an element: `tail`, and the closing bracket.
     Tail {
         tail: usize,
         depth: usize,
@@ -51,27 +51,27 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
-    /// Steps until it is time to ask whether the term is cyclic.
+    /// Steps left before a check whether the term is cyclic.
     patience: usize,
     steps: usize,
-    /// Bytes that were charged.
+    /// The number of bytes charged so far.
     charged: usize,
 }
 
-/// Whether a term was written.
+/// Whether a term was written completely.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     All,
-    /// Not yet: it may be cyclic.
+    /// Not completely: it may be cyclic.
     Part,
 }
 
-/// Steps between two looks at the budget.
+/// Steps between two checks of the budget.
 const STRIDE: usize = 256;
-/// What a step is charged, and a byte of text.
+/// Cost of a step, and of a byte of text.
 const STEP_CELLS: u64 = 3;
 const BYTES_PER_CELL: u64 = 2;
-/// A short atomic term is a part of the call that writes it.
+/// A short atomic term is covered by the call that writes it.
 const FREE_BYTES: usize = 32;
 
 impl<'w, 't> Work<'w, 't> {
@@ -85,7 +85,7 @@ impl<'w, 't> Work<'w, 't> {
         Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit, patience, steps: 0, charged: 0 }
     }
 
-    /// Writes a term. With a `patience` that is not endless, it may stop before the end.
+    /// Writes a term. With a finite `patience`, it may stop before the end.
     pub(super) fn run(&mut self, term: Term) -> Solved<Progress> {
         self.tasks.push(Task::Term { term, priority: self.options.priority, place: Place::Argument, depth: 0 });
         while let Some(task) = self.tasks.pop() {
@@ -117,7 +117,7 @@ impl<'w, 't> Work<'w, 't> {
         Ok(Progress::All)
     }
 
-    /// Charges some steps, and what was written since the last time.
+    /// Charges some steps, and the text since the last charge.
     fn charge(&mut self, steps: usize) -> Solved<()> {
         let bytes = self.tokens.written() - self.charged;
         self.charged += bytes;
@@ -132,7 +132,7 @@ impl<'w, 't> Work<'w, 't> {
         self.terms.store.charge(0)
     }
 
-    /// Whether what is left to do, and the text, are within the heap budget.
+    /// Whether the pending steps and the text are within the heap budget.
     fn has_room(&self) -> bool {
         let words = self.tasks.capacity() * (size_of::<Task>() / size_of::<Term>()) + self.tokens.capacity() / 8;
         words <= self.terms.store.room()
@@ -194,7 +194,7 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     fn variable(&mut self, term: Term, address: usize) {
-        // It is looked up, and its number is written.
+        // The variable is looked up, and its number is written.
         self.terms.store.meter.walk(2 * STEP_CELLS);
         let term = self.terms.store.deref(term);
         match self.options.variable_names.get(&term) {
@@ -203,7 +203,7 @@ impl<'w, 't> Work<'w, 't> {
         };
     }
 
-    /// Writes an atom; says whether a space was put before it.
+    /// Writes an atom; returns whether a space was inserted before it.
     fn atom(&mut self, atom: Atom) -> bool {
         let text = self.atom_text(atom);
         self.tokens.token(&text)
@@ -222,7 +222,7 @@ impl<'w, 't> Work<'w, 't> {
 
     fn big(&mut self, term: Term) {
         let value = self.terms.store.big(term);
-        // Turning a number of n words into decimal takes about n²/2 steps.
+        // Converting a number of n words to decimal takes about n²/2 steps.
         let words = value.bits() / 64;
         if self.terms.store.meter.walk(words * words / 2) {
             self.tokens.token(&value.to_string());
@@ -270,7 +270,7 @@ impl<'w, 't> Work<'w, 't> {
         }
     }
 
-    /// `'$VAR'(N)` as a letter and a number; false when `N` is not a natural number.
+    /// `'$VAR'(N)` as a letter and a number; returns false if `N` is not a natural number.
     fn numbered_variable(&mut self, argument: usize) -> bool {
         let View::Small(number @ 0..) = self.terms.store.view(self.terms.store.argument(argument, 0)) else {
             return false;
@@ -352,7 +352,7 @@ impl<'w, 't> Work<'w, 't> {
         }
     }
 
-    /// The operator between two operands. One that needs a space on the left gets one on the right.
+    /// Writes the operator between two operands. If it needs a space on the left, it also gets one on the right.
     fn infix(&mut self, name: Atom) {
         match name {
             atoms::COMMA => self.comma(),

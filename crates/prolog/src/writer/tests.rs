@@ -10,7 +10,7 @@ use crate::term::{Functor, Term};
 
 mod peer;
 
-/// Operators beyond the standard ones, so that every type is met.
+/// Additional operators, so that every operator type is covered.
 const OPERATORS: &[(u16, OperatorType, &str)] = &[
     (200, OperatorType::Xf, "post"),
     (300, OperatorType::Yf, "ypost"),
@@ -61,14 +61,14 @@ impl World {
         self.write_limited(term, options, Limit::NONE).expect("there is no limit")
     }
 
-    /// Quoted, in functional notation, with variables by address: equal for equal terms only.
+    /// Quoted, in functional notation, with variables by address: different for different terms.
     fn canonical(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).expect("the budget is large");
         self.write(term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
     }
 }
 
-/// Reads each text and writes it; what is written is read back as the same term.
+/// Reads each text and writes it, and checks that the output is read back as the same term.
 fn check_with(options: &WriteOptions, cases: &[(&str, &str)]) {
     let mut world = World::new();
     for (text, expected) in cases {

@@ -1,15 +1,15 @@
-//! Text that is built token by token, with a space wherever two tokens would be read as one.
+//! Builds text token by token, with a space wherever two tokens would be read as one.
 
 use crate::reader::characters::{is_name_part, is_symbol};
 
-/// What was written last, as far as it matters for what comes next.
+/// The kind of the last token, as far as the next one depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Last {
     /// Ordinary text.
     Token,
-    /// A prefix operator: an open bracket behind it would make it a functor.
+    /// A prefix operator: an opening bracket after it would make it a functor.
     Prefix,
-    /// The prefix operator `-`: a digit behind it would make a negative number.
+    /// The prefix operator `-`: a digit after it would make a negative number.
     Minus,
 }
 
@@ -25,12 +25,12 @@ impl<'t> Tokens<'t> {
         Tokens { text, start, last: Last::Token }
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     pub(super) fn written(&self) -> usize {
         self.text.len() - self.start
     }
 
-    /// Bytes that the text takes.
+    /// The memory of the text in bytes.
     pub(super) fn capacity(&self) -> usize {
         self.text.capacity()
     }
@@ -39,7 +39,7 @@ impl<'t> Tokens<'t> {
         self.text[self.start..].chars().next_back()
     }
 
-    /// Appends a token; says whether a space was put before it.
+    /// Appends a token; returns whether a space was inserted before it.
     pub(super) fn token(&mut self, token: &str) -> bool {
         let spaced = token.chars().next().is_some_and(|first| self.needs_space(first));
         if spaced {
@@ -49,7 +49,7 @@ impl<'t> Tokens<'t> {
         spaced
     }
 
-    /// Appends text that needs no space before it.
+    /// Appends text without a space before it.
     pub(super) fn raw(&mut self, text: &str) {
         self.text.push_str(text);
         self.last = Last::Token;

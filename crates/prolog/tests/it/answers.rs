@@ -1,4 +1,4 @@
-//! Answers look as they do at the prompt of SWI-Prolog, which is asked the same goals where it is installed.
+//! Answers are displayed as at the prompt of SWI-Prolog, which is given the same goals if it is installed.
 
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const GOALS: &str = include_str!("../answers/goals.pl");
 
-/// Goals that are answered otherwise, and why.
+/// Goals whose answers differ on purpose, with the reason.
 const DIFFERENCES: &[(&str, &str)] = &[
     ("X = '[]'.", "the empty list is the atom `[]`, as in ISO 6.3.5"),
     ("X = '[|]'(a, b).", "lists are terms '.'(Head, Tail), as in ISO 6.3.5"),
@@ -33,7 +33,7 @@ fn our_answer(engine: &Engine, machine: &mut Machine, goal: &str) -> String {
     }
 }
 
-/// What SWI-Prolog shows for each goal, on one line; `None` when it is not installed.
+/// What SWI-Prolog displays for each goal, on one line; `None` if it is not installed.
 fn their_answers(goals: &[&str]) -> Option<Vec<String>> {
     let mut child = Command::new("swipl")
         .args(["-q", "-f", "none"])

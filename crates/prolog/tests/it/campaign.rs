@@ -1,7 +1,8 @@
-//! Every predicate, and goals made at random, with large, deep, shared and cyclic arguments: what they use is charged.
+//! Stress test of charging: calls every predicate, and random goals, with large, deep, shared and cyclic arguments, and
+//! checks that what they use is charged.
 //!
-//! Each goal runs with a small budget, and the processor time that it takes is compared with what it was charged. Resident memory is
-//! measured in a process of its own.
+//! Each goal runs with a small budget, and its CPU time is compared with what it was charged. Resident memory is
+//! measured in a separate process.
 //!
 //! For a long run by hand, in which one goal of 500 has large arguments:
 //! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog --test it
@@ -33,14 +34,15 @@ const BUDGET: Budget = Budget {
 };
 /// For goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
-/// Processor time that a goal may take: for each inference of the budget, some 200 times what the cheapest takes in an optimized
-/// build. Generous, because machines that run tests are busy and slow.
+/// The CPU time that a goal may take: for each inference of the budget, about 200 times what the cheapest one takes in
+/// an optimised build. Generous, because machines that run tests are busy and slow.
 const TIME_MAX: Duration = Duration::from_millis(300);
-/// Resident memory, beside 1.2 times the heap budget: the program text, the library, and the engine's own tables.
+/// Resident memory in addition to 1.2 times the heap budget: the program text, the library, and the engine's own
+/// tables.
 const CONSTANT_BYTES: u64 = 64 << 20;
 const MEMORY_BUDGET: Budget = Budget { inferences: 10_000_000, heap_bytes: 64 << 20, output_bytes: 1 << 26, ..BUDGET };
 
-/// What builds large arguments. Text keeps the names apart: `%` is the number of the argument.
+/// Goals that build large arguments. `%` is replaced by the number of the argument, which keeps the names distinct.
 pub const LARGE: &[&str] = &[
     "numlist(1, 3000, A%)",
     "length(A%, 3000)",
@@ -64,7 +66,7 @@ pub const LARGE: &[&str] = &[
     "length(B%, 1000), maplist(=(\"~w~t\"), B%), atomic_list_concat(B%, A%)",
 ];
 
-/// What is as small as it is elsewhere.
+/// Small arguments.
 pub const SMALL: &[&str] =
     &["_", "X", "Y", "a", "[]", "0", "1", "2", "-1", "1.5", "\"text\"", "f(X)", "[X]", "p/1", "true", "@<", "p(X)"];
 
@@ -75,7 +77,7 @@ pub struct Campaign {
     judged: u64,
 }
 
-/// What a goal took.
+/// What a goal used.
 pub struct Taken {
     pub time: Duration,
     pub inferences: u64,
@@ -97,7 +99,7 @@ impl Campaign {
         Campaign { engine, machine, program, judged: 0 }
     }
 
-    /// Asks for a few answers; `None` when the text is not a goal.
+    /// Asks for a few answers; `None` if the text is not a goal.
     pub fn run(&mut self, goal: &str, budget: &Budget) -> Option<Taken> {
         let start = Instant::now();
         let mut query = self.machine.query(&self.program, goal, &(), budget).ok()?;
@@ -112,7 +114,7 @@ impl Campaign {
         Some(Taken { time: start.elapsed(), inferences, outcome })
     }
 
-    /// Runs a goal and complains when it takes more than it was charged, or harms the machine.
+    /// Runs a goal. Returns a complaint if it takes more than it was charged; asserts that the machine still works.
     fn judge(&mut self, goal: &str, budget: &Budget) -> Option<String> {
         let taken = self.run(goal, budget)?;
         self.judged += 1;
@@ -122,7 +124,7 @@ impl Campaign {
         if taken.time <= TIME_MAX {
             return None;
         }
-        // Once more, by the processor's time: the machine may have been busy with something else.
+        // Measure again by CPU time: the machine may have been busy.
         let start = processor_time();
         let again = self.run(goal, budget)?;
         let time = processor_time().saturating_sub(start);
@@ -137,7 +139,7 @@ impl Campaign {
     }
 }
 
-/// Processor time of this thread, where the system tells; otherwise the time that has passed.
+/// The CPU time of this thread if the system reports it, otherwise wall-clock time.
 fn processor_time() -> Duration {
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split(' ').next().and_then(|number| number.parse().ok()));
@@ -150,7 +152,7 @@ fn processor_time() -> Duration {
     }
 }
 
-/// Repeated calls of a predicate, until the budget ends. Building the arguments is charged too.
+/// A goal that repeats a call until the budget ends. Building the arguments is charged, too.
 fn repeated(setup: &[String], call: &str) -> String {
     let setup = setup.join(", ");
     format!("{setup}, repeat, \\+ \\+ catch(findnsols(3, x, {call}, _), _, true), fail")
@@ -160,7 +162,7 @@ pub fn call_of(name: &str, arguments: &[String]) -> String {
     if arguments.is_empty() { name.to_owned() } else { format!("{name}({})", arguments.join(", ")) }
 }
 
-/// Predicates that end the query at once, or wait for something.
+/// Predicates that end the query immediately, or wait for something.
 pub fn is_out_of_scope(name: &str) -> bool {
     matches!(name.trim_matches('\''), "halt" | "repeat")
 }
@@ -171,7 +173,7 @@ fn every_predicate_is_charged_for_large_arguments() {
     let mut random = Random::new(setting("MARIO_CAMPAIGN_SEED", SEED));
     let mut wrong = Vec::new();
     for (name, arity) in predicates().into_iter().filter(|(name, arity)| *arity > 0 && !is_out_of_scope(name)) {
-        // Each kind of large argument in some place, small ones or the same in the others.
+        // Each kind of large argument in one position, with small ones or the same in the others.
         for index in 0..KINDS {
             let large = *random.choose(LARGE);
             let place = (index + random.below(arity)) % arity;
@@ -193,7 +195,7 @@ fn every_predicate_is_charged_for_large_arguments() {
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A goal of several calls that share their variables.
+/// A goal of several calls with common variables.
 fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
     let mut parts = Vec::new();
     for argument in 0..=random.below(3) {
@@ -223,12 +225,13 @@ fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
     parts.join(", ")
 }
 
-/// A goal with arguments that are small, which takes a fraction of the time: numbers of three and four digits lose their last two.
+/// The goal with small arguments, which takes a fraction of the time: numbers of three and four digits lose their last
+/// two.
 fn with_small_arguments(goal: &str) -> String {
     goal.replace("000", "0").replace("20", "5")
 }
 
-/// Says which goal panicked.
+/// Prints the goal that panicked.
 struct Witness<'t>(&'t str);
 
 impl Drop for Witness<'_> {
@@ -266,14 +269,15 @@ fn random_goals_stay_within_their_budgets() {
         }
     }
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
-    // The machine of all goals but this test's process is small; others run beside it when tests share a process.
+    // Only in long runs, where this test has the process to itself: other tests in the same process would be measured,
+    // too.
     if setting("MARIO_CAMPAIGN_GOALS", 0) > 0 {
         let limit = BUDGET.heap_bytes as u64;
         assert!(peak_bytes() <= limit + limit / 5 + CONSTANT_BYTES, "{} bytes", peak_bytes());
     }
 }
 
-/// Each tries to have more memory than its budget.
+/// Goals that try to use more memory than their budget.
 const GREEDY: &[&str] = &[
     "numlist(1, 100000, L), between(1, inf, I), atom_concat(k, I, K), nb_setval(K, L), fail",
     "numlist(1, 100000, L), between(1, inf, I), atom_concat(k, I, K), assertz(p(K, L)), fail",
@@ -301,10 +305,10 @@ const GREEDY: &[&str] = &[
     "setof(X-Y, ( between(1, 3000, X), between(1, 3000, Y) ), _)",
 ];
 
-/// Answers that take more memory to show than to have.
+/// Answers that need more memory to display than to store.
 const SHOWN: &[&str] = &["length(L, 2000000)", "numlist(1, 2000000, L)", "length(L, 1000000), msort(L, M)"];
 
-/// Only [`no_goal_makes_the_process_exceed_its_memory`] runs it, in a process of its own.
+/// Run only by [`no_goal_makes_the_process_exceed_its_memory`], in a separate process.
 #[test]
 #[ignore = "it is a part of another test"]
 fn greedy_goals() {
@@ -325,7 +329,7 @@ fn greedy_goals() {
     }
 }
 
-/// The most memory that this process has had.
+/// The peak resident memory of this process.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

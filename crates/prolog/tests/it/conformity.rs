@@ -2,11 +2,10 @@
 //!
 //! Start at [`judge_all`]. The format of the case files is in `tests/conformity/README.md`.
 //!
-//! Terms are never compared in Rust. What a case expects of the variables of its goal is itself a
-//! goal (`X = f(Y), Z = 1`), so the engine runs it, and both answers come back as text written by
-//! the same writer, with variables numbered from the left: equal texts are equal terms up to the
-//! names of variables. Balls are compared by `subsumes_term/2`, so that `_` in an expected error
-//! stands for anything. An engine that could not run these goals would fail nearly every case, not
+//! Terms are never compared in Rust. What a case expects of the variables of its goal is itself a goal (`X = f(Y), Z =
+//! 1`), so the engine runs it. Both answers are converted to text by the same writer, with variables numbered from the
+//! left: equal texts are equal terms up to variable names. Error terms are compared with `subsumes_term/2`, so that `_`
+//! in an expected error matches anything. An engine that could not run these goals would fail nearly every case, not
 //! pass them.
 
 mod tests;
@@ -15,7 +14,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// What an engine did with a goal.
+/// The result of running a goal in an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The variables of the goal whose names do not start with `_`, in order of appearance.
@@ -24,7 +23,7 @@ pub struct Outcome {
     /// operators, without `numbervars`, its variables written `_0`, `_1`, … in order of appearance.
     pub answers: Vec<String>,
     pub end: End,
-    /// All that was written, including by branches that failed later.
+    /// All output, including that of branches that failed later.
     pub output: String,
 }
 
@@ -32,11 +31,11 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     Exhausted,
-    /// As many answers as were asked for; there may be more.
+    /// The requested number of answers was reached; there may be more.
     Limit,
-    /// An uncaught ball, written like an answer. A goal that cannot be read raises its syntax error.
+    /// An uncaught error term, written like an answer. A goal that cannot be parsed raises its syntax error.
     Raised(String),
-    /// Anything else, such as an exhausted budget, in the engine's own words.
+    /// Any other end, such as an exhausted budget, in the engine's words.
     Stopped(String),
 }
 
@@ -73,7 +72,7 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// The cases an engine failed, and how many there were.
+/// The cases that an engine failed, and the number of cases.
 pub struct Report {
     pub cases: usize,
     failures: Vec<Failure>,
@@ -103,8 +102,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case of every case file. `run(program, goal, limit)` consults the program text into
-/// a fresh engine, runs the goal read from its text, and asks for at most `limit` answers.
+/// Runs every case of every case file. `run(program, goal, limit)` loads the program text into a new engine, runs the
+/// goal given as text, and asks for at most `limit` answers.
 pub fn judge_all(mut run: impl FnMut(&str, &str, usize) -> Outcome) -> Report {
     let cases = all_cases().unwrap_or_else(|malformed| panic!("{malformed}"));
     let mut report = Report { cases: cases.len(), failures: Vec::new() };
@@ -148,8 +147,8 @@ fn judge(case: &Case, run: &mut impl FnMut(&str, &str, usize) -> Outcome) -> Res
     if ended_as_expected { Ok(()) } else { fail("other end") }
 }
 
-/// Binds the variables of the goal as the case expects. The variables are named first, so that they
-/// come in the order of the goal and those that the case leaves unbound are there too.
+/// A goal that binds the variables as the case expects. It mentions all variables first, so that they are in the order
+/// of the goal and include those that the case leaves unbound.
 fn expected_answer_goal(names: &[String], expected: &str) -> String {
     let names = names.join(", ");
     format!("[{names}] = [{names}], ( {expected} ).")

@@ -1,8 +1,9 @@
-//! The same generated goals in our engine and in SWI-Prolog, answers and errors compared as text.
+//! Differential test: runs the same generated goals in our engine and in SWI-Prolog, and compares answers and errors as
+//! text.
 //!
 //! Start at [`generated_goals_do_the_same_in_swi_prolog`]. Every disagreement is listed in
-//! `tests/differential/known.txt` with what justifies ours; a disagreement that is not listed fails the
-//! test, and so does a listed one that no longer occurs.
+//! `tests/differential/known.txt` with the justification of ours; a disagreement that is not listed fails the test, and
+//! so does a listed one that no longer occurs.
 //!
 //! For a long run by hand:
 //! `MARIO_DIFFERENTIAL_GOALS=100000 MARIO_DIFFERENTIAL_SEED=7 cargo test -p mario-prolog --test it differential`.
@@ -36,7 +37,7 @@ use std::{env, fs};
 
 const GOALS: usize = 6_000;
 const SEED: u64 = 1;
-/// Answers asked for.
+/// The number of answers requested.
 const LIMIT: usize = 8;
 
 const THEMES: &[fn(&mut Generator) -> Case] = &[
@@ -53,10 +54,10 @@ const THEMES: &[fn(&mut Generator) -> Case] = &[
     programs::case,
 ];
 
-/// Goals that are asked twice.
+/// The number of goals that are run twice.
 const GOALS_TWICE: usize = 3_000;
 
-/// A few times what SWI-Prolog may use, so that only a hang stops here.
+/// A few times what SWI-Prolog may use, so that only an infinite loop exhausts it.
 const BUDGET: Budget = Budget {
     inferences: 3_000_000,
     heap_bytes: 1 << 28,
@@ -76,7 +77,7 @@ fn generated_goals_do_the_same_in_swi_prolog() {
     assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
 }
 
-/// Far more of these goals than of others open choice points on clauses that come and go.
+/// Compared to other themes, many more of these goals have open choice points on clauses that are added and removed.
 #[test]
 fn generated_changes_of_facts_do_the_same_in_swi_prolog() {
     compare(&generate(&[facts::case], GOALS / 4), &Known::read());
@@ -92,7 +93,8 @@ fn libraries_do_the_same_in_swi_prolog() {
     compare(&generate(&[libraries::case], GOALS / 3), &Known::read());
 }
 
-/// Runs the cases in both engines. How often each known disagreement was seen; `None` when there is no SWI-Prolog.
+/// Runs the cases in both engines. Returns how often each known disagreement occurred; `None` if SWI-Prolog is not
+/// installed.
 fn compare(cases: &[Case], known: &Known) -> Option<Vec<usize>> {
     let theirs = run_in_swipl(cases)?;
     assert_eq!(theirs.len(), cases.len(), "SWI-Prolog answered every goal");
@@ -138,7 +140,7 @@ fn generated_goals_do_the_same_when_garbage_is_collected_all_the_time() {
     let before: Vec<String> = cases.iter().map(|case| run(&mut runner, case)).collect();
     mario_prolog::collect_eagerly();
     for (case, before) in cases.iter().zip(&before) {
-        // A goal that the collector saves from its budget's end does more.
+        // A goal that garbage collection keeps within its budget runs longer.
         if !before.contains("stopped: ") {
             assert_eq!(run(&mut runner, case), *before, "{:?} ?- {}", case.program, case.goal);
         }
@@ -155,13 +157,13 @@ fn generate(themes: &[fn(&mut Generator) -> Case], goals: usize) -> Vec<Case> {
     (0..goals).map(|index| themes[index % themes.len()](&mut generator)).collect()
 }
 
-/// Witnesses may call what the database theme declares.
+/// A witness may call the predicates that the database theme declares.
 fn witness(goal: &str) -> Case {
     let program = vec![":- dynamic d/1.".to_owned(), "static.".to_owned()];
     Case { theme: "known", program, goal: goal.to_owned() }
 }
 
-/// What SWI-Prolog says to each case; `None` when there is no SWI-Prolog and it is not required.
+/// The output of SWI-Prolog for each case; `None` if SWI-Prolog is not installed and not required.
 fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let mut text = String::new();
     for case in cases {
@@ -187,7 +189,7 @@ fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-/// An outcome as the driver prints it.
+/// An outcome in the format that the driver prints.
 fn line(outcome: &Outcome) -> String {
     let mut line = format!("\"{}\" ", outcome.output.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
     for answer in &outcome.answers {
@@ -206,7 +208,7 @@ fn line(outcome: &Outcome) -> String {
     line
 }
 
-/// The first argument of `error(Formal,Context)`, from the text behind the parenthesis.
+/// The first argument of `error(Formal,Context)`, from the text after the parenthesis.
 fn formal(arguments: &str) -> Option<&str> {
     let (mut depth, mut quote) = (0, None);
     let mut characters = arguments.char_indices();
@@ -227,8 +229,8 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Whether two outcomes are the same, but for the last digit of what functions of floats return: ours are the same on all
-/// machines, SWI-Prolog has those of the C library.
+/// Whether two outcomes are the same except for the last digit of results of float functions: ours are the same on all
+/// machines, those of SWI-Prolog come from the C library.
 fn is_same(goal: &str, ours: &str, theirs: &str) -> bool {
     const FUNCTIONS: [&str; 7] = ["sin", "cos", "tan", "exp", "log", "**", "^"];
     let may_differ = FUNCTIONS.iter().any(|function| goal.contains(function));
@@ -259,9 +261,9 @@ fn only_the_last_digit_of_a_float_may_differ() {
     }
 }
 
-/// Without what may differ between engines: the culprit of a syntax error, the names of unbound
-/// variables in what was written, and the space that SWI-Prolog writes before braces (`- {a}`), which it
-/// needs to read them back, as it has dicts (7.10.5 asks for none).
+/// Removes what may differ between engines: the culprit of a syntax error, the names of unbound variables in the
+/// output, and the space before braces (`- {a}`), which SWI-Prolog needs to read them back because of its dicts (7.10.5
+/// requires none).
 fn normalized(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -274,7 +276,7 @@ fn normalized(line: &str) -> String {
     while let Some(character) = characters.next() {
         output.push(character);
         let before = &output[..output.len() - character.len_utf8()];
-        // A line break is written `\n`.
+        // A line break appears as `\n`.
         let is_first = before.ends_with("\\n") || !before.ends_with(char::is_alphanumeric);
         let starts_name = character == '_' && is_first;
         if starts_name && (characters.peek() == Some(&'G') || characters.peek().is_some_and(char::is_ascii_digit)) {

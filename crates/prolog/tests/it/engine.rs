@@ -1,10 +1,10 @@
-//! Runs goals given as text in our engine, one fresh program each.
+//! Runs goals given as text in our engine, each with a new program.
 
 use crate::conformity::{End, Outcome};
 use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Query, Sink};
 use std::sync::{Arc, Mutex};
 
-/// Enough for every goal that is meant to end.
+/// Enough for every goal that is meant to terminate.
 pub const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 29,
@@ -14,7 +14,7 @@ pub const BUDGET: Budget = Budget {
     output_bytes: 1 << 20,
 };
 
-/// Collects what is written where the test can see it.
+/// A sink whose contents the test can read.
 #[derive(Clone, Default)]
 pub struct Written(Arc<Mutex<String>>);
 
@@ -30,7 +30,7 @@ impl Sink for Written {
     }
 }
 
-/// An engine and a machine that are used for one goal after the other.
+/// An engine and a machine that are reused from goal to goal.
 pub struct Runner {
     engine: Engine,
     machine: Machine,
@@ -56,7 +56,7 @@ impl Runner {
         loader.finish().map(|loaded| loaded.program).map_err(|error| error.to_string())
     }
 
-    /// Consults `program`, then asks for at most `limit` answers of `goal`.
+    /// Loads `program`, then asks for at most `limit` answers of `goal`.
     pub fn run(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
         let nothing = |end| Outcome { names: Vec::new(), answers: Vec::new(), end, output: String::new() };
         let program = match self.load(program) {
@@ -91,8 +91,8 @@ impl Runner {
 }
 
 impl Runner {
-    /// Does the same as [`Runner::run`], but with the goal as the body of a clause: what the compiler makes of
-    /// it must mean what the goal means when it is interpreted.
+    /// Like [`Runner::run`], but with the goal as the body of a clause: the compiled goal must have the same meaning as
+    /// the interpreted one.
     pub fn run_compiled(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
         let names: Vec<String> = match self.machine.query(self.engine.library(), goal, &(), &self.budget) {
             Ok(query) => query.variable_names().filter(|name| !name.starts_with('_')).map(str::to_owned).collect(),
@@ -101,8 +101,8 @@ impl Runner {
         let arguments = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
         let body = goal.trim().trim_end_matches('.');
         let clause = format!("{program}\n'compiled case'{arguments} :-\n{body}\n.");
-        // Some goals are no bodies (a number in a conjunction), or need the operators of the program. The flag
-        // `occurs_check` is for `=/2` as it is called at run time.
+        // Some goals cannot be bodies (a number in a conjunction), or need the operators of the program. The flag
+        // `occurs_check` only affects `=/2` when it is called at run time.
         if self.load(&clause).is_err() || goal.contains("occurs_check") {
             return self.run(program, goal, limit);
         }

@@ -1,4 +1,4 @@
-//! Functions of floats return the same bits whatever the processor can do.
+//! Functions of floats return the same bits on every processor.
 
 use mario_prolog::{Budget, Engine, Machine, Outcome, Sink};
 use std::env;
@@ -16,7 +16,7 @@ values(X) :-
            ( Y is E, write(Y), nl )).
 ";
 
-/// Counts and mixes what is written.
+/// A sink that counts and hashes the output.
 #[derive(Clone, Default)]
 struct Digest(Arc<Mutex<(u64, usize)>>);
 
@@ -45,8 +45,8 @@ fn digest() -> (u64, usize) {
     *state
 }
 
-/// The C library chooses its functions when a process starts, so this test starts itself with those for an old processor.
-/// What the values are is part of the promise as well: they are the same on every machine.
+/// The C library selects its functions when a process starts, so this test runs itself again with those for an old
+/// processor. The values themselves are guaranteed, too: they are the same on every machine.
 #[test]
 fn floats_do_not_depend_on_the_processor() {
     const VARIABLE: &str = "GLIBC_TUNABLES";
@@ -69,5 +69,5 @@ fn floats_do_not_depend_on_the_processor() {
     assert_eq!(mixed, DIGEST, "the values are those of other machines");
 }
 
-/// What all machines print.
+/// The digest of the output on all machines.
 const DIGEST: u64 = 0x3350_c6de_99cf_8c00;

@@ -1,8 +1,8 @@
-//! Texts changed at random: loaded, and every predicate and goal of theirs called with a small budget.
-//! Nothing may panic, and nothing may take longer than its budget allows.
+//! Mutated texts are loaded, and every predicate and goal in them is called with a small budget. Nothing may panic or
+//! exceed its budget.
 //!
-//! The targets in `fuzz/` do the same without an end. For a long run by hand:
-//! `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7 cargo test --release -p mario-prolog --test it fuzz`.
+//! The targets in `fuzz/` do the same indefinitely. For a long run by hand: `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7
+//! cargo test --release -p mario-prolog --test it fuzz`.
 
 use crate::random::Random;
 use mario_prolog::{Budget, Engine, Loader, Machine, Outcome, Program};
@@ -21,10 +21,10 @@ const BUDGET: Budget = Budget {
     answers: 10,
     output_bytes: 100_000,
 };
-/// For one goal, in a build without optimization on a busy machine.
+/// The limit for one goal, in an unoptimised build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Pieces that break things more often than random bytes do.
+/// Fragments that cause failures more often than random bytes do.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -167,7 +167,7 @@ const ARGUMENTS: &[&str] = &[
     "(a, b)",
 ];
 
-/// The names and arities of everything there is: what a text of the library defines, and what it calls.
+/// The names and arities of all predicates: those that the texts of the library define, and those that they call.
 pub fn predicates() -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for path in files(&source("src/library"), "pl") {
@@ -186,7 +186,7 @@ pub fn predicates() -> Vec<(String, usize)> {
     found
 }
 
-/// The names, in quotes, and arities of what is written in Rust.
+/// The names, quoted, and arities of the builtins written in Rust.
 pub fn builtins() -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for path in files(&source("src/builtins"), "rs") {
@@ -196,7 +196,7 @@ pub fn builtins() -> Vec<(String, usize)> {
     found
 }
 
-/// The predicate that a clause is of, from the line on which it starts.
+/// The predicate of a clause, from its first line.
 fn head(line: &str) -> Option<(String, usize)> {
     let name = &line[..line.find(['(', ' ', '.'])?];
     let Some(arguments) = line[name.len()..].strip_prefix('(') else { return Some((name.to_owned(), 0)) };
@@ -214,12 +214,13 @@ fn head(line: &str) -> Option<(String, usize)> {
     None
 }
 
-/// The predicates of the rows of tables, `det("name", Code::D2(…))` and `nondet("name", 2, …)`; a line may have several.
+/// The predicates in the rows of builtin tables, `det("name", Code::D2(…))` and `nondet("name", 2, …)`; a line may have
+/// several.
 fn rows(text: &str) -> Vec<(String, usize)> {
     text.split("det(\"").skip(1).filter_map(row).collect()
 }
 
-/// The predicate of a row, from its name on.
+/// The predicate of a row, from the text that starts with its name.
 fn row(rest: &str) -> Option<(String, usize)> {
     let (name, rest) = rest.split_once("\", ")?;
     let rest = rest.strip_prefix("Code::D").unwrap_or(rest);
@@ -227,7 +228,7 @@ fn row(rest: &str) -> Option<(String, usize)> {
     Some((format!("'{}'", name.replace("\\\\", "\\").replace('\\', "\\\\")), arity as usize))
 }
 
-/// Says what was being done when something panics.
+/// Prints what was running when something panics.
 struct Witness<'t>(&'static str, &'t str);
 
 impl Drop for Witness<'_> {
@@ -250,7 +251,7 @@ impl Victim {
         Victim { engine, machine }
     }
 
-    /// Loads a text and calls what its lines begin with; false when it does not load.
+    /// Loads a text and calls the predicates at the start of its lines; false if it does not load.
     fn suffer(&mut self, text: &str) -> bool {
         let _witness = Witness("the text", text);
         let start = Instant::now();
@@ -280,7 +281,7 @@ impl Victim {
     }
 }
 
-/// A few clauses of the corpus, with a few changes.
+/// A few mutated clauses of the corpus.
 fn changed(random: &mut Random, corpus: &[String]) -> String {
     let clauses: Vec<&str> = random.choose(corpus).split_inclusive(".\n").collect();
     let start = random.below(clauses.len());
@@ -315,7 +316,7 @@ fn changed(random: &mut Random, corpus: &[String]) -> String {
     characters.into_iter().collect()
 }
 
-/// Policies, conformity cases, the library: texts as they are written by people.
+/// Policies, conformity cases, the library: texts written by people.
 fn corpus() -> Vec<String> {
     let mut paths = files(&source("src/library"), "pl");
     paths.extend(files(&source("../../policies"), "pl"));
@@ -325,7 +326,7 @@ fn corpus() -> Vec<String> {
     corpus
 }
 
-/// A program that has the program texts of a case file, and its goals as bodies.
+/// A program with the program texts of a case file, and its goals as clause bodies.
 fn as_program(cases: &str) -> String {
     let mut program = String::new();
     for line in cases.lines() {

@@ -1,9 +1,9 @@
-//! Garbage collection: what a program does not need any more does not count, and what it needs stays as it was.
+//! Garbage collection: garbage does not count against the budget, and live data is unchanged.
 
 use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;
 
-/// A megabyte: the machine collects each time that half of it is in use.
+/// A megabyte: the machine collects when half of it is in use.
 const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 20,
@@ -66,7 +66,7 @@ const PROGRAM: &str = "
     depth(_, N, N).
 ";
 
-/// Each answers yes, within [`BUDGET`], and makes several megabytes of garbage.
+/// Each goal succeeds within [`BUDGET`] and makes several megabytes of garbage.
 const GOALS: &[&str] = &[
     "build(200000, x)",
     "numlist(1, 100, L), kept(2000, L, K), K == L",
@@ -113,7 +113,7 @@ impl Tested {
 }
 
 #[test]
-fn what_is_not_needed_any_more_does_not_count() {
+fn garbage_does_not_count_against_the_budget() {
     let mut tested = Tested::new();
     for goal in GOALS {
         assert_eq!(tested.first(goal, &BUDGET), Outcome::Answer, "{goal}");
@@ -121,7 +121,7 @@ fn what_is_not_needed_any_more_does_not_count() {
 }
 
 #[test]
-fn what_is_needed_stays_as_it_was_wherever_garbage_is_collected() {
+fn live_data_survives_a_collection_at_any_point() {
     mario_prolog::collect_eagerly();
     let mut tested = Tested::new();
     for goal in GOALS {
@@ -130,7 +130,7 @@ fn what_is_needed_stays_as_it_was_wherever_garbage_is_collected() {
     }
 }
 
-/// Ten-element lists: SWI-Prolog's peak is 12 MB, without a collector it is 80 bytes of each step.
+/// Lists of ten elements: the peak of SWI-Prolog is 12 MB; without a collector, each step takes 80 bytes.
 #[test]
 fn a_loop_that_builds_lists_runs_within_64_megabytes() {
     let mut tested = Tested::new();
@@ -140,7 +140,7 @@ fn a_loop_that_builds_lists_runs_within_64_megabytes() {
 }
 
 #[test]
-fn what_is_needed_still_ends_the_query_that_exceeds_its_budget() {
+fn live_data_beyond_the_budget_ends_the_query() {
     let mut tested = Tested::new();
     for goal in ["deep(1000000, x, _)", "wide(1000000, x, _)", "numlist(1, 20000, L), kept(5, L, K), deep(50000, K, _)"]
     {
@@ -148,7 +148,7 @@ fn what_is_needed_still_ends_the_query_that_exceeds_its_budget() {
     }
 }
 
-/// More levels than ranges may wait to be marked: the rest is found in further passes.
+/// More levels than the limit on pending ranges: the rest is marked in further passes.
 #[test]
 fn deep_terms_survive() {
     let mut tested = Tested::new();
@@ -162,7 +162,7 @@ fn deep_terms_survive() {
     }
 }
 
-/// A decision of a policy is over before there is anything to collect.
+/// A policy decision ends before there is anything to collect.
 #[test]
 fn small_queries_never_collect() {
     let mut tested = Tested::new();
@@ -181,9 +181,9 @@ fn equal_queries_collect_at_equal_points() {
     }
 }
 
-/// Answers are read after garbage was collected, also those that come after.
+/// Answers are read after a garbage collection, including later answers.
 #[test]
-fn answers_are_read_from_where_they_were_moved() {
+fn answers_are_readable_after_a_collection() {
     let mut tested = Tested::new();
     let goal = "member(X, [f(A, B), g(B)]), build(100000, X), A = 1";
     let mut query = tested.machine.query(&tested.program, goal, &(), &BUDGET).expect("it can be read");
@@ -197,7 +197,7 @@ fn answers_are_read_from_where_they_were_moved() {
     assert!(texts[1][0].starts_with("g(_"), "{texts:?}");
 }
 
-/// A store that is nearly full is collected after each eighth more: each time, all that stays is visited.
+/// A nearly full store is collected whenever it grows by an eighth, and each collection visits all live data.
 #[test]
 fn collections_that_free_little_are_charged() {
     let engine = Engine::new();
@@ -213,7 +213,8 @@ fn collections_that_free_little_are_charged() {
         query.inferences()
     };
     let (empty, full) = (inferences(10), inferences(400_000));
-    // Cells that 200,000 lists of ten elements take, of which an eighth of a megabyte's cells starts another collection.
+    // The cells of 200,000 lists of ten elements, divided by an eighth of a megabyte's cells, which triggers another
+    // collection.
     let collections = 200_000 * 20 / (1_000_000 / 8);
     let visited = collections * 800_000;
     assert!(full - empty > visited / 20, "{empty} and {full} inferences for {visited} visits");

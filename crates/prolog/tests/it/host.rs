@@ -1,9 +1,9 @@
-//! What a host lends to a program, and what it learns from it.
+//! The interface between a host and a program.
 
 use mario_prolog::{Argument, Budget, Engine, Machine, Outcome, Program, Relation, Relations, Table, Value};
 use std::sync::Arc;
 
-/// One relation, as a table or behind the trait only.
+/// One relation, either as a table or behind the trait only.
 struct Host {
     table: Table,
     shows_table: bool,
@@ -44,7 +44,7 @@ fn a_table_holds_floats_lists_and_other_terms() {
     }
     let mut loader = engine.loader();
     loader.relation("r", 2);
-    // Compiled goals go through tables in place; called ones do not.
+    // Compiled goals iterate over tables in place; called goals do not.
     loader.load("program", "p(K, V) :- r(K, V). q(K, V) :- G = r(K, V), call(G).");
     let program = loader.finish().expect("it is right").program;
     for shows_table in [true, false] {
@@ -78,7 +78,7 @@ fn a_table_holds_floats_lists_and_other_terms() {
 }
 
 #[test]
-fn numbered_clauses_answer_as_the_others_do() {
+fn numbered_predicates_have_the_same_answers() {
     let engine = Engine::new();
     for declared in ["", ":- dynamic p/2.\n"] {
         let mut loader = engine.loader();

@@ -1,7 +1,6 @@
-//! Programs that mean harm: each can waste its own budget and nothing else.
+//! Hostile programs: each can exhaust its own budget and nothing else.
 //!
-//! Every goal here ends with the outcome that is written beside it, and the machine answers the next query as
-//! if nothing had been.
+//! Every goal here ends with the given outcome, and the machine answers the next query as usual.
 
 mod cyclic;
 mod deep;
@@ -20,7 +19,7 @@ pub const SMALL: Budget = Budget {
     output_bytes: 10_000,
 };
 
-/// Enough for a million of anything.
+/// Enough for a million of any resource.
 pub const LARGE: Budget = Budget {
     inferences: 200_000_000,
     heap_bytes: 2 << 30,
@@ -30,7 +29,7 @@ pub const LARGE: Budget = Budget {
     output_bytes: 100_000_000,
 };
 
-/// No goal may run longer than this, whatever it does.
+/// The time limit of any goal.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const PROGRAM: &str = "
@@ -64,7 +63,7 @@ const PROGRAM: &str = "
     nested(N, s(T)) :- M is N - 1, nested(M, T).
 ";
 
-/// A machine that is used for one query after the other.
+/// A machine that is reused for all queries.
 pub struct Victim {
     machine: Machine,
     program: Arc<Program>,
@@ -79,7 +78,7 @@ impl Victim {
         Victim { machine: Machine::new(&engine), program }
     }
 
-    /// The outcome of asking for one answer after the other until there is none, and the inferences used.
+    /// The last outcome of asking for all answers, and the inferences used.
     pub fn run(&mut self, goal: &str, budget: &Budget) -> (Outcome, u64) {
         let start = Instant::now();
         let mut query =
@@ -95,7 +94,7 @@ impl Victim {
         (outcome, inferences)
     }
 
-    /// The first outcome.
+    /// The outcome of asking for the first answer.
     pub fn first(&mut self, goal: &str, budget: &Budget) -> Outcome {
         let start = Instant::now();
         let mut query =
@@ -105,7 +104,7 @@ impl Victim {
         outcome
     }
 
-    /// Whether the machine still answers an honest query.
+    /// Asserts that the machine still answers a harmless query.
     pub fn is_unharmed(&mut self, after: &str) {
         let goal = "fact(X), \\+ kept(_, _), findall(Y, member(Y, [1, 2]), [1, 2]), catch(throw(b), b, true)";
         let mut query = self.machine.query(&self.program, goal, &(), &SMALL).expect("it can be read");
@@ -115,7 +114,7 @@ impl Victim {
     }
 }
 
-/// What each goal runs out of.
+/// Each goal with the resource that it exhausts.
 const WASTEFUL: &[(&str, Resource)] = &[
     ("loop", Resource::Inferences),
     ("repeat, fail", Resource::Inferences),
@@ -160,7 +159,7 @@ const WASTEFUL: &[(&str, Resource)] = &[
     ("between(1, inf, X)", Resource::Answers),
 ];
 
-/// A term of 2^40 parts that takes 40 compounds: walks enter each of them once.
+/// A term with 2^40 subterms in 40 compounds: walks enter each compound once.
 const SHARED: &[&str] = &[
     "assertz(kept(T, T))",
     "findall(T, true, [U]), T == U",
@@ -186,7 +185,7 @@ const SHARED: &[&str] = &[
 ];
 
 #[test]
-fn shared_parts_are_walked_once() {
+fn shared_subterms_are_visited_once() {
     let mut victim = Victim::new();
     for goal in SHARED {
         let goal = format!("exponential(40, T), {goal}");
@@ -195,7 +194,7 @@ fn shared_parts_are_walked_once() {
 }
 
 #[test]
-fn each_goal_runs_out_of_what_it_wastes() {
+fn each_goal_exhausts_the_expected_resource() {
     let mut victim = Victim::new();
     let wrong: Vec<String> = WASTEFUL
         .iter()
@@ -236,9 +235,9 @@ fn an_exhausted_budget_cannot_be_caught() {
     }
 }
 
-/// Each further solution leaves one clause body more, and all of them without a call.
+/// Each further solution leaves one more clause body, all without a call.
 #[test]
-fn the_way_out_of_a_deep_recursion_is_paid_for() {
+fn returning_from_a_deep_recursion_is_charged() {
     let mut victim = Victim::new();
     let budget = Budget { inferences: 300_000, ..LARGE };
     let goal = "solved(_), fail";
@@ -256,7 +255,7 @@ fn the_trail_is_limited() {
 }
 
 #[test]
-fn uncaught_exceptions_and_mistakes_leave_the_machine_as_it_was() {
+fn uncaught_exceptions_and_mistakes_leave_the_machine_usable() {
     let mut victim = Victim::new();
     for goal in [
         "throw(a)",

@@ -1,4 +1,4 @@
-//! What loading one program may take, however its text spreads it over errors, directives and files.
+//! Limits on loading a program, regardless of how its text distributes the work over errors, directives and files.
 
 use mario_prolog::{
     Budget, ERRORS_MAX, Engine, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LoadError, Loaded, Resolver,
@@ -25,7 +25,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn stops_after_as_many_errors_as_are_reported_and_says_so() {
+fn stops_at_the_error_limit_and_says_so() {
     for text in
         [lines(20_000, |number| format!("f({number} :- g.")), lines(20_000, |number| format!("f({number}) :- 1."))]
     {
@@ -44,7 +44,7 @@ fn stops_after_as_many_errors_as_are_reported_and_says_so() {
 }
 
 #[test]
-fn counts_the_warnings_that_it_does_not_report() {
+fn counts_unreported_warnings() {
     let text = lines(20_000, |number| format!("f({number}, X)."));
     let loaded = load(&text).map_err(|error| error.to_string()).expect("warnings do not prevent loading");
     assert_eq!(loaded.warnings.len(), WARNINGS_MAX + 1);
@@ -53,7 +53,7 @@ fn counts_the_warnings_that_it_does_not_report() {
     assert!(last.starts_with("program.pl:101:") && last.contains("there are 19900 more warnings"), "{last}");
 }
 
-/// Files that are made up as they are wanted.
+/// A resolver whose files are generated on request.
 struct MadeUp<F>(F);
 
 impl<F: Fn(usize) -> String + Send> Resolver for MadeUp<F> {
@@ -71,7 +71,7 @@ fn load_files(text: impl Fn(usize) -> String + Send + 'static) -> Result<Loaded,
 }
 
 #[test]
-fn files_that_include_each_other_twice_reach_a_limit() {
+fn mutual_inclusion_reaches_a_limit() {
     let shown = shown(load_files(|number| match number {
         31 => "fact.\n".to_owned(),
         _ => lines(2, |_| format!(":- include('{}').", number + 1)),
@@ -81,7 +81,7 @@ fn files_that_include_each_other_twice_reach_a_limit() {
 }
 
 #[test]
-fn files_load_files_only_so_deep() {
+fn nesting_of_loaded_files_is_limited() {
     for directive in ["include", "consult", "ensure_loaded"] {
         let chain = move |length: usize| {
             load_files(move |number| {
@@ -153,7 +153,7 @@ fn directives_that_change_nothing_relink_nothing() {
 }
 
 #[test]
-fn directives_see_what_those_before_them_changed() {
+fn directives_see_changes_of_earlier_directives() {
     let text = ":- assertz(known(1)).\n:- known(1), assertz(known(2)).\n:- set_prolog_flag(double_quotes, atom).\n\
                 f(\"text\").\n:- f(X), atom(X).\n:- op(700, xfx, ===>).\ng(a ===> b).\n:- g(X ===> Y), X == a, Y == b.\n\
                 :- known(2), f(text).\n";
@@ -163,7 +163,7 @@ fn directives_see_what_those_before_them_changed() {
 }
 
 #[test]
-fn the_path_of_a_library_may_have_any_number_of_steps() {
+fn a_library_path_may_have_any_number_of_segments() {
     let path = vec!["a"; 1_000_000].join("/");
     let shown = errors(&format!(":- use_module(library({path})).\n"));
     assert!(shown[0].contains("there is no library `a/a/a/"), "{}", &shown[0][..100]);

@@ -1,4 +1,4 @@
-//! A small seeded generator of random numbers, the same on every machine.
+//! A small seeded random number generator, the same on every machine.
 
 /// `SplitMix64`: a counter and a mixing function.
 pub struct Random {
@@ -23,7 +23,7 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// True once in `count` times.
+    /// True with probability 1 / `count`.
     pub fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }

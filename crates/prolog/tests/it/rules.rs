@@ -1,4 +1,4 @@
-//! Rules with single sided unification, and declarations without clauses.
+//! Rules with single-sided unification, and declarations without clauses.
 
 use crate::engine::{BUDGET, Runner};
 use mario_prolog::Engine;
@@ -28,12 +28,13 @@ fn rules_commit_and_bind_nothing_of_the_call() {
     answers(RULES, "sign(0,S)", "[\"[zero]\"] Exhausted");
 }
 
-/// As SWI-Prolog does: what unifies two variables stays in the guard and may bind; a term for an argument is part of the head.
+/// As in SWI-Prolog: a unification of two variables remains in the guard and may bind; a term for an argument becomes
+/// part of the head.
 const GUARDS: &str = "apart(f(X), R), R = X => true.\napart(_, _) => true.\n\
                       both(X, [R], Y), R = X, Y = f(X) => true.\nboth(_, _, _) => true.\n";
 
 #[test]
-fn a_guard_that_unifies_two_variables_may_bind_and_one_that_describes_an_argument_may_not() {
+fn a_guard_binds_variables_but_matches_arguments_one_way() {
     answers(GUARDS, "apart(f(a),R)", "[\"[a]\"] Exhausted");
     answers(GUARDS, "apart(f(R),a)", "[\"[a]\"] Exhausted");
     answers(GUARDS, "both(1,[R],f(1))", "[\"[1]\"] Exhausted");
@@ -57,7 +58,7 @@ fn clauses_and_rules_do_not_mix() {
 }
 
 #[test]
-fn what_is_declared_and_has_no_clauses_fails_quietly() {
+fn a_declared_predicate_without_clauses_fails() {
     let program = ":- multifile hook/1.\n:- discontiguous other/2.\nuses(X) :- hook(X).\nadds :- assertz(hook(1)).\n";
     answers(program, "hook(X)", "[] Exhausted");
     answers(program, "uses(X)", "[] Exhausted");
@@ -67,7 +68,7 @@ fn what_is_declared_and_has_no_clauses_fails_quietly() {
 }
 
 #[test]
-fn a_library_that_is_missing_is_an_error_that_says_what_there_is() {
+fn a_missing_library_is_an_error_that_names_the_alternatives() {
     for (name, why) in [("readutil", "cannot read files"), ("settings", "files"), ("clpfd", "these libraries exist")] {
         let shown = errors(&format!(":- use_module(library({name})).\n"));
         assert!(shown.len() == 1 && shown[0].contains(&format!("there is no library `{name}`")), "{shown:?}");

@@ -1,8 +1,8 @@
-//! Dynamic predicates with many clauses: what is looked up is found without looking at the others.
+//! Dynamic predicates with many clauses: a lookup does not visit other clauses.
 
 use mario_prolog::{Budget, Engine, Machine, Outcome};
 
-/// The inferences that a goal takes, with what is charged for work on data.
+/// The inferences that a goal takes, including those charged for work on data.
 fn inferences(program: &str, goal: &str) -> u64 {
     let engine = Engine::new();
     let mut loader = engine.loader();
@@ -15,7 +15,7 @@ fn inferences(program: &str, goal: &str) -> u64 {
     query.inferences()
 }
 
-/// Ten times the clauses may take little more than ten times the work.
+/// Asserts that ten times the clauses take little more than ten times the work.
 #[track_caller]
 fn is_linear(program: &str, goal: impl Fn(usize) -> String) {
     let (small, large) = (inferences(program, &goal(1_000)), inferences(program, &goal(10_000)));
@@ -31,40 +31,40 @@ queue(_).
 ";
 
 #[test]
-fn a_lookup_by_the_first_argument_does_not_look_at_other_clauses() {
+fn a_lookup_by_the_first_argument_visits_no_other_clauses() {
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, I), t(I, _, _, _))"));
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, I), clause(t(I, _, _, _), true))"));
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, I), \\+ t(x(I), _, _, _))"));
 }
 
 #[test]
-fn retracting_by_the_first_argument_does_not_look_at_other_clauses() {
+fn retracting_by_the_first_argument_visits_no_other_clauses() {
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, I), retract(t(I, _, _, _)))"));
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, I), ( J is {n} - I, retractall(t(J, _, _, _)) ))"));
 }
 
 #[test]
-fn clauses_that_are_gone_are_not_looked_at_for_ever() {
+fn removed_clauses_are_swept() {
     is_linear(TABLE, |n| format!("fill({n}), forall(between(1, {n}, _), once(retract(t(_, _, _, _))))"));
     is_linear(TABLE, |n| format!("assertz(t(0, 0, 0, 0)), assertz(t(1, 1, 1, 1)), t(_, _, _, _), churn({n})"));
     is_linear(TABLE, |n| format!("fill({n}), t(_, _, _, _), forall(between(1, {n}, _), once(retract(t(_, _, _, _))))"));
     is_linear(TABLE, |n| format!("fill(50), t(_, _, _, _), queue({n})"));
 }
 
-/// The facts of a text have an index, too, and a copy of them when a query changes it.
+/// The facts of a text are indexed, too, and so is the copy that a query makes when it changes them.
 #[test]
-fn facts_of_a_text_are_found_like_those_that_are_asserted() {
+fn loaded_facts_are_indexed_like_asserted_ones() {
     let facts = |n: usize| (0..n).map(|i| format!("s({i}, a{i}).")).collect::<Vec<_>>().join("\n");
     let measure = |n: usize, goal: &str| inferences(&format!(":- dynamic s/2.\n{}", facts(n)), goal);
     for goal in ["s(7, X), X == a7", "s(X, a7), X == 7", "assertz(s(1, 2)), s(7, X), X == a7, \\+ s(x, _), s(_, a9)"] {
         let (small, large) = (measure(100, goal), measure(4_000, goal));
-        // Copying and indexing what is changed costs an inference for 6 clauses.
+        // Copying and indexing the changed predicate costs one inference per 6 clauses.
         assert!(large <= small + 4_000 * 3 / 6, "{goal}: {small} and {large} inferences");
     }
 }
 
 #[test]
-fn clauses_that_are_gone_give_their_memory_back() {
+fn removed_clauses_free_their_memory() {
     let budget = Budget { heap_bytes: 8 << 20, ..Budget::default() };
     let engine = Engine::new();
     let mut loader = engine.loader();

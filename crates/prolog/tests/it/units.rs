@@ -1,8 +1,8 @@
-//! What a unit of the budget costs: work that grows with its data is charged by the size of the data.
+//! The cost of a unit of the budget: work that grows with its data is charged by the size of the data.
 //!
-//! In each run of the tests, units are counted: [`work_on_large_arguments_is_charged_by_its_size`]. By hand, instructions are, for
-//! large and for small arguments, with valgrind:
-//! `cargo test --release -p mario-prolog --test it units::no_unit -- --ignored --nocapture`.
+//! Each test run counts units: [`work_on_large_arguments_is_charged_by_its_size`]. By hand, valgrind counts
+//! instructions, for large and for small arguments: `cargo test --release -p mario-prolog --test it units::no_unit --
+//! --ignored --nocapture`.
 
 mod cases;
 
@@ -22,23 +22,23 @@ const BUDGET: Budget = Budget {
     answers: 3,
     output_bytes: 1 << 26,
 };
-/// No unit pays for more words than this. Walks take one for 6 cells; comparisons of long texts and numbers, which take no time for a
-/// word, one for 48.
+/// A unit covers at most this number of words. Walks are charged one unit per 6 cells; comparisons of long texts and
+/// numbers, which take hardly any time per word, one per 48.
 const WORDS_PER_UNIT: f64 = 96.0;
-/// How often the cheapest unit fits into the dearest.
+/// The maximum ratio between the cost of the most expensive and the cheapest unit.
 const RATIO_MAX: f64 = 20.0;
 
-/// The units that a goal takes until it has no more answers.
+/// The units that a goal uses until it has no more answers.
 fn units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     let taken = campaign.run(goal, budget).unwrap_or_else(|| panic!("{goal} is no goal"));
     match taken.outcome {
-        // Clause bodies that were left count as well.
+        // Clause bodies left are counted as well.
         Outcome::Exhausted(Resource::Inferences) => taken.inferences.max(budget.inferences),
         _ => taken.inferences,
     }
 }
 
-/// What builds the arguments of a case, the words in each part of them, and the call.
+/// The goal that builds the arguments of a case, the words in each part of them, and the call.
 fn at_size(setting: &str, call: &str, size: u64) -> (String, f64, String) {
     let (_, words, setup) = SETTINGS.iter().find(|(name, _, _)| *name == setting).expect("it is there");
     let size = size.to_string();
@@ -78,7 +78,7 @@ fn every_builtin_has_a_case_or_constant_work() {
 
 // ---- by hand: instructions ------------------------------------------------------------------------
 
-/// The goals that are measured: each case with large arguments, and calls with small ones.
+/// The goals to measure: each case with large arguments, and calls with small ones.
 fn measured() -> Vec<(String, String)> {
     let size = setting("MARIO_UNITS_SIZE", 1_000);
     let large = CASES.iter().map(|(_, setting, call)| {
@@ -89,14 +89,14 @@ fn measured() -> Vec<(String, String)> {
     large.chain(small).collect()
 }
 
-/// What valgrind counts: it writes a file each time that this function returns.
+/// The function that valgrind measures: it writes a file each time this function returns.
 #[inline(never)]
 fn counted_units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     units(campaign, goal, budget)
 }
 
-/// Only [`no_unit_costs_more_than_twenty_times_the_cheapest`] runs it, in a process of its own. Each call is repeated
-/// until some thousand units are spent.
+/// Run only by [`no_unit_costs_more_than_twenty_times_the_cheapest`], in a separate process. Each call is repeated
+/// until some thousand units are used.
 #[test]
 #[ignore = "it is a part of another test"]
 fn measured_goals() {
@@ -153,7 +153,7 @@ fn no_unit_costs_more_than_twenty_times_the_cheapest() {
     for (per_unit, units, goal) in &costs {
         println!("{per_unit:8.1} instructions a unit, {units:6} units: {goal}");
     }
-    // The cheapest call; work that is charged before it is refused, or that is charged generously, costs less.
+    // The cheapest call is the reference; work that is charged before it is refused, or charged generously, costs less.
     let (call, _, _) = costs.iter().find(|(_, _, goal)| goal.starts_with("loop ")).expect("it is there");
     let (dearest, _, goal) = &costs[0];
     assert!(*dearest <= RATIO_MAX * call, "{:.1} times a call: {goal}", dearest / call);

@@ -1,21 +1,21 @@
-//! Column stops and fill points: where the text of one `format` call goes on its lines.
+//! Column stops and fill points: the layout of the text of one `format` call.
 
 use crate::output::column_after;
 
-/// Text written so far, and what is pending for the next column stop.
+/// Text written so far, and the fill points before the next column stop.
 pub(super) struct Layout {
     text: String,
     column: usize,
     /// The column of the last stop.
     stop: usize,
-    /// Where in `text` the part since the last stop starts.
+    /// The offset in `text` at which the part since the last stop starts.
     segment: usize,
-    /// Places in `text` that take up white space, and what fills them.
+    /// The offsets in `text` at which padding goes, and the fill characters.
     fills: Vec<(usize, char)>,
 }
 
 impl Layout {
-    /// Starts at `column` of the line.
+    /// Starts in `column` of the current line.
     pub(super) fn new(column: usize) -> Layout {
         Layout { text: String::new(), column, stop: 0, segment: 0, fills: Vec::new() }
     }
@@ -39,13 +39,13 @@ impl Layout {
         self.stop
     }
 
-    /// A point that takes up white space before the next column stop.
+    /// Adds a fill point, which receives padding at the next column stop.
     pub(super) fn fill(&mut self, with: char) {
         self.fills.push((self.text.len(), with));
     }
 
-    /// Pads the text since the last stop so that it ends at `column`. Text that is too long stays
-    /// as it is and counts as if it ended there: the columns behind it keep their widths.
+    /// Pads the text since the last stop so that it ends at `column`. Text that is too long stays unchanged and counts
+    /// as if it ended there, so that later columns keep their widths.
     pub(super) fn stop_at(&mut self, column: usize) {
         if let Some(pad) = column.checked_sub(self.column).filter(|&pad| pad > 0) {
             if self.fills.is_empty() {
@@ -77,7 +77,7 @@ impl Layout {
     }
 }
 
-/// Splits `pad` evenly. What is left over goes to the middle, then right, left, right of it.
+/// Splits `pad` evenly. The remainder goes to the middle share first, then alternately to its right and left.
 fn shares(pad: usize, points: usize) -> Vec<usize> {
     let mut shares = vec![pad / points; points];
     let mut left = pad % points;

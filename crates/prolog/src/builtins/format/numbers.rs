@@ -1,13 +1,13 @@
-//! Numbers in the notations of `format`: fixed, scientific, grouped, in any radix.
+//! Numbers in the notations of `format`: fixed, scientific, grouped, and in any radix.
 
 use crate::number::Number;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-/// No float has more digits than this after its point, so more precision adds only zeros.
+/// No float has more digits after the point than this, so a higher precision adds only zeros.
 pub(super) const FRACTION_DIGITS_MAX: usize = 1_100;
 
-/// An integer with a point before its last `fraction` digits, and the digits before it in groups.
+/// An integer with a decimal point before its last `fraction` digits, and the digits before the point in groups.
 pub(super) fn grouped(value: &BigInt, fraction: usize, group: usize, separator: &str) -> String {
     let digits = value.magnitude().to_string();
     let missing = (fraction + 1).saturating_sub(digits.len());
@@ -29,7 +29,7 @@ pub(super) fn grouped(value: &BigInt, fraction: usize, group: usize, separator: 
     text
 }
 
-/// `~Nf`: exact, whatever the size of an integer.
+/// `~Nf`: exact for integers of any size.
 pub(super) fn fixed(number: &Number, precision: usize) -> String {
     let mut text = match number {
         Number::Float(value) => match special(*value) {
@@ -51,7 +51,7 @@ fn with_zeros(mut text: String, precision: usize) -> String {
     text
 }
 
-/// How C prints infinite numbers and NaN.
+/// Infinities and NaN as C prints them.
 fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("nan")
@@ -69,7 +69,7 @@ struct Scientific {
 }
 
 impl Scientific {
-    /// With `precision` digits after the point.
+    /// Rounds to `precision` digits after the point.
     fn new(number: &Number, precision: usize) -> Scientific {
         let float = match number {
             Number::Float(value) => *value,
@@ -87,13 +87,13 @@ impl Scientific {
         }
     }
 
-    /// From the digits of an integer beyond all floats.
+    /// From an integer outside the range of floats.
     fn of_digits(value: &BigInt, precision: usize) -> Scientific {
         let digits = value.magnitude().to_string();
         let cut = digits.len().saturating_sub(precision + 1);
         let unit = BigInt::from(10).pow(cut as u32);
         let rounded = ((value.abs() + &unit / 2_u32) / &unit).to_string();
-        // Rounding up may have made one digit more.
+        // Rounding up may have added a digit.
         let exponent = (cut + rounded.len() - 1) as i64;
         let mut kept = rounded;
         kept.truncate(precision + 1);
@@ -125,7 +125,7 @@ pub(super) fn scientific(number: &Number, precision: usize) -> String {
     special_number(number).map_or_else(|| Scientific::new(number, precision).text(), str::to_owned)
 }
 
-/// `~Ng`, as C prints `%.Ng`: the shorter of the two others, without trailing zeros.
+/// `~Ng`, as C prints `%.Ng`: fixed or scientific, whichever is shorter, without trailing zeros.
 pub(super) fn general(number: &Number, precision: usize) -> String {
     if let Some(special) = special_number(number) {
         return special.to_owned();

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
 
-/// What a character that is changed is charged, in bytes that are copied.
+/// Cost of converting a character, in bytes copied.
 const BYTES_PER_CHARACTER: usize = 4;
 
 pub(crate) const TABLE: &[Builtin] = &[

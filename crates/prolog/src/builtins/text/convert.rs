@@ -1,4 +1,4 @@
-//! One kind of text to another: atoms, strings, lists of codes and of characters.
+//! Conversions between the kinds of text: atoms, strings, lists of codes and of characters.
 
 use super::{Accept, Kind, Misfit, read_text, single_character, text_of};
 use crate::builtins::{Builtin, Code, det};
@@ -35,8 +35,8 @@ fn atom_list(core: &mut Core, atom: Term, list: Term, kind: Kind) -> Solved {
     unify_list(core, list, &text, kind)
 }
 
-/// Unifies `list` with the elements of `text`. A list of the other kind, or a string, is compared
-/// as text; only what could never be a list of either kind is an error.
+/// Unifies `list` with the elements of `text`. A list of the other kind, or a string, is compared as text; an error is
+/// raised only for a term that can never be a list of either kind.
 pub(super) fn unify_list(core: &mut Core, list: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, list, Accept::List) {
         Ok(other) => Ok(other == text),
@@ -87,7 +87,7 @@ fn string_to_atom(core: &mut Core, string: Term, atom: Term) -> Solved {
     atom_from(core, atom, string, "string")
 }
 
-/// Makes or compares `atom` from the text in `source`.
+/// Unifies `atom` with the text of `source`: an unbound `atom` gets a new atom, a bound one is compared.
 fn atom_from(core: &mut Core, atom: Term, source: Term, expected: &'static str) -> Solved {
     let text = whole_text(core, source, expected)?;
     unify_any(core, atom, &text, Kind::Atom)
@@ -105,7 +105,7 @@ fn whole_text(core: &mut Core, source: Term, expected: &'static str) -> Solved<S
     read_text(core, source, Accept::Any).map_err(|misfit| misfit.raise_whole(expected, source))
 }
 
-/// Unifies `term` with `text`: compared as text where it is any, made where it is unbound.
+/// Unifies `term` with `text`: any text is compared as text, an unbound variable gets a new term.
 fn unify_any(core: &mut Core, term: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, term, Accept::Any) {
         Ok(other) => Ok(other == text),

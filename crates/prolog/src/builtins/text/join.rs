@@ -1,4 +1,4 @@
-//! Lists of atomic terms joined into one atom, and atoms taken apart at a separator.
+//! Joining lists of atomic terms into one atom, and splitting atoms at a separator.
 
 use super::{Accept, Kind, charge, reserve, text_of};
 use crate::builtins::{Builtin, Code, det};
@@ -13,7 +13,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("atomics_to_string", Code::D2(atomics_to_string)),
 ];
 
-/// What an atom is charged that a text is split into, and an element that is joined to others, beside its text.
+/// Cost of each part that a text is split into or joined from, in addition to its text.
 const PART_CELLS: u64 = 8;
 const ITEM_CELLS: u64 = 3;
 
@@ -31,7 +31,7 @@ fn atomics_to_string(core: &mut Core, list: Term, joined: Term) -> Solved {
     }
 }
 
-/// `atomic_list_concat(?List, +Separator, ?Joined)`: joins, or splits when the list is not known.
+/// `atomic_list_concat(?List, +Separator, ?Joined)`: joins, or splits if the list is not fully known.
 fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, joined: Term) -> Solved {
     let separator_text = text_of(core, separator, Accept::Atomic, "text")?;
     if let Some(text) = join(core, list, &separator_text)? {
@@ -54,8 +54,7 @@ fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, jo
     core.unify(list, parts)
 }
 
-/// The elements' texts with `separator` between them; `None` when an element, or the end of the
-/// list, is unbound.
+/// The texts of the elements with `separator` between them; `None` if an element, or the end of the list, is unbound.
 fn join(core: &mut Core, list: Term, separator: &str) -> Solved<Option<String>> {
     let mut items = Vec::new();
     let end = core.store.list_items(list, &mut items);
@@ -70,7 +69,7 @@ fn join(core: &mut Core, list: Term, separator: &str) -> Solved<Option<String>> 
             _ => joined.push_str(&text_of(core, item, Accept::Atomic, "text")?),
         }
         core.store.charge(ITEM_CELLS)?;
-        // Checked as it grows: a short list that shares one long atom must not outgrow the budget.
+        // Checked at each step: a short list that repeats one long atom must not exceed the budget.
         reserve(core, joined.len())?;
     }
     charge(core, joined.len())?;

@@ -1,4 +1,4 @@
-//! How long a text is.
+//! The length of a text.
 
 use super::{Accept, charge, text_of};
 use crate::builtins::{Builtin, Code, det};
@@ -13,7 +13,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("text_length", Code::D2(text_length)),
 ];
 
-/// `atom_length(+Text, ?Length)`: unlike [`text_length`], takes `[]` for the atom that it is.
+/// `atom_length(+Text, ?Length)`: unlike [`text_length`], treats `[]` as an atom.
 fn atom_length(core: &mut Core, text: Term, length: Term) -> Solved {
     if let (false, View::Small(..0)) = (core.store.deref(text).is_variable(), core.store.view(length)) {
         return Err(Fault::Domain("not_less_than_zero", length).into());

@@ -1,4 +1,4 @@
-//! Numbers to text and back.
+//! Conversions between numbers and text.
 
 use super::convert::unify_list;
 use super::{Accept, Kind, Misfit, read_text};
@@ -20,7 +20,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("number_string", Code::D2(number_string)),
 ];
 
-/// What the shortest digits of a float are charged.
+/// Cost of finding the shortest decimal form of a float.
 const FLOAT_CELLS: u64 = 16;
 
 /// Charges the conversion of an integer with this many digits, which takes more than linear time.
@@ -30,13 +30,13 @@ pub(crate) fn charge_digits(core: &mut Core, digits: u64) -> Solved<()> {
     if core.store.meter.walk(cells) { Ok(()) } else { core.check_budget() }
 }
 
-/// A number as it is written.
+/// The text of a number.
 pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     match core.store.view(term) {
         View::Small(value) => Ok(value.to_string()),
         View::Big => {
             let value = core.store.big(term);
-            // A digit holds a little more than three bits.
+            // A decimal digit holds a little more than three bits.
             charge_digits(core, value.bits() / 3)?;
             Ok(value.to_string())
         }
@@ -48,14 +48,14 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     }
 }
 
-/// The number that all of `text` is, written as in a program: layout and comments may precede it, a sign too.
+/// Parses all of `text` as a number in program syntax; layout, comments and a sign may precede it.
 fn parse_number(core: &mut Core, text: &str) -> Solved<Option<Number>> {
     charge_digits(core, text.len() as u64)?;
     core.store.charge(text.len() as u64 / 2)?;
     Ok(read_number(text).ok())
 }
 
-/// Unifies `term` with the number that `text` is; fails when it is none, or layout or a comment comes first.
+/// Unifies `term` with the number in `text`; fails if the text is not a number, or layout or a comment precedes it.
 fn unify_number(core: &mut Core, term: Term, text: &str) -> Solved {
     if text.starts_with(|first| is_layout(first) || first == '/' || first == '%') {
         return Ok(false);
@@ -97,7 +97,7 @@ fn number_chars(core: &mut Core, number: Term, characters: Term) -> Solved {
     number_list(core, number, characters, Kind::Characters)
 }
 
-/// The list decides where it is known: it may spell the number in a way of its own, such as `0xc`.
+/// If the list is known, the number is read from it, because it may use a different notation, such as `0xc`.
 fn number_list(core: &mut Core, number: Term, list: Term, kind: Kind) -> Solved {
     let is_unbound = check_number(core, number)?;
     match read_text(core, list, Accept::List) {
@@ -116,7 +116,7 @@ fn number_list(core: &mut Core, number: Term, list: Term, kind: Kind) -> Solved 
     }
 }
 
-/// Whether an argument is unbound; an error when it is something other than a number.
+/// Whether an argument is unbound; an error if it is neither unbound nor a number.
 fn check_number(core: &Core, number: Term) -> Solved {
     match core.store.view(number) {
         View::Variable(_) => Ok(true),

@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 
 pub(crate) const TABLE: &[Builtin] = &[det("split_string", Code::D4(split_string))];
 
-/// `split_string(+Text, +Separators, +Pad, -Strings)`: each character of `Separators` separates,
-/// each of `Pad` is removed from both ends of what lies between.
+/// `split_string(+Text, +Separators, +Pad, -Strings)`: each character of `Separators` separates, each of `Pad` is
+/// removed from both ends of the parts.
 fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, strings: Term) -> Solved {
     let text = text_of(core, text, Accept::Text, "text")?;
     let separators = text_of(core, separators, Accept::Text, "text")?;
@@ -21,7 +21,7 @@ fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, string
         return Err(Fault::Type("list", strings).into());
     }
     charge(core, BYTES_PER_CHARACTER * (text.len() + separators.len() + pad.len()))?;
-    // A part takes two words here, and what it becomes at most five.
+    // A part takes two words in this vector, and at most five as a term.
     let mut parts = Vec::new();
     let pieces = split(&text, &Characters::of(&separators), &Characters::of(&pad));
     reserve(core, 56 * pieces.len())?;
@@ -33,13 +33,13 @@ fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, string
     core.unify(strings, parts)
 }
 
-/// What a character is charged that is looked up, in bytes that are copied.
+/// Cost of looking up a character, in bytes copied.
 const BYTES_PER_CHARACTER: usize = 4;
 
-/// What a part is charged beside its text.
+/// Cost of a part, in addition to its text.
 const PART_CELLS: u64 = 4;
 
-/// A set of characters. Both texts may be long, so that looking through one for each character of the other would take their product.
+/// A set of characters. Both texts may be long, so searching one for each character of the other would be quadratic.
 struct Characters {
     ascii: u128,
     others: FxHashSet<char>,
@@ -71,8 +71,7 @@ fn split<'a>(text: &'a str, separators: &Characters, pad: &Characters) -> Vec<&'
     while let Some(end) = rest.find(is_separator) {
         parts.push(rest[..end].trim_matches(is_pad));
         let after = &rest[end..];
-        // A separator that is padding too swallows the padding that follows: several of them in
-        // a row separate once.
+        // A separator that is also padding absorbs the padding after it: several in a row separate once.
         let unpadded = after.trim_start_matches(is_pad);
         rest = if unpadded.len() < after.len() {
             unpadded

@@ -1,4 +1,4 @@
-//! Parts of a text: by position, by length, by content.
+//! Substrings: by position, by length, by content.
 
 use super::{Accept, Kind, bound_text_of, charge, error_ball, size_argument, text_of, unify_candidate};
 use crate::builtins::{Builtin, Code, State, Step, det, nondet};
@@ -23,7 +23,7 @@ fn sub_string(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step>
     sub_text(core, arguments, state, Kind::String, "string")
 }
 
-/// A place in a text, in characters and in bytes.
+/// A position in a text, in characters and in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
     characters: usize,
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// A text with what is needed to count in it fast.
+/// A text with the data needed to convert positions quickly.
 struct Counted<'a> {
     text: &'a str,
     is_ascii: bool,
@@ -55,7 +55,7 @@ impl<'a> Counted<'a> {
         Counted { text, is_ascii, characters: if is_ascii { text.len() } else { text.chars().count() } }
     }
 
-    /// The place `characters` on from `from`, if the text is that long.
+    /// The position `characters` after `from`, if the text is long enough.
     fn advance(&self, from: Place, characters: usize) -> Option<Place> {
         if characters > self.characters - from.characters {
             return None;
@@ -69,7 +69,7 @@ impl<'a> Counted<'a> {
         Some(Place { characters: from.characters + characters, bytes: from.bytes + bytes })
     }
 
-    /// The first place from `from` on where `part` is found.
+    /// The first occurrence of `part` at or after `from`.
     fn find(&self, from: Place, part: &str) -> Option<Place> {
         let skipped = self.text[from.bytes..].find(part)?;
         let between = &self.text[from.bytes..from.bytes + skipped];
@@ -78,7 +78,7 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// What is known of the part looked for.
+/// What is known about the substring.
 struct Wanted {
     before: Option<usize>,
     length: Option<usize>,
@@ -86,7 +86,7 @@ struct Wanted {
     part: Option<String>,
 }
 
-/// A part found, and the state from which to look for the next.
+/// A substring found, and the state from which to search for the next.
 struct Found {
     start: Place,
     end: Place,
@@ -94,8 +94,8 @@ struct Found {
 }
 
 impl Wanted {
-    /// The first part from `state` on; the state is a packed start and, where lengths are
-    /// enumerated, a packed end.
+    /// The first match at or after `state`; the state is a packed start and, where lengths are enumerated, a packed
+    /// end.
     fn find(&self, text: &Counted, state: State) -> Option<Found> {
         if let Some(part) = &self.part {
             return self.find_known(text, state, part);
@@ -154,7 +154,7 @@ impl Wanted {
             return text.text[start.bytes..].starts_with(part).then(|| Found { start, end: end_of(start), next: None });
         }
         let start = text.find(Place::unpack(state.0), part)?;
-        // Looking ahead leaves no choice point behind after the last occurrence.
+        // Searching for the next occurrence now avoids a choice point after the last one.
         let next = text.advance(start, 1).and_then(|from| text.find(from, part)).map(|next| (next.pack(), 0));
         Some(Found { start, end: end_of(start), next })
     }
@@ -162,7 +162,7 @@ impl Wanted {
 
 fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, expected: &'static str) -> Solved<Step> {
     let &[source, before, length, after, part] = arguments else { return Ok(Step::Fail) };
-    // An atom's name is read in place; other text is copied once per answer.
+    // The name of an atom is read in place; other text is copied once per answer.
     let copied = match core.store.view(source) {
         View::Atom(_) => String::new(),
         _ => text_of(core, source, Accept::Atomic, expected)?,
@@ -205,7 +205,7 @@ fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, e
     }
 }
 
-/// `string_code(?Index, +Text, ?Code)`: the code at a position counted from 1.
+/// `string_code(?Index, +Text, ?Code)`: the code at a one-based position.
 fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[index, text, code] = arguments else { return Ok(Step::Fail) };
     let wanted = size_argument(core, index)?;
@@ -231,7 +231,7 @@ fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step
     Ok(Step::Fail)
 }
 
-/// `get_string_code(+Index, +Text, -Code)`: the same for a known position, which must exist.
+/// `get_string_code(+Index, +Text, -Code)`: like `string_code/3` for a known position, which must exist.
 fn get_string_code(core: &mut Core, index: Term, text: Term, code: Term) -> Solved {
     let position = match core.store.view(index) {
         View::Variable(_) => return Err(Fault::Instantiation.into()),

@@ -1,4 +1,4 @@
-//! Cases as data: `goal => answers`, where an answer is the goal after it succeeded.
+//! Cases as data: `goal => answers`, where an answer is the instantiated goal.
 
 use super::TABLES;
 use crate::builtins::{Builtin, Code, FIRST, State, Step, characters, format};
@@ -65,7 +65,7 @@ fn enumerate(
     Ok(answers)
 }
 
-/// The formal part of an error. Its variables are fresh, as in a ball that was caught.
+/// The formal part of an error. Its variables are fresh, as in an error term that was caught.
 fn formal(fixture: &mut Fixture, raised: &Raised) -> String {
     match raised {
         Raised::Fault(Fault::Type(kind, term)) => format!("type_error({kind},{})", show_fresh(fixture, *term)),
@@ -130,7 +130,7 @@ fn formats_print_as_recorded() {
     check(include_str!("tests/format.txt"));
 }
 
-/// A sink that the test can look into.
+/// An output sink that the test can inspect.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<(String, String)>>);
 
@@ -157,7 +157,7 @@ fn format_writes_to_the_sinks_and_knows_the_column() {
     ] {
         assert!(solve(&mut fixture, goal).is_ok_and(|answers| answers.len() == 1), "{goal}");
     }
-    // Text before a faulty directive is out already when the error is raised.
+    // Text before a faulty directive has been written by the time the error is raised.
     assert!(solve(&mut fixture, "format(\"before~w\",[])").is_err());
     let (output, error) = sink.0.lock().expect("one thread").clone();
     assert_eq!(output, "ab     xy\np   q\nbefore");
@@ -165,7 +165,7 @@ fn format_writes_to_the_sinks_and_knows_the_column() {
 }
 
 #[test]
-fn results_beyond_the_budget_are_never_made() {
+fn results_beyond_the_budget_are_never_built() {
     let budget = Budget { heap_bytes: 100_000, output_bytes: 1_000, inferences: 10_000, ..Budget::default() };
     for (goal, resource) in [
         ("format(atom(X),\"~1000000000000c\",[120])", Resource::HeapBytes),

@@ -8,7 +8,7 @@ use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 use crate::writer::{Escapes, Spacing, WriteOptions};
 
-/// How to write a term, and what comes behind it.
+/// How to write a term, and what to append to it.
 pub(crate) struct TermOptions {
     pub(crate) write: WriteOptions,
     full_stop: bool,
@@ -16,7 +16,7 @@ pub(crate) struct TermOptions {
 }
 
 impl TermOptions {
-    /// Appends the full stop and the line end that were asked for.
+    /// Appends the full stop and the newline, if requested.
     pub(super) fn finish(&self, text: &mut String) {
         if self.full_stop {
             if text.ends_with(is_symbol) {
@@ -88,7 +88,7 @@ fn set(core: &mut Core, options: &mut TermOptions, name: &str, value: Term, opti
             }
         }
         "variable_names" => set_variable_names(core, write, value, option)?,
-        // There is nothing here that these could change: no hooks, no modules, no blobs.
+        // These options have no effect here: there are no hooks, modules or blobs.
         "portray" | "portrayed" | "cycles" | "partial" => {
             truth(value, option)?;
         }
@@ -116,7 +116,7 @@ fn number(core: &Core, value: Term, largest: usize, option: Term) -> Solved<usiz
     .ok_or_else(|| wrong(option))
 }
 
-/// `['X' = X, ...]`: where a variable has several names, the first counts.
+/// `['X' = X, ...]`: if a variable has several names, the first is used.
 fn set_variable_names(core: &mut Core, write: &mut WriteOptions, list: Term, option: Term) -> Solved<()> {
     let equation = Functor::new(atoms::EQUALS, 2);
     let mut items = Vec::new();

@@ -8,7 +8,7 @@ use crate::term::Term;
 use crate::testing::{Fixture, check_goals};
 use std::sync::{Arc, Mutex};
 
-/// Keeps both streams apart.
+/// Records the two streams separately.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<(String, String)>>);
 
@@ -22,7 +22,7 @@ impl Sink for Recorder {
     }
 }
 
-/// What each goal does, and what it writes to standard output and standard error.
+/// Each case: a goal, and what it writes to standard output and standard error.
 fn check_output(cases: &[(&str, &str, &str)]) {
     for (goal, output, error) in cases {
         let mut fixture = Fixture::new();

@@ -1,18 +1,19 @@
 //! Charges for long stretches of code without a call.
 //!
-//! A call is an inference, and pays for what its clause does until the next call. Where that is more than a few instructions, the clause
-//! has a [`Instruction::Charge`] for the rest.
+//! A call is one inference, which covers the work of its clause until the next call. Where that work is more than a few
+//! instructions, the clause contains an [`Instruction::Charge`] for the rest.
 
 use super::Emitter;
 use crate::compiler::goals::Goal;
 use crate::instruction::Instruction;
 use crate::term::{Tag, Term};
 
-/// Instructions, or parts of a term, that an inference pays for.
+/// Instructions, or subterms, covered by an inference.
 const FREE: usize = 32;
 
 impl Emitter<'_> {
-    /// Charges a goal with large terms before it runs, and what has run since the last call or charge when that is much.
+    /// Charges a goal with large terms before it runs, together with the instructions since the last call or charge if
+    /// they are many.
     pub(super) fn charge(&mut self, goal: &Goal) {
         let size = match goal {
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {
@@ -28,7 +29,7 @@ impl Emitter<'_> {
         self.charge_large(size + if ran > FREE { ran } else { 0 });
     }
 
-    /// Charges work of a certain size, unless an inference pays for it.
+    /// Charges work of this size, unless it is covered by an inference.
     pub(super) fn charge_large(&mut self, size: usize) {
         if size > FREE {
             self.code.push(Instruction::Charge { cells: u32::try_from(size).unwrap_or(u32::MAX) });
@@ -36,7 +37,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many parts terms of a clause have.
+    /// The number of subterms of these terms.
     pub(super) fn size_of(&self, terms: &[Term]) -> usize {
         let mut size = 0;
         let mut pending = terms.to_vec();

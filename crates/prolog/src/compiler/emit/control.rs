@@ -7,7 +7,7 @@ use crate::symbols::Atom;
 use crate::term::{Functor, Tag, Term};
 
 impl Emitter<'_> {
-    /// Allocates slots for variables that a construct mentions first and something later mentions too.
+    /// Initialises slots for variables whose first occurrence is in the construct and that also occur after it.
     fn initialize(&mut self, construct: &Goal) -> Written {
         let mut inside = vec![0usize; self.analysis.variables.len()];
         let mut pending: Vec<Term> = Vec::new();
@@ -63,7 +63,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A condition that needs no choice point: each test jumps to the other branch.
+    /// An if-then-else whose condition needs no choice point: each failing test jumps to the other branch.
     pub(super) fn simple_if(
         &mut self,
         whole: &Goal,
@@ -159,7 +159,7 @@ impl Emitter<'_> {
             let tests = self.tests(inner)?;
             self.code.push(Instruction::Fail);
             tests.into_iter().for_each(|position| self.patch(position));
-            // Registers of variables that do not occur again stay reserved until the next call.
+            // Registers of variables without further occurrences stay reserved until the next call.
             self.state = before;
             return Ok(());
         }
@@ -217,7 +217,7 @@ impl Emitter<'_> {
         self.assign(register, result)
     }
 
-    /// `findall/3` with a result that is not a fresh variable checks it before the goal runs.
+    /// Emits a check of the result of `findall/3` before the goal runs, unless the result is a fresh variable.
     pub(super) fn check_result_list(&mut self, result: Term) -> Written {
         let term = self.store.deref(result);
         if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
@@ -225,7 +225,7 @@ impl Emitter<'_> {
         }
         let check: Atom = self.scope.symbols().intern("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        // The occurrences belong to the result; the check only looks at them.
+        // These occurrences are counted for the result; the check must not use them up.
         let mut pending = vec![term];
         while let Some(part) = pending.pop() {
             let part = self.store.deref(part);

@@ -9,8 +9,8 @@ use crate::term::{Tag, Term};
 impl Emitter<'_> {
     /// Loads the argument registers of a call.
     ///
-    /// Variables may live in registers that other arguments go to: an argument is loaded when
-    /// nothing pending needs what its register holds; a cycle is broken by moving one away.
+    /// Variables may live in registers that other arguments go to. An argument is loaded as soon as no pending argument
+    /// needs the value in its register; a cycle is broken by moving one value away.
     pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
         let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
         for (position, &argument) in arguments.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Emitter<'_> {
         argument.is_variable() && self.state.location[self.id(argument)] == Some(target)
     }
 
-    /// The argument registers below `limit` that variables of `term` live in.
+    /// The argument registers below `limit` in which variables of `term` live.
     fn registers_in(&self, term: Term, limit: usize) -> Vec<u8> {
         let mut found = Vec::new();
         let mut pending = vec![term];
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Goes through the rows of a host relation.
+    /// Emits the enumeration of the rows of a host relation.
     pub(super) fn rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
         let (mut call, new) = self.row_call(relation, arguments)?;
         let live = self.state.registers.live();
@@ -115,8 +115,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Tests that a host relation has no such row. Variables without a value yet match anything, and have
-    /// none afterwards either.
+    /// Tests that a host relation has no matching row. Unbound variables match anything and remain unbound.
     pub(super) fn no_rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
         let (call, new) = self.row_call(relation, arguments)?;
         new.into_iter().for_each(|(_, id)| self.used(id));
@@ -125,7 +124,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What a goal on a host relation knows, and the variables that are new in it, by column.
+    /// The known arguments of a goal on a host relation, and the variables that are new in it, by column.
     fn row_call(&mut self, relation: u16, arguments: &[Term]) -> Written<(RowCall, Vec<(u8, VariableId)>)> {
         let mut call = RowCall { relation, ..RowCall::default() };
         let mut new = Vec::new();
@@ -161,7 +160,7 @@ impl Emitter<'_> {
         if !a.is_variable() && !b.is_variable() {
             return self.unify_known(a, b);
         }
-        // The side that is a known variable is taken apart; a new variable is simply assigned.
+        // The side that is a known variable is decomposed; a new variable is simply assigned.
         let prefer_b = a.is_variable() && b.is_variable() && !self.is_new(a) && self.is_new(b);
         let (variable, other) = if prefer_b || !a.is_variable() { (b, a) } else { (a, b) };
         if self.is_new(variable) {
@@ -184,7 +183,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The register in which the call that ends the chunk wants a variable that is new here.
+    /// For a variable that is new here: the register in which the call that ends the chunk expects it.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)
@@ -197,7 +196,7 @@ impl Emitter<'_> {
         self.code.push(instruction);
     }
 
-    /// Whether a term is a variable that has no value yet at this point.
+    /// Whether a term is a variable without a value at this point.
     fn is_new(&self, term: Term) -> bool {
         term.is_variable() && !self.state.seen[self.id(term)]
     }
@@ -221,7 +220,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Neither side is a variable: builds one and takes it apart along the other.
+    /// Neither side is a variable: builds one and unifies it with the other.
     fn unify_known(&mut self, a: Term, b: Term) -> Written {
         let register = self.take_register(None)?;
         self.put(register, a)?;

@@ -1,4 +1,4 @@
-//! Instructions that take terms apart and put them together.
+//! Instructions that decompose and construct terms.
 
 use super::{CompileError, Emitter, VariableId, Written};
 use crate::instruction::{Instruction, SCRATCH};
@@ -8,18 +8,18 @@ use crate::term::{Functor, Tag, Term};
 #[derive(Clone, Copy)]
 pub(in crate::compiler) struct Operand {
     pub(in crate::compiler) register: u8,
-    /// Whether the register was taken for this purpose only.
+    /// Whether the register was allocated for this operand only.
     pub(super) temporary: bool,
 }
 
 impl Operand {
-    /// A register that was taken for one value.
+    /// An operand in a register allocated for it.
     pub(in crate::compiler) fn taken(register: u8) -> Operand {
         Operand { register, temporary: true }
     }
 }
 
-/// What is left to write of a compound.
+/// The part of a compound that is still to be written.
 enum Part {
     Term(Term, Position),
     Return,
@@ -46,7 +46,7 @@ impl Emitter<'_> {
         self.analysis.variables[id].permanent
     }
 
-    /// Counts one occurrence as written; its register is free after the last.
+    /// Counts one occurrence as written; after the last, the variable's register is free.
     pub(super) fn used(&mut self, id: VariableId) {
         self.remaining[id] -= 1;
         if self.remaining[id] == 0
@@ -56,7 +56,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The variable lives in `register` from here on.
+    /// Records that the variable lives in `register` from here on.
     pub(super) fn settle(&mut self, id: VariableId, register: u8) {
         self.state.seen[id] = true;
         self.state.location[id] = Some(register);
@@ -87,7 +87,7 @@ impl Emitter<'_> {
                 rest.push((position as u8, argument));
             }
         }
-        // Cheap tests first: a constant that differs saves taking compounds apart.
+        // Cheap tests first: a constant that differs avoids decomposing compounds.
         rest.sort_by_key(|(_, argument)| matches!(argument.tag(), Tag::Lis | Tag::Str));
         for (register, argument) in rest {
             self.get(register, argument, true)?;
@@ -132,8 +132,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies a register taken for the purpose with any term; the register is free afterwards
-    /// unless a variable now lives there.
+    /// Unifies a register allocated for this purpose with any term; the register is free afterwards unless a variable
+    /// lives in it now.
     pub(in crate::compiler) fn assign(&mut self, register: u8, term: Term) -> Written {
         let term = self.store.deref(term);
         if !term.is_variable() {
@@ -187,7 +187,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Replaces the instructions of a list of two registers, written from `start` on, by one.
+    /// Replaces the instructions for a list of two registers, written from `start` on, by a single one.
     pub(super) fn fuse_list(&mut self, start: usize) {
         let variable = |instruction: &Instruction| match *instruction {
             Instruction::UnifyVariableX { x } => Some(x),
@@ -217,7 +217,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same for a structure of two registers.
+    /// Replaces the instructions for a structure of two registers, written from `start` on, by a single one.
     pub(super) fn fuse_pair(&mut self, start: usize) {
         let &[Instruction::UnifyValueX { x: first }, Instruction::UnifyValueX { x: second }] = &self.code[start..]
         else {
@@ -316,7 +316,7 @@ impl Emitter<'_> {
 
     // ---- building --------------------------------------------------------------------------
 
-    /// Makes a register hold a term.
+    /// Loads a term into a register.
     pub(in crate::compiler) fn put(&mut self, x: u8, term: Term) -> Written {
         let term = self.store.deref(term);
         match term.tag() {
@@ -363,7 +363,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A register that holds `term`: the variable's own where it has one.
+    /// A register that holds `term`: the variable's own register if it has one.
     pub(in crate::compiler) fn operand(&mut self, term: Term) -> Written<Operand> {
         let term = self.store.deref(term);
         if term.is_variable() {
@@ -371,7 +371,7 @@ impl Emitter<'_> {
             if self.state.seen[id] && !self.is_permanent(id) {
                 let register = self.register_of(id)?;
                 self.remaining[id] -= 1;
-                // The instruction that reads it comes next: free it after that.
+                // The next instruction reads the register; it is freed after that.
                 let temporary = self.remaining[id] == 0;
                 if temporary {
                     self.state.location[id] = None;
@@ -385,7 +385,7 @@ impl Emitter<'_> {
         Ok(Operand { register, temporary: !lives_on })
     }
 
-    /// The instruction that needed the operand is written.
+    /// Frees the operand's register once the instruction that reads it is written.
     pub(in crate::compiler) fn release(&mut self, operand: Operand) {
         if operand.temporary {
             self.state.registers.free(operand.register);

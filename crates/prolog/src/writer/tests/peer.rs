@@ -1,4 +1,4 @@
-//! Random terms, written by us and by SWI-Prolog.
+//! Compares our output of random terms with that of SWI-Prolog.
 
 use super::{OPERATORS, World};
 use crate::writer::{WriteOptions, name_variables};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 const TERMS: usize = 500;
 
-/// A small generator of its own (Knuth's multiplier): the same terms in every run.
+/// A small generator (with Knuth's multiplier): the same terms in every run.
 struct Random(u64);
 
 impl Random {
@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Atoms as the reader needs them in functional notation.
+/// Atoms as they are written in functional notation.
 const ATOMS: &[&str] = &[
     "a",
     "b",
@@ -235,7 +235,7 @@ fn agrees_with_swi_prolog_on_random_terms() {
         let options = [WriteOptions::writeq(), WriteOptions::print(), canonical, WriteOptions::write()];
         for (options, theirs) in options.iter().zip(theirs) {
             let ours = world.write(term, options);
-            // The peer keeps `{` away from a prefix operator, because of its dicts.
+            // SWI-Prolog separates `{` from a prefix operator, because of its dicts.
             if ours.replace(" {", "{") != theirs.replace(" {", "{") {
                 differences.push(format!("{text}\n  ours   {ours}\n  theirs {theirs}"));
             }

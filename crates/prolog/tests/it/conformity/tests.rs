@@ -1,5 +1,4 @@
-//! The cases in our engine; the reader of case files and the judge, tried on small cases and on an
-//! engine that recites.
+//! Runs the cases in our engine; and tests the case reader and the judge, with small cases and a mock engine.
 
 mod ours {
     use crate::conformity::judge_all;
@@ -60,7 +59,7 @@ mod reading {
     }
 
     #[test]
-    fn answers_are_parted_by_a_semicolon_between_blanks() {
+    fn answers_are_separated_by_a_semicolon_between_blanks() {
         let case = only("# a\n?- p(X).\n=> X = (a;b) ; X = 2 ; ...\n");
         assert_eq!((case.answers, case.end), (vec!["X = (a;b)".to_owned(), "X = 2".to_owned()], ExpectedEnd::More));
         let case = only("# a\n?- p(X).\n=> X = 1\n=> X = 2 ; error type_error(a, b)\n");
@@ -99,7 +98,7 @@ mod reading {
 mod judging {
     use crate::conformity::{Case, End, Failure, Outcome, Report, judge, judge_all, read_cases};
 
-    /// An engine that knows the outcomes of a few goals by heart.
+    /// A mock engine with recorded outcomes for a few goals.
     fn recite(known: &[(&str, Outcome)]) -> impl FnMut(&str, &str, usize) -> Outcome {
         let known: Vec<(String, Outcome)> =
             known.iter().map(|(goal, outcome)| ((*goal).to_owned(), outcome.clone())).collect();
@@ -126,7 +125,7 @@ mod judging {
     }
 
     #[test]
-    fn an_answer_is_right_if_the_expected_one_is_written_the_same() {
+    fn an_answer_is_right_if_its_text_equals_the_expected_one() {
         let expected = ("[X, Y] = [X, Y], ( X = f(Y) ).", outcome(&["X", "Y"], &["[f(_0),_0]"], End::Limit));
         let right = ("p(X, Y).", outcome(&["X", "Y"], &["[f(_0),_0]"], End::Exhausted));
         let wrong = ("p(X, Y).", outcome(&["X", "Y"], &["[f(_0),_1]"], End::Exhausted));
@@ -136,7 +135,7 @@ mod judging {
     }
 
     #[test]
-    fn an_answer_too_many_or_too_few_is_wrong() {
+    fn extra_and_missing_answers_are_wrong() {
         let two = ("p.", outcome(&[], &["[]", "[]"], End::Limit));
         let none = ("p.", outcome(&[], &[], End::Exhausted));
         assert_eq!(verdict("?- p.\n=> true", &[two]), Err("other number of answers"));
@@ -145,7 +144,7 @@ mod judging {
     }
 
     #[test]
-    fn an_expectation_about_a_variable_the_goal_has_not_is_reported() {
+    fn an_expectation_about_an_unknown_variable_is_reported() {
         let actual = ("p(X).", outcome(&["X"], &["[1]"], End::Exhausted));
         let expected = ("[X] = [X], ( Z = 1 ).", outcome(&["X", "Z"], &["[_0,1]"], End::Limit));
         assert_eq!(verdict("?- p(X).\n=> Z = 1", &[actual, expected]), Err("the expected answer cannot be evaluated"));

@@ -1,4 +1,4 @@
-//! Arithmetic: all evaluables on numbers of all kinds, and what they refuse.
+//! Arithmetic: all evaluables on numbers of all kinds, and their errors.
 
 use super::generator::{Case, Generator};
 

@@ -43,7 +43,7 @@ impl Generator {
     pub fn control(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.one_in(4) {
             let leaf = self.filled_one_of(LEAVES);
-            // Unbound variables are written differently everywhere.
+            // Engines write unbound variables differently.
             return match leaf.strip_prefix("write(").and_then(|rest| rest.strip_suffix(')')) {
                 Some(variable) if variable.starts_with(char::is_uppercase) => {
                     format!("( nonvar({variable}) -> write({variable}) ; write(unbound) )")

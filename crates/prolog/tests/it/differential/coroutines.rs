@@ -1,4 +1,4 @@
-//! Goals that wait: dif/2, freeze/2, when/2.
+//! Suspended goals: dif/2, freeze/2, when/2.
 
 use super::generator::{Case, Generator};
 

@@ -1,4 +1,4 @@
-//! Changing clauses while they are read: the logical update view. Global variables. Operators.
+//! Changes of clauses while goals iterate over them (the logical update view), global variables, and operators.
 
 use super::generator::{Case, Generator};
 
@@ -61,7 +61,7 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(generator.fill("d({small})."));
     }
     program.push("e(5).".to_owned());
-    // Global variables outlive a goal in SWI-Prolog.
+    // In SWI-Prolog, global variables outlive a goal.
     let key = format!("key{}", generator.random.next());
     let steps: Vec<String> = (0..=generator.random.below(4)).map(|_| generator.filled_one_of(STEPS)).collect();
     Case { theme: "database", program, goal: steps.join(", ").replace("key", &key) + " ." }

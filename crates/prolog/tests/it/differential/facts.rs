@@ -1,15 +1,15 @@
-//! Tables of facts that change while goals go through them: enough facts for an index, on any argument.
+//! Tables of facts that change while goals iterate over them: enough facts for an index, on any argument.
 
 use super::generator::{Case, Generator};
 
-/// Keys of every kind that an index tells apart, and some that it does not.
+/// Keys of every kind that an index distinguishes, and some that it does not.
 const KEYS: &[&str] =
     &["a", "b", "c", "1", "2", "3", "f(1)", "f(2)", "g(1)", "[1]", "[a|b]", "[]", "1.5", "2.5", "\"s\"", "\"u\"", "_"];
-/// What goals ask for.
+/// Keys that goals search for.
 const ASKED: &[&str] =
     &["a", "b", "1", "2", "f(1)", "f(_)", "[1]", "[_|_]", "1.5", "\"s\"", "X", "X", "Y", "_", "zz", "99999999999999"];
 
-/// Changes and looks at the table that leave nothing behind but what they did to it.
+/// Updates and queries of the table without any other side effects.
 const STEPS: &[&str] = &[
     "assertz(t({key},{key},{small}))",
     "asserta(t({key},{key},{small}))",
@@ -27,7 +27,7 @@ const STEPS: &[&str] = &[
     "asserta((t({key},_,V) :- !, V = cut))",
 ];
 
-/// Looks at the table; what they write has no variables.
+/// Queries of the table; their output contains no variables.
 const LOOKS: &[&str] = &[
     "forall(t({asked},_,V),( write(V), write(' ') ))",
     "forall(t(_,{asked},V),( write(V), write(' ') ))",
@@ -62,7 +62,7 @@ impl Generator {
         self.fill(&text)
     }
 
-    /// Steps while a goal on the table waits for its next clause.
+    /// Steps taken while a goal on the table has an open choice point.
     fn open_loop(&mut self) -> String {
         let goal = self.choose(&[
             "t({asked},_,V)",
@@ -95,7 +95,7 @@ pub fn case(generator: &mut Generator) -> Case {
         .map(|step| format!("\\+ \\+ ( {step}, nl )"))
         .collect();
     let looks = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
-    // Global variables outlive a goal in SWI-Prolog.
+    // In SWI-Prolog, global variables outlive a goal.
     let counter = format!("k{}", generator.random.next());
     let goal = format!("{}, {looks} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }

@@ -1,12 +1,11 @@
-//! Goals made at random from templates.
+//! Random goals from templates.
 //!
-//! A template is Prolog text with holes: `{term}`, `{list}`, `{atom}` and so on, each filled by the
-//! function of its name. All templates of a goal share a few variables, so that what one part binds
-//! the next one uses.
+//! A template is Prolog text with placeholders: `{term}`, `{list}`, `{atom}` and so on, each filled by the function of
+//! the same name. All templates of a goal share a few variables, so that one part uses what another binds.
 
 use crate::random::Random;
 
-/// A program, possibly empty, and a goal to ask it. Neither has line breaks inside a clause.
+/// A program, possibly empty, and a goal to run. Neither has line breaks inside a clause.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub theme: &'static str,
@@ -94,13 +93,13 @@ impl Generator {
         (*self.random.choose(items)).to_owned()
     }
 
-    /// Fills the holes of one of the templates.
+    /// Fills the placeholders of one of the templates.
     pub fn filled_one_of(&mut self, templates: &[&str]) -> String {
         let template = *self.random.choose(templates);
         self.fill(template)
     }
 
-    /// Fills the holes of a template; `{{` is a brace.
+    /// Fills the placeholders of a template; `{{` is a literal brace.
     pub fn fill(&mut self, template: &str) -> String {
         let mut text = String::new();
         let mut rest = template;
@@ -210,7 +209,7 @@ impl Generator {
         }
     }
 
-    /// One of `items`, sometimes something else.
+    /// Usually one of `items`, sometimes another term.
     fn mostly(&mut self, items: &[&str]) -> String {
         match self.random.below(8) {
             0 => self.variable(),

@@ -1,4 +1,4 @@
-//! Grammar rules, made at random, and phrases over a small alphabet.
+//! Random grammar rules, and phrases over a small alphabet.
 
 use super::generator::{Case, Generator};
 

@@ -1,9 +1,8 @@
-//! The list of goals where we and SWI-Prolog disagree on purpose.
+//! The list of intended disagreements with SWI-Prolog.
 //!
-//! `known.txt` is a list of entries parted by blank lines. An entry has five lines, in this order: `goal`,
-//! `swipl` and `ours` are patterns in which `*` stands for any text, `witness` is a goal that falls under the
-//! entry, and `because` says why ours is right, with the clause of ISO 13211-1 where there is one. Lines that
-//! start with `#` are remarks.
+//! `known.txt` is a list of entries separated by blank lines. An entry has five lines, in this order: `goal`, `swipl`
+//! and `ours` are patterns in which `*` matches any text, `witness` is a goal that the entry covers, and `because` says
+//! why ours is right, with the clause of ISO 13211-1 if there is one. Lines that start with `#` are comments.
 
 use std::fs;
 use std::path::Path;
@@ -37,14 +36,14 @@ impl Known {
         self.entries.iter().map(|entry| &*entry.witness)
     }
 
-    /// The first entry that a disagreement falls under.
+    /// The first entry that covers a disagreement.
     pub fn find(&self, goal: &str, swipl: &str, ours: &str) -> Option<usize> {
         self.entries
             .iter()
             .position(|entry| matches(&entry.goal, goal) && matches(&entry.swipl, swipl) && matches(&entry.ours, ours))
     }
 
-    /// The goals of entries that no case fell under.
+    /// The goals of entries that covered no case.
     pub fn unused(&self, used: &[usize]) -> Vec<&str> {
         self.entries.iter().zip(used).filter(|(_, used)| **used == 0).map(|(entry, _)| &*entry.goal).collect()
     }
@@ -62,7 +61,7 @@ fn entry(lines: &[&str]) -> Entry {
     Entry { goal: field(0, "goal"), swipl: field(1, "swipl"), ours: field(2, "ours"), witness: field(3, "witness") }
 }
 
-/// Whether `text` is `pattern`, where `*` stands for any text.
+/// Whether `text` matches `pattern`, in which `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

@@ -1,4 +1,4 @@
-//! The libraries of lists, higher order predicates and pairs.
+//! The libraries for lists, higher-order predicates and pairs.
 
 use super::generator::{Case, Generator};
 

@@ -1,7 +1,7 @@
-//! Small programs made at random: facts, rules, recursion over lists.
+//! Small random programs: facts, rules, recursion over lists.
 //!
-//! A predicate calls itself on the tail of its first argument only, and otherwise only predicates
-//! before it, so that most programs end.
+//! A predicate calls itself only on the tail of its first argument, and otherwise only predicates defined before it, so
+//! that most programs terminate.
 
 use super::generator::{Case, Generator};
 
@@ -53,7 +53,7 @@ impl Generator {
                 _ => self.choose(BODY),
             });
         }
-        // Unbound variables are written differently everywhere.
+        // Engines write unbound variables differently.
         let body = goals.join(", ").replace("write(H_)", "( ground(H) -> write(H) ; write(unbound) )");
         if body.is_empty() { format!("{head}.") } else { format!("{head} :- {body}.") }
     }

@@ -1,4 +1,4 @@
-//! Rules with single sided unification: `Head => Body`, `Head, Guard => Body`.
+//! Rules with single-sided unification: `Head => Body`, `Head, Guard => Body`.
 
 use super::generator::{Case, Generator};
 
@@ -77,7 +77,7 @@ impl Generator {
         }
         let head = format!("{name}({first},{second})");
         let body = self.choose(BODIES);
-        // Calls go from one predicate to the next only, so that all programs end.
+        // Each predicate calls only the next one, so that all programs terminate.
         let body = if name == "r0" { body } else { body.replace("r1(X,R)", "R = end") };
         format!("{head}{guard} => {body}.")
     }

@@ -1,4 +1,4 @@
-//! All solutions: findall, bagof, setof, `aggregate_all`, forall and sorting what they give.
+//! All-solutions predicates: findall, bagof, setof, `aggregate_all`, forall; and sorting their results.
 
 use super::generator::{Case, Generator};
 

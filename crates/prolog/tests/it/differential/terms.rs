@@ -1,4 +1,4 @@
-//! Terms: unification, comparison, taking apart and building, copying.
+//! Terms: unification, comparison, decomposition, construction, copying.
 
 use super::generator::{Case, Generator};
 

@@ -1,4 +1,4 @@
-//! Writing terms, with operators declared at random, and reading them back.
+//! Writing terms with random operators, and reading them back.
 
 use super::generator::{Case, Generator};
 

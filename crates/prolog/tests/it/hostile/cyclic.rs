@@ -1,5 +1,5 @@
-//! Cyclic terms, which unification without occurs check can make: whatever walks over one ends, with an answer or an error where
-//! SWI-Prolog has one.
+//! Cyclic terms, which unification without occurs check can create: every walk over one terminates, with an answer or
+//! error where SWI-Prolog has one.
 
 use super::{SMALL, Victim};
 use mario_prolog::Budget;
@@ -132,7 +132,7 @@ const GOALS: &[&str] = &[
 ];
 
 #[test]
-fn whatever_walks_over_a_cyclic_term_ends() {
+fn every_walk_over_a_cyclic_term_terminates() {
     let mut victim = Victim::new();
     for goal in GOALS {
         for setting in ["X = f(X), Y = f(Y)", "X = f(a, X, b), Y = f(a, f(a, Y, b), b)", "X = [a|X], Y = [a, a|Y]"] {
@@ -143,7 +143,7 @@ fn whatever_walks_over_a_cyclic_term_ends() {
     }
 }
 
-/// Goals that hold for cyclic `X` and `Y` that cannot be told apart, as in SWI-Prolog.
+/// Goals that are true of equal cyclic terms `X` and `Y`, as in SWI-Prolog.
 const TRUE_OF_EQUAL_CYCLES: &[&str] = &[
     "X = Y",
     "X == Y",
@@ -178,7 +178,7 @@ const TRUE_OF_EQUAL_CYCLES: &[&str] = &[
 ];
 
 #[test]
-fn cyclic_terms_are_compared_and_copied_without_eating_the_budget() {
+fn cyclic_terms_are_compared_and_copied_within_a_small_budget() {
     let mut victim = Victim::new();
     let small = Budget { inferences: 10_000, ..SMALL };
     for goal in TRUE_OF_EQUAL_CYCLES {
@@ -198,7 +198,7 @@ fn cyclic_terms_are_compared_and_copied_without_eating_the_budget() {
 }
 
 #[test]
-fn different_cyclic_terms_are_told_apart() {
+fn different_cyclic_terms_are_distinguished() {
     let mut victim = Victim::new();
     for goal in [
         "X = f(X, 1), Y = f(Y, 2), X \\== Y, X \\= Y, X \\=@= Y, dif(X, Y)",

@@ -1,4 +1,4 @@
-//! A million of everything: levels of a term, elements of a list, calls that wait for another.
+//! A million of everything: levels of a term, elements of a list, pending calls.
 
 use super::{LARGE, Victim};
 use mario_prolog::Outcome;
@@ -74,7 +74,7 @@ fn deep_clauses_are_compiled_or_refused() {
     ] {
         let mut loader = engine.loader();
         loader.load("deep.pl", &format!("p :- {}{inside}{}.\nq.\n", open.repeat(100_000), close.repeat(100_000)));
-        // Too deep to compile is a problem of the text, never of the host.
+        // A clause too deep to compile is an error of the text and must not crash the host.
         let _ = loader.finish();
     }
 }

@@ -1,6 +1,6 @@
-//! Calls whose work grows with their arguments, of every builtin that has such work.
+//! Calls of every builtin whose work grows with its arguments.
 
-/// What builds large arguments: a name, how many words each of `#` parts has at least, and the goal.
+/// Goals that build large arguments: a name, the minimum number of words in each of `#` parts, and the goal.
 pub const SETTINGS: &[(&str, f64, &str)] = &[
     ("numbers", 2.0, "numlist(1, #, L), numlist(1, #, M)"),
     ("backwards", 2.0, "numlist(1, #, M), reverse(M, L), foldl([E, R, [E-x|R]]>>true, M, [], K)"),
@@ -239,7 +239,7 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("format", "nothing", "format(\"~#c\", [0'x])"),
     ("format", "nothing", "format(\"~#f\", [1.5])"),
     ("with_output_to", "numbers", "with_output_to(string(_), write(L))"),
-    // ---- what is kept
+    // ---- persistent data
     ("nb_setval", "numbers", "nb_setval(k, L)"),
     ("nb_getval", "kept", "nb_getval(k, _)"),
     ("assertz", "numbers", "assertz(q(L, a))"),
@@ -276,7 +276,8 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("when", "variables", "when(ground(L), true)"),
 ];
 
-/// Builtins whose work does not grow with their arguments, or grows by inferences of its own: an answer is one.
+/// Builtins whose work does not grow with their arguments, or whose growth is covered by inferences: each answer is
+/// one.
 pub const CONSTANT: &[&str] = &[
     "$check_sink",
     "$close_cleanup",
@@ -321,7 +322,7 @@ pub const CONSTANT: &[&str] = &[
     "var",
 ];
 
-/// Calls with small arguments, for measurements: what the cheapest and the dearest units cost.
+/// Calls with small arguments, for measuring the cost of the cheapest and the most expensive units.
 pub const SMALL_CALLS: &[&str] = &[
     "true",
     "fail",
