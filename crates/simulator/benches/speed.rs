@@ -1,4 +1,4 @@
-//! The speed of runs, as ratios to that of others.
+//! Compares the speed of runs with that of other simulators.
 //!
 //! `cargo bench -p mario-simulator --bench speed [-- runs|hops|queue|simpy]`
 

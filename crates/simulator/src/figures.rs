@@ -32,13 +32,13 @@ pub struct Tally {
     groups: Groups,
     application_of_user: Vec<ApplicationIndex>,
     max_rate: Vec<f64>,
-    /// For each group, what happened in each step.
+    /// For each group, the counts of each step.
     steps: Vec<Vec<StepCounts>>,
-    /// For each group, what happened in each cycle, and when.
+    /// For each group, the time and counts of each cycle.
     cycles: Vec<Vec<(Time, Counts)>>,
     /// For each group, the activations of the managers.
     activations: Vec<Instances>,
-    /// For each group, its instances now.
+    /// For each group, the current number of instances.
     instances: Vec<u64>,
     /// For each group, counts beyond the paper's figures.
     further: Vec<FurtherCounts>,
@@ -46,38 +46,38 @@ pub struct Tally {
     usage: Vec<Usage>,
     served: u64,
     lost: u64,
-    /// Of each call, how many requests were served and lost until it was told last, where traffic is rates.
+    /// Where traffic is rates: for each call, the served and lost requests in the last report.
     calls: Vec<(u64, u64)>,
     evaluations: u64,
 }
 
-/// What happened in one step of mobility.
+/// The counts of one step of mobility.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct StepCounts {
     /// Handovers, arrivals and departures.
     pub movements: u64,
-    /// Undeploys that were accepted.
+    /// Accepted undeploys.
     pub undeploy: u64,
     /// Evaluations that proposed nothing.
     pub nop: u64,
-    /// Migrations that were accepted.
+    /// Accepted migrations.
     pub migrate: u64,
-    /// Replications that were accepted.
+    /// Accepted replications.
     pub replicate: u64,
-    /// What was inhibited.
+    /// Inhibited proposals.
     pub inhibited: u64,
-    /// Operators' deploys that were accepted.
+    /// Accepted deploys of operators.
     pub deploy: u64,
     /// Activations with at least one operation.
     pub active_cycles: u64,
 }
 
-/// What happened in one management cycle.
+/// The counts of one management cycle.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CycleCounts {
-    /// When.
+    /// When the cycle took place.
     pub time: Time,
-    /// How many of each.
+    /// The outcomes of the cycle.
     #[serde(flatten)]
     pub operations: Counts,
 }
@@ -101,7 +101,7 @@ pub struct Figures {
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
-    /// How far the placement was from the best, if that was measured.
+    /// The distance of the placement from the best one, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regret: Option<RegretFigures>,
 }
@@ -116,30 +116,31 @@ pub struct GroupFigures {
     /// Accepted operations, inhibited proposals, and evaluations that proposed nothing. Deploys are those after the
     /// start.
     pub operations: Counts,
-    /// What else happened.
+    /// Counts beyond the paper's figures.
     #[serde(flatten)]
     pub further: FurtherCounts,
-    /// The same over the number of movements.
+    /// The counts divided by the number of movements.
     pub per_movement: Option<Ratios>,
     /// Mean and greatest number of instances.
     pub instances: Spread,
-    /// Mean response time: for each user, then for each application, then for all applications.
+    /// Mean response time: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
-    /// Mean over evaluations of the rate divided by the capacity of an instance, for each application, then for all.
+    /// Request rate divided by the capacity of an instance: averaged over evaluations per application, then over
+    /// applications.
     pub service_usage: Option<f64>,
     /// Correlation of movements and operations by step, without the first step.
     pub pearson_r: Option<f64>,
-    /// The same with the first step, in which the first connections count as movements.
+    /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// Activations with an operation in the steps with a movement, the first step left out.
+    /// The number of activations with an operation in each step with a movement, without the first step.
     pub cycles_to_steady_state: Option<Spread>,
-    /// What happened in each step.
+    /// The counts of each step.
     pub steps: Vec<StepCounts>,
-    /// What happened in each management cycle.
+    /// The counts of each management cycle.
     pub cycles: Vec<CycleCounts>,
 }
 
-/// How many of each.
+/// The number of outcomes of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct Counts {
@@ -198,7 +199,7 @@ pub struct Spread {
 }
 
 impl Tally {
-    /// Nothing has happened yet.
+    /// A tally without events.
     pub fn new(scenario: &Scenario) -> Tally {
         let groups = Groups::new(scenario);
         let step_count = (scenario.duration / scenario.step).ceil().max(1.0) as usize;
@@ -222,7 +223,7 @@ impl Tally {
         }
     }
 
-    /// Whether it can be the tally of a run of this scenario.
+    /// Whether this can be the tally of a run of this scenario.
     pub(crate) fn is_of(&self, scenario: &Scenario) -> bool {
         let founded = Tally::new(scenario);
         let bits = |rates: &[f64]| rates.iter().map(|rate| rate.to_bits()).collect::<Vec<u64>>();

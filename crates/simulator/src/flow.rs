@@ -79,15 +79,15 @@ struct FlowCell {
     mode: Mode,
 }
 
-/// How the users of a cell are accounted for.
+/// How the requests of a cell's users are accounted for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
-    /// Not at all: there are no users, or no instance can be reached.
+    /// Not at all: the cell has no users, or no instance is reachable.
     #[default]
     Idle,
-    /// All to one instance: those in the crowd share an accumulator, every other user has its own.
+    /// All requests go to one instance. Users in the crowd share an accumulator, every other user has its own.
     Plain,
-    /// Together, as they take turns.
+    /// Together, by round robin.
     Turns(TurnsIndex),
 }
 
@@ -117,12 +117,13 @@ impl Flow {
         self.is_cleared.push(false);
     }
 
-    /// An instance was removed or moved: requests on their way to it are lost. Call [`Flow::settle`] afterwards.
+    /// Clears an instance that was removed or moved: requests in transit to it are lost. Call [`Flow::settle`]
+    /// afterwards.
     pub(crate) fn clear_instance(&mut self, agent: AgentIndex) {
         self.cleared.push(agent);
     }
 
-    /// A user begins to send.
+    /// Starts the requests of a user.
     pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: Time, now: Time) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
@@ -176,7 +177,7 @@ impl Flow {
         }
     }
 
-    /// A disconnected user stops sending.
+    /// Stops the requests of a disconnected user.
     pub(crate) fn end_user(&mut self, user: UserIndex, now: Time) {
         self.accounts.count(user, None, now);
         self.accounts.end(user);
@@ -254,7 +255,7 @@ impl Flow {
         self.inflows.neighbours(agent)
     }
 
-    /// Whether an agent will see other facts than it saw last.
+    /// Whether an agent will see facts different from the last ones.
     pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.inflows.is_moving(agent)
     }
@@ -335,7 +336,7 @@ impl Flow {
         }
     }
 
-    /// The requests of a cell no longer go to one instance.
+    /// Closes the accounts of a cell whose requests all went to one instance.
     fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, beyond: Beyond<'_>) {
         let now = beyond.now;
         let rate = self.rate_of(index);
@@ -388,7 +389,7 @@ impl Flow {
         }
     }
 
-    /// Requests of the users of a cell reach an instance from now on.
+    /// Starts the requests of a cell's users to an instance.
     fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: Time) {
         let others = &members[crowd.users() as usize..];
         if crowd.users() > 0 {
@@ -401,12 +402,12 @@ impl Flow {
         }
     }
 
-    /// Requests of `users` with one schedule reach an instance from now on.
+    /// Starts the requests of `users` with one schedule to an instance.
     fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: Time) {
         self.inflows.change(to.agent).join(users, to.way, schedule, Window { length: self.window, now });
     }
 
-    /// They no longer do.
+    /// Ends the requests of `users` with one schedule to an instance.
     fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
         // An instance that is gone has no inflow any more.
         if !self.is_cleared[from.agent.position()] && !self.frozen.contains(&from.agent) {
@@ -414,7 +415,7 @@ impl Flow {
         }
     }
 
-    /// The participants of a round robin change. Whose turn it is stays the same.
+    /// Changes the participants of a round robin. The turn stays the same.
     fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let turn = self.turns.get(turns).turn_at(world.now);
         self.end_turns(index, turns, world);
@@ -458,7 +459,7 @@ impl Flow {
         }
     }
 
-    /// Those of these users who send, and their schedules.
+    /// The users among these who send, with their schedules.
     fn sending(&self, users: &[UserIndex]) -> impl Iterator<Item = (UserIndex, Schedule)> {
         users.iter().filter_map(|user| self.accounts.schedule(*user).map(|schedule| (*user, schedule)))
     }

@@ -17,7 +17,7 @@ pub(crate) struct Message {
     pub(crate) origin: Origin,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
-    /// The number of links of the path that it has passed.
+    /// The number of links passed.
     pub(crate) hops: u32,
 }
 
@@ -45,7 +45,7 @@ impl Messages {
             && (0..).zip(&self.messages).all(|(place, message)| is_free.contains(&place) || is_on_path(message))
     }
 
-    /// Those on their way.
+    /// The messages in transit.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
         let is_free: BTreeSet<u32> = self.free.iter().map(|index| index.0).collect();
         (0..).zip(&self.messages).filter(move |(place, _)| !is_free.contains(place)).map(|(_, message)| message)
@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// The links, each direction by itself.
+/// The links, each direction separately.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Links {
     states: Vec<LinkState>,
@@ -87,9 +87,9 @@ struct LinkState {
 /// The time a message takes over a link, or at an instance, without queueing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Pace {
-    /// Until it is through.
+    /// The time until the message has arrived.
     pub(crate) takes: Duration,
-    /// Until the next can begin.
+    /// The time until the next message can start.
     pub(crate) occupied: Duration,
 }
 
@@ -118,7 +118,7 @@ impl Links {
         Links { states: states.collect(), hops: 0 }
     }
 
-    /// Whether they are consistent with a topology.
+    /// Whether the links are consistent with a topology.
     pub(crate) fn holds_together(&self, topology: &Topology, network: Network) -> bool {
         let founded = Links::new(topology, network);
         let is_same = |one: &LinkState, other: &LinkState| one.pace == other.pace && one.busy_until < Time::NEVER;
@@ -136,7 +136,7 @@ impl Links {
         now + (state.pace.takes + wait)
     }
 
-    /// How many messages have been sent over links.
+    /// The number of messages sent over links.
     pub(crate) fn hops(&self) -> u64 {
         self.hops
     }

@@ -1,7 +1,7 @@
-//! What agents see of their clients' requests.
+//! The client requests that agents observe.
 //!
-//! Two strategies. *Arrivals* is the rule: what reached the instance since the last evaluation of its agent, one fact
-//! for each last hop and latency, in standard order. *Route entries* is what the prototype shows, see
+//! Two strategies. *Arrivals* is the default: the requests that reached the instance since the last evaluation of its
+//! agent, one fact for each last hop and latency, in standard order. *Route entries* is the prototype's: see
 //! [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};
@@ -11,7 +11,7 @@ use crate::paths::{PathIndex, Paths};
 use crate::population::{AgentIndex, Neighbour, Population, RequestFact};
 use crate::routing::Router;
 
-/// What has reached the instances.
+/// The observations of all instances.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Observations {
     strategy: Observation,
@@ -20,16 +20,16 @@ pub(crate) struct Observations {
     rows: u64,
 }
 
-/// What has reached one instance.
+/// The observations of one instance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct InstanceObservation {
     arrivals: Vec<RequestFact>,
-    /// The requests served recently: their numbers among all, and the access points they came from.
+    /// The requests served recently: their sequence numbers, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
     /// The number of requests that all instances had started to serve at the agent's last observation; `None` before
     /// its first.
     seen: Option<u64>,
-    /// How many of those it sees again at its next observation.
+    /// The number of those that the agent sees again at its next observation.
     seen_again: u64,
 }
 
@@ -49,17 +49,17 @@ impl Observations {
         self.of_agent.push(InstanceObservation { seen_again, ..InstanceObservation::default() });
     }
 
-    /// An instance is gone.
+    /// Removes an instance.
     pub(crate) fn remove(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()] = InstanceObservation::default();
     }
 
-    /// An instance moved to another node, or its agent starts to observe: earlier requests do not count.
+    /// Forgets earlier requests, because the instance moved to another node or its agent starts to observe.
     pub(crate) fn restart(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].arrivals.clear();
     }
 
-    /// A client request reached its instance.
+    /// Records the arrival of a client request at its instance.
     #[inline]
     pub(crate) fn arrived(&mut self, agent: AgentIndex, path: PathIndex, paths: &Paths) {
         if self.strategy != Observation::Arrivals {
@@ -75,7 +75,7 @@ impl Observations {
         }
     }
 
-    /// An instance starts to serve a client request.
+    /// Records that an instance starts to serve a client request.
     #[inline]
     pub(crate) fn taken_up(&mut self, agent: AgentIndex, access_point: NodeIndex) {
         if self.strategy == Observation::RouteEntries {

@@ -50,7 +50,7 @@ impl Allocation {
         &self.0
     }
 
-    /// How many instances are on a node.
+    /// The number of instances on a node.
     pub(crate) fn on(&self, node: u32) -> u32 {
         self.0.binary_search_by_key(&node, |(node, _)| *node).map_or(0, |place| self.0[place].1)
     }
@@ -72,7 +72,7 @@ impl Allocation {
         }
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| u64::from(*count)).sum()
     }

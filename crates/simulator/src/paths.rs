@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use crate::population::Neighbour;
 use crate::routing::Field;
 
-/// The index of a path. Paths are kept for good, because messages in transit refer to them, unless they are renewed.
+/// The index of a path. Paths are never removed, because messages in transit refer to them; those of cells are
+/// overwritten in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
-/// All paths that were ever needed, and what is up.
+/// All paths found so far, and the state of nodes and links.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Paths {
     all: Vec<Path>,
@@ -33,7 +34,7 @@ pub(crate) struct Paths {
     version: u32,
     /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
     link_carries: Vec<bool>,
-    /// How many links carry nothing.
+    /// The number of links that carry no messages.
     idle_links: u32,
     /// Scratch memory of searches.
     #[serde(skip)]
@@ -43,7 +44,7 @@ pub(crate) struct Paths {
 /// The maximum number of links that are stored inline.
 const SHORT: usize = 5;
 
-/// Unless it is long, it fits into one cache line.
+/// Fits into one cache line, unless the path is long.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 struct Path {
@@ -121,7 +122,7 @@ struct Search {
     round: u32,
     /// The search in which a node was last reached.
     reached: Vec<u32>,
-    /// Its distance, and the link by which it was reached.
+    /// The distance of a node, and the link by which it was reached.
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
@@ -218,7 +219,7 @@ impl Paths {
     /// Whether a message can be sent over a link: not from a node that is down, and not to one.
     #[inline]
     pub(crate) fn carries(&self, link: LinkIndex) -> bool {
-        // While all links are up, none is looked at.
+        // The common case, in which all links are up, needs no lookup.
         self.idle_links == 0 || self.link_carries[link.0 as usize]
     }
 

@@ -1,4 +1,4 @@
-//! Where the instances of each application are.
+//! The placement of the instances of each application.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::population::{AgentIndex, Population};
 
-/// Where the instances of each application are.
+/// The placement of the instances of each application.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Placement {
     /// For each application, its instances.
@@ -139,7 +139,7 @@ impl Placement {
         &self.agents[application.position()]
     }
 
-    /// Those of them that are on a node.
+    /// The instances of an application on a node.
     pub(crate) fn on_node(&self, application: ApplicationIndex, node: NodeIndex) -> &[AgentIndex] {
         match self.on_node[application.position()].get(node.position()) {
             None | Some(&NOBODY) => &[],
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instances_are_those_that_came_and_did_not_go() {
+    fn a_placement_has_the_added_instances_that_were_not_removed() {
         let application = ApplicationIndex(0);
         let mut placement = Placement::new(1, 7);
         let mut expected = Vec::new();

@@ -21,10 +21,10 @@
 //! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager
 //! reserves what it has accepted in this cycle; hardware freed in it counts from the next one on.
 //!
-//! **Invariant:** a node by itself, driven by messages, produces the same labels: `tests/it/nodes.rs` compares the two.
+//! **Invariant:** single nodes that exchange messages produce the same labels: `tests/it/nodes.rs` compares the two.
 //! **Invariant:** no layer changes a result.
 //!
-//! Not here: when things happen (`simulation`), and what policies say (`mario_policy`).
+//! Not here: the order of events (`simulation`), and the evaluation of policies (`mario_policy`).
 
 mod index;
 mod label;

@@ -1,24 +1,24 @@
-//! The event queue: events by time, and in the order of scheduling where times are equal.
+//! The event queue: events are ordered by time, and events with equal times by the order of scheduling.
 
 use mario_domain::Time;
 use serde::{Deserialize, Serialize};
 
 /// A stable radix heap.
 ///
-/// A radix heap. Time in a simulation never runs backwards, so a key is never less than the last one taken. Events are
-/// kept in buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a
-/// few times in its life, and all events of one time are always in the same bucket, in the order of scheduling.
+/// Time in a simulation never runs backwards, so a key is never less than the last one taken. Events are kept in
+/// buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a few
+/// times in its life, and all events of one time are always in the same bucket, in the order of scheduling.
 ///
 /// Keys are the bits of times: for non-negative floats their order is that of the numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     now: u64,
-    /// The events of the present; those before `taken` are gone.
+    /// The events of the present; those before `taken` have been taken.
     present: Vec<E>,
     taken: usize,
     /// The events whose time differs from the present in this bit, and in none above.
     later: Vec<Vec<(u64, E)>>,
-    /// A bit for each non-empty bucket of `later`.
+    /// A bit mask of the non-empty buckets of `later`.
     occupied: u64,
     #[serde(skip, default = "Vec::new")]
     spare: Vec<(u64, E)>,
@@ -76,7 +76,7 @@ impl<E: Copy> EventQueue<E> {
         (time.units().max(0.0) + 0.0).to_bits().max(self.now)
     }
 
-    /// The last event for this time. `None` may also mean that other events would come in between.
+    /// The last event scheduled for this time. `None` may also mean that other events would come in between.
     pub fn last_at(&self, time: Time) -> Option<E> {
         let key = self.key(time);
         let difference = key ^ self.now;
@@ -111,7 +111,7 @@ impl<E: Copy> EventQueue<E> {
         Some(event)
     }
 
-    /// Takes the next event of the present, if it is wanted.
+    /// Takes the next event of the present if it satisfies `wanted`.
     #[inline]
     pub fn next_now_if(&mut self, wanted: impl FnOnce(E) -> bool) -> Option<E> {
         let event = *self.present.get(self.taken)?;
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// A generator of its own: the order of events must not depend on a library's.
+    /// An own generator: the test must not depend on that of a library.
     fn random(state: &mut u64) -> u64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;
@@ -167,7 +167,7 @@ mod tests {
         let mut sequence = 0;
         for _ in 0..20_000 {
             if random(&mut state) % 3 < 2 {
-                // Few different times, some of them fractions, so that many are equal.
+                // Few different times, some of them fractional, so that many are equal.
                 let time = queue.now() + Duration::of((random(&mut state) % 16) as f64 * 0.37);
                 queue.schedule(time, sequence);
                 expected.push((time, sequence));
@@ -180,7 +180,7 @@ mod tests {
             taken.push((queue.now(), event));
         }
         expected.sort();
-        // Events that were taken before earlier ones were scheduled cannot occur: times never go back.
+        // Times never decrease, so no event can be scheduled before one that was already taken.
         assert_eq!(taken, expected);
     }
 

@@ -11,17 +11,17 @@ use crate::simulation::CallIndex;
 
 /// Records the events of a run, in order.
 ///
-/// A simulation calls these methods; each does nothing by default. `population` is the state at that moment: before the
-/// decision counts for an evaluation, after everything is enacted for a cycle.
+/// A simulation calls these methods; each does nothing by default. `population` is the state at that time: for an
+/// evaluation before its decision is applied, for a cycle after everything is enacted.
 #[allow(unused_variables, reason = "the names of the parameters are the documentation")]
 pub trait Recorder {
-    /// Whether decisions are wanted with all their solutions, or only their outcome.
+    /// Whether the recorder needs decisions with all their solutions, or only their outcome.
     fn wants_decisions(&self) -> bool {
         false
     }
 
-    /// Whether every evaluation and every verdict must be reported individually. If no recorder wants that, agents with
-    /// a predictable outcome may be parked, and are counted in aggregate.
+    /// Whether every evaluation and every verdict must be reported individually. If no recorder needs that, agents with
+    /// a predictable outcome may be parked and counted in aggregate.
     fn wants_everyone(&self) -> bool {
         true
     }
@@ -42,8 +42,8 @@ pub trait Recorder {
     /// The managers judged what was pending.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
-    /// The owner of a node acted on an instance there, after the operations accepted at this time were enacted. A
-    /// recorder that counts cycles is called after the cycle.
+    /// The owner of a node acted on an instance there, after the operations accepted at this time were enacted. It is
+    /// called after [`Recorder::cycle`].
     fn owner(&mut self, time: Time, acts: &OwnerActs, population: &Population) {}
 
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
@@ -64,7 +64,7 @@ pub trait Recorder {
     /// A node went down, with these instances.
     fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
 
-    /// A node came, or came back.
+    /// A node came up, for the first time or again.
     fn node_up(&mut self, time: Time, node: NodeIndex) {}
 
     /// A node announced that it will leave: it accepts nothing new.
@@ -73,7 +73,7 @@ pub trait Recorder {
     /// The agents of an application switch to another policy.
     fn updated(&mut self, time: Time, application: ApplicationIndex, policy: PolicyIndex) {}
 
-    /// A link went or came back.
+    /// A link went down or came up.
     fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {}
 
     /// A step of mobility is about to start; the users have not moved yet.
@@ -103,8 +103,8 @@ pub trait Recorder {
     /// A request of a call to an application was lost.
     fn call_lost(&mut self, time: Time, call: CallIndex, application: ApplicationIndex) {}
 
-    /// What became of all requests of a call to an application, from the beginning until now: traffic as rates. What was told of it before is part of
-    /// it.
+    /// The results of all requests of a call to an application since the start: traffic as rates. Replaces earlier
+    /// reports of the call.
     fn calls_sent(&mut self, call: CallIndex, application: ApplicationIndex, sent: &SentCalls) {}
 
     /// Whether the run must be aborted because recording failed.
@@ -123,52 +123,52 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// A placement and the best one of the same moment.
+/// The placement and the best one at the same time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {
-    /// How the best was looked for.
+    /// How the best placement was searched for.
     pub search: Search,
     /// Connected users.
     pub users: u64,
-    /// What the placement is worth.
+    /// The value of the placement.
     pub actual: Value,
-    /// The value of the best placement: no less.
+    /// The value of the best placement, which is never less.
     pub best: Value,
 }
 
 /// A client request that an instance serves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Served {
-    /// Who sent it.
+    /// The user who sent it.
     pub user: UserIndex,
-    /// Which application it was for.
+    /// The requested application.
     pub application: ApplicationIndex,
-    /// Which instance took it up.
+    /// The instance that served it.
     pub agent: AgentIndex,
     /// When it was sent.
     pub emitted: Time,
     /// When it reached the instance.
     pub arrived: Time,
-    /// When the instance began with it.
+    /// When the instance started to serve it.
     pub started: Time,
-    /// When it was answered: the instance is done with it, and so are those that were called for it.
+    /// When it was answered: the instance and all calls for it have finished.
     pub ended: Time,
 }
 
-/// A request that an instance served for another.
+/// A request of a call that an instance served.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServedCall {
-    /// Which application it was for.
+    /// The called application.
     pub application: ApplicationIndex,
-    /// Which instance took it up.
+    /// The instance that served it.
     pub agent: AgentIndex,
     /// When it was sent.
     pub emitted: Time,
     /// When it reached the instance.
     pub arrived: Time,
-    /// When the instance began with it.
+    /// When the instance started to serve it.
     pub started: Time,
-    /// When it was answered: the instance is done with it, and so are those that were called for it.
+    /// When it was answered: the instance and all calls for it have finished.
     pub ended: Time,
 }
 

@@ -1,6 +1,6 @@
 //! Routing of client requests: the instance and the path.
 //!
-//! One file for each strategy: [`nearest`] is the rule, [`least_used`] is the prototype's.
+//! One file for each strategy: [`nearest`] is the default, [`least_used`] is the prototype's.
 
 mod field;
 mod least_used;
@@ -24,7 +24,7 @@ pub(crate) struct Route {
     pub(crate) agent: AgentIndex,
 }
 
-/// Who asks for a route.
+/// The sender of a client request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
     pub(crate) user: UserIndex,
@@ -32,7 +32,7 @@ pub(crate) struct Client {
     pub(crate) application: ApplicationIndex,
 }
 
-/// What routes are made of.
+/// The state of the world that routing depends on.
 pub(crate) struct Terrain<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) paths: &'a mut Paths,
@@ -56,7 +56,7 @@ impl Router {
         }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub(crate) fn cell_count(&self) -> usize {
         match self {
             Router::Nearest(router) => router.cell_count(),
@@ -64,7 +64,7 @@ impl Router {
         }
     }
 
-    /// Whether it is consistent with a scenario.
+    /// Whether the router is consistent with a scenario.
     pub(crate) fn holds_together(&self, scenario: &Scenario, agents: usize) -> bool {
         match (self, scenario.routing) {
             (Router::Nearest(router), Routing::Nearest(metric)) => router.holds_together(scenario, metric, agents),
@@ -82,7 +82,8 @@ impl Router {
         }
     }
 
-    /// The route of a request that an instance on a node sends to an application now; `None` when no instance of it can be reached.
+    /// The route of a request that an instance on a node sends to an application now; `None` if no instance of it is
+    /// reachable.
     pub(crate) fn route_from(
         &mut self,
         node: NodeIndex,
@@ -91,12 +92,12 @@ impl Router {
     ) -> Option<Route> {
         match self {
             Router::Nearest(router) => router.route_from(node, application, terrain),
-            // The prototype routes users, and scenarios with calls have another routing.
+            // The prototype's routing applies only to users; scenarios with calls have another one.
             Router::LeastUsed(_) => None,
         }
     }
 
-    /// An instance of an application has come to a node.
+    /// Updates routes after an instance has come to a node.
     pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         match self {
             Router::Nearest(router) => router.instance_came(application, node, terrain),
@@ -104,7 +105,7 @@ impl Router {
         }
     }
 
-    /// An instance of an application has left a node.
+    /// Updates routes after an instance has left a node.
     pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         match self {
             Router::Nearest(router) => router.instance_left(application, node, terrain),
@@ -112,7 +113,7 @@ impl Router {
         }
     }
 
-    /// Nodes or links went or came.
+    /// Updates routes after nodes or links went up or down.
     pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
         match self {
             Router::Nearest(router) => router.infrastructure_changed(terrain),
@@ -120,7 +121,7 @@ impl Router {
         }
     }
 
-    /// A user moved to another access point.
+    /// Updates the route of a user who moved to another access point.
     pub(crate) fn user_moved(&mut self, user: UserIndex) {
         match self {
             Router::Nearest(router) => router.user_moved(user),

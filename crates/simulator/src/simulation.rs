@@ -66,7 +66,7 @@ pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 /// How to run a scenario. None of it changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// How many threads evaluate agents.
+    /// The number of threads that evaluate agents.
     pub threads: usize,
     /// Whether policies are evaluated even if the facts did not change.
     pub reuse: Reuse,
@@ -77,7 +77,7 @@ pub struct RunOptions {
 pub enum Reuse {
     /// Reuse its last proposal: a policy is a pure function of its facts.
     Proposals,
-    /// Ask its policy again.
+    /// Evaluate its policy again.
     Nothing,
 }
 
@@ -107,7 +107,7 @@ pub enum SimulationError {
     },
     /// The world is too large for the chosen management.
     TooLarge(TooLarge),
-    /// A function decides for a policy, and is not given.
+    /// A policy names a function that decides for it, and the function is missing.
     NoFunction {
         /// The name of the policy.
         policy: String,
@@ -116,7 +116,7 @@ pub enum SimulationError {
     },
 }
 
-/// How much was done.
+/// The statistics of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Effort {
     /// Evaluations that were due.
@@ -135,16 +135,16 @@ pub struct Effort {
     pub emitted: u64,
     /// The evaluations of the nodes' acceptance policies.
     pub acceptances: AskedAcceptances,
-    /// Why agents achieved nothing, the first case.
+    /// The first reason for which agents achieved nothing.
     pub first: FirstReasons,
 }
 
-/// A simulated world at a moment of its run.
+/// The state of a simulation.
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: RunOptions,
     queue: EventQueue<Event>,
-    /// Who evaluates when.
+    /// The evaluation schedule.
     due: EvaluationSchedule,
     population: Population,
     judge: AcceptanceContext,
@@ -160,15 +160,15 @@ pub struct Simulation<'a> {
     flow: Option<Box<Flow>>,
     links: Links,
     messages: Messages,
-    /// Messages that have reached a node at this moment, in the order of arrival.
+    /// Messages that have just reached a node, in the order of arrival.
     arriving: VecDeque<MessageIndex>,
-    /// What has reached instances, and what waits for them, where messages are sent individually.
+    /// The arrivals at instances, and their queues, where messages are sent individually.
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
-    /// What applications call, and which client requests wait for it.
+    /// The calls of applications, and the client requests that wait for them.
     calls: calls::Calls,
-    /// For each user whose movements are not listed, the step to look at next. With zeros, all are looked at.
+    /// For each user whose movements are not listed, the next step to check. With zeros, all steps are checked.
     users_due: Vec<u32>,
     /// The planner, where agents do not manage.
     planner: Option<Box<dyn planning::Planner>>,
@@ -178,7 +178,8 @@ pub struct Simulation<'a> {
     deployments: Vec<Deployment>,
     /// The number of the scenario's deploys that were requested so far.
     deploys_begun: usize,
-    /// For each application, whether its operator has noticed that it is gone and waits before deploying it again.
+    /// For each application, whether its operator has noticed that no instance is left, and waits before redeploying
+    /// it.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
@@ -196,13 +197,13 @@ enum Event {
     Emission(UserIndex),
     /// A message reaches the next node of its path.
     Arrival(MessageIndex),
-    /// Handles the messages that have reached nodes at this moment, after everything that was due before them.
+    /// Handles the messages that have just reached nodes, after all events that were due before them.
     Handling,
     /// An instance finishes a client request.
     ServiceEnd(AgentIndex),
     /// The first client request of a rate reaches a sleeping instance.
     Request(AgentIndex),
-    /// What a client request waits for is done: its own service, or a call that was made for it.
+    /// The service of a client request, or a call made for it, has finished.
     Answer(PendingIndex),
     /// Agents evaluate.
     Evaluations(BatchIndex),
@@ -212,7 +213,7 @@ enum Event {
     Step(u32),
     /// The agents start.
     Start,
-    /// Something goes wrong, or right again.
+    /// A node or link goes down or comes up.
     Disturbance(u32),
     /// An operator deploys an application again.
     Redeploy(ApplicationIndex),
@@ -240,11 +241,11 @@ struct QueuedRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct User {
     application: ApplicationIndex,
-    /// The access point that the user would be connected to if everything worked.
+    /// The access point that the user would be connected to without failures.
     wanted: Option<NodeIndex>,
-    /// Where the user is connected.
+    /// The access point that the user is connected to.
     access_point: Option<NodeIndex>,
-    /// When the next request is due; never while the user is away.
+    /// When the next request is due; `None` while the user is away.
     next_emission: Option<Time>,
     emitter: Emitter,
 }
@@ -257,7 +258,7 @@ struct Scratch {
     /// Agents to unpark, and the outcomes of parked ones.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
-    /// Who moves in a step.
+    /// The users who move in a step.
     changes: Vec<(UserIndex, Option<NodeIndex>)>,
 }
 
@@ -268,22 +269,22 @@ impl Simulation<'_> {
         self.effort()
     }
 
-    /// Runs until everything before `time` has happened.
+    /// Runs until all events before `time` have happened.
     pub fn run_until(&mut self, time: Time, recorder: &mut impl Recorder) {
         self.run_until_pause(time, recorder, || false);
     }
 
-    /// Runs until everything before `time` has happened, or until the caller asks for a pause between two events.
-    /// Pauses change nothing: the next call continues the run. The question is asked after each evaluation of agents,
+    /// Runs until all events before `time` have happened, or until `wants_pause` returns true between two events.
+    /// Pauses change nothing: the next call continues the run. `wants_pause` is called after each evaluation of agents,
     /// each activation of the managers, each step, and every few other events, so that reading a clock costs little.
-    /// Returns whether everything before `time` has happened.
+    /// Returns whether all events before `time` have happened.
     pub fn run_until_pause(
         &mut self,
         time: Time,
         recorder: &mut impl Recorder,
-        mut is_wanted: impl FnMut() -> bool,
+        mut wants_pause: impl FnMut() -> bool,
     ) -> bool {
-        /// This many light events take an unnoticeable time.
+        /// The time for this many light events is negligible.
         const EVENTS_MAX: u32 = 64;
         let mut events = 0;
         if !self.has_begun {
@@ -325,7 +326,7 @@ impl Simulation<'_> {
             }
             if is_heavy || events == EVENTS_MAX {
                 events = 0;
-                if is_wanted() {
+                if wants_pause() {
                     return false;
                 }
             }
@@ -337,7 +338,7 @@ impl Simulation<'_> {
         true
     }
 
-    /// Router, and what it routes on.
+    /// The router, and the state that it depends on.
     fn routing(&mut self) -> (&mut Router, Terrain<'_>) {
         let terrain = Terrain {
             topology: &self.scenario.topology,
@@ -373,7 +374,7 @@ impl Simulation<'_> {
         self.queue.now()
     }
 
-    /// How it is run.
+    /// The options of the run.
     pub fn options(&self) -> RunOptions {
         self.options
     }
@@ -383,7 +384,7 @@ impl Simulation<'_> {
         self.has_ended
     }
 
-    /// The population as it is now.
+    /// The current population.
     pub fn population(&self) -> &Population {
         &self.population
     }
@@ -393,7 +394,7 @@ impl Simulation<'_> {
         Arc::clone(&self.watch)
     }
 
-    /// How much was done so far.
+    /// The statistics so far.
     pub fn effort(&self) -> Effort {
         Effort { hops: self.effort.hops + self.links.hops(), ..self.effort.clone() }
     }

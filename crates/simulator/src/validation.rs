@@ -1,8 +1,8 @@
-//! Whether a restored state holds together.
+//! Checks whether a restored state is consistent.
 //!
-//! A checkpoint is read back into the very tables that a run works on, which trust each other: an index is used
-//! unchecked. So each number of a restored state is validated here against what it refers to, before anything runs: by
-//! a rule for each place of a number, and by each table's own consistency check.
+//! A checkpoint is decoded directly into the tables of a run, whose indices are used unchecked. So before the run
+//! resumes, each number of a restored state is validated here against what it refers to: by a rule for the field of the
+//! number, and by each table's own consistency check.
 
 mod rules;
 mod scenario;
@@ -42,7 +42,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What follows from a scenario.
+    /// The limits of a scenario.
     pub(crate) fn of(scenario: &Scenario) -> Limits {
         let period = |workload: &Workload| match *workload {
             Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.units().to_bits(),

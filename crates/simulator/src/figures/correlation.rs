@@ -1,8 +1,8 @@
-//! Whether operations follow movements.
+//! The correlation of operations with movements.
 
 use super::StepCounts;
 
-/// Pearson's r between movements and operations by step; `None` where a series is constant.
+/// Pearson's r between movements and operations by step; `None` if either series is constant.
 pub(super) fn pearson(steps: &[StepCounts]) -> Option<f64> {
     let count = steps.len() as f64;
     let operations = |step: &StepCounts| step.migrate + step.replicate + step.undeploy;
@@ -34,14 +34,14 @@ mod tests {
     }
 
     #[test]
-    fn is_what_it_is_by_hand() {
-        // Deviations -1, 0, 1 and -1, 1, 0: the sum of products is 1, those of squares are 2 and 2.
+    fn r_equals_that_by_hand() {
+        // Deviations -1, 0, 1 and -1, 1, 0: the sum of products is 1, the sums of squares are 2 and 2.
         let r = pearson(&steps(&[(1, 2), (2, 4), (3, 3)])).expect("no series is constant");
         assert!((r - 0.5).abs() < 1e-12, "{r}");
     }
 
     #[test]
-    fn is_not_defined_for_a_constant_series() {
+    fn r_is_undefined_for_a_constant_series() {
         assert_eq!(pearson(&steps(&[(1, 2), (1, 4)])), None);
         assert_eq!(pearson(&steps(&[(1, 2), (2, 2)])), None);
         assert_eq!(pearson(&[]), None);

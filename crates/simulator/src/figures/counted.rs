@@ -1,9 +1,9 @@
-//! What is counted for each user and each application.
+//! The counts of each user and of each application.
 
 use mario_domain::Duration;
 use serde::{Deserialize, Serialize};
 
-/// What became of the client requests of a user.
+/// The results of a user's client requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Responses {
     pub(super) count: u64,
@@ -11,11 +11,11 @@ pub(super) struct Responses {
     pub(super) lost: u64,
 }
 
-/// How much the instances of an application were used.
+/// How much of their capacity the instances of an application used.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Usage {
     pub(super) evaluations: u64,
     pub(super) requests: f64,
-    /// How much of what they handle was used by instances that ran in other flavours than the default.
+    /// The part that was used by instances in flavours other than the default.
     pub(super) used_in_flavours: f64,
 }

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Counts beyond the paper's figures. Counts of zero are omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct FurtherCounts {
-    /// Adapts that were accepted.
+    /// Accepted adapts.
     pub adapt: u64,
     /// Instances that the owners of nodes evicted.
     pub evicted: u64,
     /// Instances that the owners of nodes shrank.
     pub shrunk: u64,
-    /// Sleeps that were accepted.
+    /// Accepted sleeps.
     pub sleep: u64,
-    /// Accepted wakes that agents proposed.
+    /// Accepted wakes that an agent proposed.
     pub wake: u64,
     /// Sleeping instances that a client request woke.
     pub woken: u64,

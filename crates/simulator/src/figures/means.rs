@@ -1,4 +1,4 @@
-//! Means, where there is anything to take them of.
+//! Means; `None` without values.
 
 use super::Spread;
 

@@ -1,4 +1,4 @@
-//! How far a placement is from the best at the same moment.
+//! The distance of a placement from the best one at the same time.
 
 use mario_domain::Time;
 use mario_scenario::{NodeIndex, Scenario, Search, UserIndex};
@@ -43,42 +43,42 @@ struct Sums {
     with_latency: [u64; 2],
 }
 
-/// How far the placement was from the best.
+/// The distance of the placement from the best one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegretFigures {
-    /// How the best was searched for. If not exactly, it is the best known: the one found, or the placement itself if
-    /// that is better.
+    /// How the best placement was searched for. Without an exact search, it is the best known one: the result of the
+    /// search, or the actual placement if that is better.
     pub against: Search,
     /// Activations of the managers, at each of which the placement was compared.
     pub activations: u64,
-    /// How often the placement was as good as the best.
+    /// The number of activations at which the placement was as good as the best.
     pub optimal: u64,
-    /// Connected users, on average.
+    /// The mean number of connected users.
     pub users: f64,
-    /// Users whose nearest instances are within the tolerated latency and not overloaded, on average.
+    /// The mean number of users whose nearest instances are within the tolerated latency and not overloaded.
     pub satisfied: Versus,
     /// The maximum number of additional users who could have been satisfied.
     pub satisfied_regret_max: i64,
-    /// The mean latency of users who reach an instance, without queueing, on average. The regret can be negative: the
-    /// best satisfies more users first.
+    /// The mean latency of users who reach an instance, without queueing. The regret can be negative: the best
+    /// satisfies more users first.
     pub latency: Versus,
-    /// Instances, on average. The regret can be negative, as with latencies.
+    /// The mean number of instances. The regret can be negative, as with latencies.
     pub instances: Versus,
 }
 
-/// The actual value, the best one, and how much worse the former is.
+/// The actual value, the best one, and their difference.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Versus {
-    /// What was.
+    /// The value of the actual placement.
     pub actual: f64,
-    /// What could have been.
+    /// The value of the best placement.
     pub best: f64,
-    /// How much worse the former is.
+    /// How much worse the actual value is.
     pub regret: f64,
 }
 
 impl<'a> Regret<'a> {
-    /// Nothing has happened yet.
+    /// A comparison without events.
     pub fn new(scenario: &'a Scenario) -> Regret<'a> {
         Regret {
             scenario,
@@ -137,7 +137,7 @@ impl<'a> Regret<'a> {
         })
     }
 
-    /// The current moment, and the value of the best placement.
+    /// The current users and infrastructure, and the value of the best placement.
     fn look(&mut self) -> (Problem, Value) {
         // A node that has announced to leave is still there, and so are its instances.
         let topology = &self.scenario.topology;
@@ -158,7 +158,7 @@ impl<'a> Regret<'a> {
     }
 }
 
-/// Where everything is.
+/// The current allocation of each application.
 fn allocations(population: &Population, scenario: &Scenario) -> Vec<Allocation> {
     let mut allocations = vec![Allocation::default(); scenario.applications.len()];
     for node in (0..scenario.topology.node_count()).map(NodeIndex::at) {

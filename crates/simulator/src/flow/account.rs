@@ -1,7 +1,7 @@
 //! The results of the client requests of each user.
 //!
-//! A user's requests are accounted for when the user's path changes, and not before: until then, their delays follow
-//! from the state of the servers on the path ([`Passage`]). So reading in between changes nothing.
+//! A user's requests are accounted for only when the user's path changes: until then, their delays follow from the
+//! state of the servers on the path ([`Passage`]). So reading an account changes nothing.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
@@ -17,12 +17,12 @@ use crate::recorder::Sent;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Accounts {
     of_user: Vec<Account>,
-    /// Kept apart: nearly nothing is lost.
+    /// In a separate vector, because hardly anything is lost.
     lost: Vec<f64>,
-    /// Over how many links requests went.
+    /// The number of links that requests passed.
     hops: f64,
-    /// Which share of requests on the user's way had been lost beyond their instance when they were last counted, summed up over time; empty where
-    /// no application calls another.
+    /// For each user, the integral over time of the share of requests lost beyond the instance, at the last accounting;
+    /// empty if no application calls another.
     failed: Vec<f64>,
 }
 
@@ -42,7 +42,7 @@ struct Account {
     response: Duration,
 }
 
-/// What became of requests.
+/// The results of requests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     pub(super) served: f64,
@@ -69,7 +69,7 @@ impl Count {
 }
 
 impl Count {
-    /// The same, with a share of what was served lost after all.
+    /// The same results, with this share of the served requests counted as lost.
     fn less(self, share: f64) -> Count {
         if share <= 0.0 {
             return self;
@@ -95,14 +95,14 @@ impl Accounts {
         Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0, failed }
     }
 
-    /// A user begins to send.
+    /// Starts the account of a user who begins to send.
     pub(super) fn begin(&mut self, user: UserIndex, schedule: Schedule, now: Time) {
         let account = &mut self.of_user[user.position()];
         account.schedule = Some(schedule);
         (account.arrival, account.counted) = (now, now);
     }
 
-    /// A user sends no more.
+    /// Ends the account of a user who stops sending.
     pub(super) fn end(&mut self, user: UserIndex) {
         self.of_user[user.position()].schedule = None;
     }
@@ -142,7 +142,7 @@ impl Accounts {
         let account = &mut self.of_user[members[place].position()];
         let first_other = crowd.users() as usize;
         if !self.failed.is_empty() {
-            // What is lost beyond an instance is counted user by user.
+            // Losses beyond an instance are accounted for per user.
             return;
         }
         if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
@@ -158,7 +158,7 @@ impl Accounts {
         !self.of_user[user.position()].counted.is_finite()
     }
 
-    /// A user leaves a crowd.
+    /// Removes a user from a crowd.
     pub(super) fn leave(&mut self, user: UserIndex, crowd: &Crowd) {
         let account = &mut self.of_user[user.position()];
         *account = account.apart_from(crowd);
@@ -169,7 +169,7 @@ impl Accounts {
         self.hops += hops;
     }
 
-    /// A user who has just been accounted for takes another path.
+    /// Starts another path for a user who has just been accounted for.
     pub(super) fn take(&mut self, user: UserIndex, passage: &Passage) {
         self.of_user[user.position()].waited = passage.waited;
         if let Some(failed) = self.failed.get_mut(user.position()) {
@@ -183,14 +183,14 @@ impl Accounts {
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
         let count = account.until(passage, now).less(self.failed_since(user, passage, now));
         let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
-        // Where only a mean is known, fractions of requests wait until they are whole.
+        // Where only a mean is known, fractions are not reported until they add up to a whole request.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };
         let response = (account.response + count.response) * part;
         (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
     }
 
-    /// Which share of what a user sent since it was last counted was lost beyond its instance.
+    /// The share of the requests since the last accounting that were lost beyond the user's instance.
     fn failed_since(&self, user: UserIndex, passage: Option<&Passage>, now: Time) -> f64 {
         let (Some(before), Some(passage)) = (self.failed.get(user.position()), passage) else { return 0.0 };
         let span = (now - self.of_user[user.position()].counted).units();
@@ -210,7 +210,7 @@ impl Account {
         self.schedule.map_or_else(Count::default, count)
     }
 
-    /// The account of a crowd's member by itself.
+    /// The account of a crowd's member on its own.
     fn apart_from(&self, crowd: &Crowd) -> Account {
         Account {
             counted: crowd.since,

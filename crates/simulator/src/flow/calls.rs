@@ -1,13 +1,14 @@
-//! Instances that call other applications, as rates.
+//! Calls between applications, as rates.
 //!
-//! What reaches an instance in a period is known as a number of requests; for each of them it sends its calls into the *cell* of the called
-//! application at its own node, from where they take the routes that users of that cell would take. So rates go through the graph of
-//! applications, callers first, whenever routes or users have changed. They are whole multiples of a small part of a request, so that sums do not depend
-//! on the order in which they came about.
+//! For each request that an instance serves, it sends its calls into the *cell* of the called application at its own
+//! node, where they take the routes of that cell's users. So whenever routes or users have changed, rates are
+//! propagated through the call graph, callers first. Rates are whole multiples of a small fraction of a request, so
+//! that sums do not depend on the order of summation.
 //!
-//! How long calls take is summed up over time for each calling instance, as waiting is for servers ([`Load`]): the mean over any span is the
-//! difference of two sums. What is estimated beside waiting: rates change at once along the whole graph, requests that are sent at
-//! once follow each other as the slowest server on their way lets them, and later stages are sent also where an earlier one fails.
+//! The duration of calls is integrated over time for each calling instance, as waiting is for servers ([`Load`]): the
+//! mean over any span is the difference of two integrals. Besides waiting, three things are approximations: a change of
+//! rates takes effect along the whole graph at once, requests sent in parallel follow each other at the pace of the
+//! slowest server on their path, and later stages are sent even if an earlier one fails.
 
 mod settle;
 mod told;
@@ -26,28 +27,28 @@ use crate::routing::{CellIndex, Route};
 
 use super::{Flow, FlowWorld};
 
-/// Parts of a request: rates are whole numbers of them in a period.
+/// The number of parts of a request: a rate is a whole number of parts per period.
 const PARTS: f64 = (1 << 20) as f64;
 
-/// Requests in a period, in parts: a whole number, unless there are more than there ever will be.
+/// Requests per period, in parts: whole numbers, which a float represents exactly up to 2^53.
 type Parts = f64;
 
-/// What instances call, as rates.
+/// Calls between applications, as rates.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CallFlow {
     /// For each application, its rank in the call graph, callers first.
     rank: Vec<u32>,
-    /// For each application, the first of its calls.
+    /// For each application, the index of its first call.
     first_call: Vec<u32>,
-    /// Instances of applications that call others.
+    /// The instances of applications that call others.
     callers: BTreeMap<AgentIndex, Caller>,
-    /// Where calls come from: applications at nodes.
+    /// The origins of calls: applications at nodes.
     cells: BTreeMap<CellIndex, CallCell>,
-    /// The requests of users of cells whose application calls others.
+    /// For each cell whose application calls others, the requests of its users.
     users: BTreeMap<CellIndex, Contribution>,
-    /// The work list, callers first: the rank of the application, cells before instances, and which.
+    /// The work list, callers first: the rank of the application, then cells before instances.
     due: BTreeSet<(u32, Due)>,
-    /// Callers whose calls take other routes from now on.
+    /// Callers whose calls take other routes, so that their integrals must be read again.
     to_start: BTreeSet<AgentIndex>,
     /// The results of the requests of each call.
     accounts: Vec<CallAccount>,
@@ -60,29 +61,29 @@ enum Due {
     Caller(AgentIndex),
 }
 
-/// The requests of a cell's users, and the instances that they go to.
+/// The requests of a cell's users, and the instances that receive them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Contribution {
     agents: SmallVec<[AgentIndex; 2]>,
     share: Parts,
 }
 
-/// An instance that calls others.
+/// An instance that makes calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Caller {
-    /// What reaches it in a period.
+    /// The requests that reach the instance per period.
     arrivals: Parts,
-    /// For each of its calls, where it enters and how much in a period; nothing while nothing reaches it.
+    /// For each of its calls, the cell and the requests per period; empty while no requests arrive.
     entries: SmallVec<[Entry; 2]>,
     /// The time up to which its calls are accounted for.
     since: Time,
-    /// The integral of the total call time of a request until then.
+    /// The integral of the total call time of a request, up to `since`.
     called: f64,
-    /// The integral of the share of requests lost with a call until then.
+    /// The integral of the share of requests lost with a call, up to `since`.
     failed: f64,
 }
 
-/// Where a call enters, and the integrals on its path when it was last accounted for.
+/// The cell of a call, and the integrals on its path at the last accounting.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     cell: CellIndex,
@@ -91,18 +92,18 @@ struct Entry {
     failed: f64,
 }
 
-/// Requests of calls to one application from one node.
+/// The calls to one application from one node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CallCell {
     total: Parts,
-    /// What goes to each of the routes.
+    /// The rate on each of the routes.
     share: Parts,
     routes: SmallVec<[CallRoute; 1]>,
-    /// The callers from here, with the number of their calls.
+    /// The calling instances, each with the number of its calls.
     callers: BTreeMap<AgentIndex, u32>,
 }
 
-/// A route, by its links: paths are reused.
+/// A route with a copy of its links, because the slots of paths are reused.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CallRoute {
     reach: Reach,
@@ -129,17 +130,17 @@ struct CallAccount {
     hops: f64,
 }
 
-/// The mean delay of requests of a call in a span.
+/// The mean results of the requests of a call in a span.
 struct Met {
     time: f64,
-    /// How much longer the last of those that are sent at once took, if any are.
+    /// The additional delay of the last of the requests that are sent in parallel.
     last: f64,
     failed: f64,
     hops: f64,
 }
 
 impl CallFlow {
-    /// `None` where no application calls another.
+    /// `None` if no application calls another.
     pub(super) fn new(scenario: &Scenario) -> Option<Box<CallFlow>> {
         if !scenario.has_calls() {
             return None;
@@ -166,7 +167,7 @@ impl CallFlow {
         }))
     }
 
-    /// Whether restored calls can be those of a scenario.
+    /// Whether restored calls are valid for a scenario.
     pub(super) fn holds_together(
         &self,
         scenario: &Scenario,
@@ -196,7 +197,7 @@ impl CallFlow {
         })
     }
 
-    /// Adds the delay beyond an instance to the passage of requests to it.
+    /// Adds the integrals of an instance's own calls to the passage of requests to it.
     fn complete(&self, passage: &mut Passage, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
         if let Some(caller) = self.callers.get(&agent) {
             let (called, failed) = self.until(caller, agent, load, beyond);
@@ -205,8 +206,7 @@ impl CallFlow {
         }
     }
 
-    /// How long all calls of a request of an instance would have taken, summed up over time until now, and which share of requests would have
-    /// been lost with them.
+    /// The integrals, up to now, of the total call time of a request and of the share of requests lost with a call.
     fn until(&self, caller: &Caller, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) -> (f64, f64) {
         let span = (beyond.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
@@ -217,7 +217,7 @@ impl CallFlow {
         (caller.called + time * span, caller.failed + failed * span)
     }
 
-    /// What the requests of each call of an instance have met since it was last counted.
+    /// The mean results of each call of an instance since the last accounting.
     fn met(&self, caller: &Caller, stages: &[Stage], load: &Load, beyond: Beyond<'_>) -> Vec<Met> {
         let span = (beyond.now - caller.since).units();
         let calls = stages.iter().flat_map(|stage| stage.calls.iter().map(|call| (stage.order, call.requests)));
@@ -239,7 +239,7 @@ impl CallFlow {
         caller.entries.iter().zip(calls).map(met).collect()
     }
 
-    /// For how long a request from a cell, and all that is called for it, occupies the server that it occupies longest.
+    /// The longest time for which a request from a cell, with its own calls, occupies a single server.
     fn slowest(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> f64 {
         let beyond_instance = |agent: AgentIndex| {
             let Some(caller) = self.callers.get(&agent) else { return 0.0 };
@@ -254,7 +254,7 @@ impl CallFlow {
         cell.routes.iter().map(of_route).fold(0.0, f64::max)
     }
 
-    /// The mean passage of requests on the routes of a cell; `None` when there are none.
+    /// The mean passage of requests on the routes of a cell; `None` without routes.
     fn passage(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> Option<Passage> {
         Passage::mean(cell.routes.iter().map(|route| {
             let mut passage = load.passage(route.track(), beyond.now);
@@ -268,7 +268,7 @@ impl Met {
     const LOST: Met = Met { time: 0.0, last: 0.0, failed: 1.0, hops: 0.0 };
 }
 
-/// What is known of agents, and when it is.
+/// The context of a computation: the time, and the applications of agents.
 #[derive(Clone, Copy)]
 pub(super) struct Beyond<'a> {
     pub(super) now: Time,
@@ -286,7 +286,7 @@ impl<'a> Beyond<'a> {
     }
 }
 
-/// How long the stages of a request take together, and the share of requests that are lost with a call.
+/// The total time of all stages of a request, and the share of requests lost with a call.
 fn time_of(stages: &[Stage], met: &[Met]) -> (f64, f64) {
     let (mut time, mut kept) = (0.0, 1.0);
     let mut rest = met;
@@ -305,7 +305,7 @@ fn time_of(stages: &[Stage], met: &[Met]) -> (f64, f64) {
 }
 
 impl Flow {
-    /// Adds a request rate to a track. Returns the passage of requests on it, and beyond.
+    /// Adds a request rate to a track. Returns the passage of requests on it, including calls.
     pub(super) fn load_track(&mut self, track: Track<'_>, rate: f64, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.add(track, rate, beyond.now);
         if let Some(calls) = &self.calls {
@@ -314,7 +314,7 @@ impl Flow {
         passage
     }
 
-    /// Moves a request rate from one track to another. Returns the passages of both, and beyond.
+    /// Moves a request rate from one track to another. Returns the passages of both, including calls.
     pub(super) fn shift_load(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, beyond: Beyond<'_>) -> [Passage; 2] {
         let mut passages = self.load.shift(from, to, rate, beyond.now);
         if let Some(calls) = &self.calls {
@@ -335,7 +335,7 @@ impl Flow {
         }))
     }
 
-    /// The passage of requests on a track, and beyond.
+    /// The passage of requests on a track, including calls.
     pub(super) fn passage(&self, track: Track<'_>, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.passage(track, beyond.now);
         if let Some(calls) = &self.calls {
@@ -350,12 +350,12 @@ impl Flow {
     }
 }
 
-/// A rate in parts of requests in a period, for `requests` in a unit of time.
+/// Converts requests per unit of time into parts per period.
 fn parts(rate: f64, window: Duration) -> Parts {
     (rate * window.units() * PARTS).round()
 }
 
-/// What parts in a period are in requests.
+/// Converts parts into requests.
 fn requests(parts: Parts) -> f64 {
     parts / PARTS
 }

@@ -40,7 +40,7 @@ enum Before {
     Time { rate: f64, time: Time },
 }
 
-/// Most instances have one user who joins, and one who leaves.
+/// Most instances have one join and one leave at a time.
 const USUAL: usize = 2;
 
 /// Changes of one moment are consecutive, so an equal one is among the last, if there is one.
@@ -99,8 +99,8 @@ impl Before {
         }
     }
 
-    /// How much of it was sent in the period that starts at `begins`, if a user had always sent: even before its first
-    /// request, because that is what the steady part assumes. Zero once it is before the period.
+    /// The part of it that falls into the period that starts at `begins`, as if the user had always sent: even before
+    /// its first request, because that is what the steady part assumes. Zero once all of it is before the period.
     fn sent_since(&self, begins: Time, window: Duration) -> f64 {
         match *self {
             Before::Number { first, period, number: sent } => {

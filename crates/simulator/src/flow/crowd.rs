@@ -59,7 +59,7 @@ impl Crowd {
         self.users -= 1;
     }
 
-    /// All members take another path from now on. Returns the links that their requests went over so far.
+    /// Moves all members to another path. Returns the number of links that their requests have passed so far.
     pub(super) fn turn(&mut self, left: &Passage, taken: &Passage, now: Time) -> f64 {
         let count = Count::new(self.schedule(), Some(left), self.waited, Span { from: self.since, until: now });
         self.served += count.served;

@@ -1,4 +1,4 @@
-//! Whether restored traffic is consistent.
+//! Checks whether restored traffic is consistent.
 
 use mario_scenario::{ApplicationIndex, Scenario};
 

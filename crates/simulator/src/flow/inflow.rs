@@ -1,4 +1,4 @@
-//! What reaches one instance, as rates.
+//! The requests that reach one instance, as rates.
 //!
 //! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in
 //! each. For users who joined or left recently, that is corrected ([`Changes`]). Users who share several equally near
@@ -50,7 +50,7 @@ struct Passing {
     shares: SmallVec<[Share; 1]>,
 }
 
-/// What reaches all instances.
+/// The inflows of all instances.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
@@ -82,7 +82,7 @@ impl Inflows {
         self.of_agent.len() == instances && self.of_agent.iter().all(is_sound)
     }
 
-    /// A new instance.
+    /// Adds an instance without inflow.
     pub(super) fn add(&mut self) {
         self.of_agent.push(Inflow::default());
     }
@@ -130,8 +130,8 @@ impl Inflows {
 
     /// Prefetches the state of these agents.
     ///
-    /// A look goes from the agent to its inflow, and from there to changes and round robins. Here each step is done for
-    /// all agents before the next, so that their cache misses overlap.
+    /// Reading an agent's facts goes from its inflow to changes and round robins. Here each step is done for all agents
+    /// before the next, so that their cache misses overlap.
     pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
         let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
         let is_counted =
@@ -154,12 +154,12 @@ impl Inflows {
         self.of_agent[agent.position()].steady.iter().map(|fact| fact.neighbour)
     }
 
-    /// Whether an agent will see other facts than it saw last.
+    /// Whether an agent will see facts different from the last ones.
     pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.of_agent[agent.position()].course != Course::Steady
     }
 
-    /// What reached an instance in the period before `window.now`.
+    /// The requests that reached an instance in the period before `window.now`.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -199,16 +199,16 @@ impl Inflows {
     }
 }
 
-/// What an agent sees, in short.
+/// How the facts of an agent relate to earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
-    /// What it saw last.
+    /// The same as the last ones.
     AsBefore,
     /// The snapshot with this number of a pattern that has started and lasts until something changes.
     First(u8),
     /// The same snapshot as this number of the previous repetition.
     Again(u8),
-    /// Something else.
+    /// New facts.
     New,
 }
 
@@ -217,9 +217,9 @@ pub(crate) enum Seen {
 pub(super) struct Share {
     pub(super) way: Way,
     pub(super) turns: TurnsIndex,
-    /// Which of the instances this is.
+    /// The position of this instance in the round robin.
     pub(super) place: u32,
-    /// How many cells have this round robin, this instance at this position, and this path.
+    /// The number of cells with this round robin, position and path.
     pub(super) cells: u32,
     /// The next period, once all further periods are alike.
     pub(super) cycle: Option<Cycle>,
@@ -231,21 +231,21 @@ impl Share {
     }
 }
 
-/// How the facts of an agent develop from period to period, until something changes.
+/// How the facts of an agent change from period to period, until the next event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 enum Course {
-    /// They are to be counted.
+    /// Not known: they have to be counted.
     #[default]
     Open,
-    /// By round robin alone, each with a cycle, but without a short common pattern.
+    /// Only by round robin, where each has a cycle, but no short common pattern.
     Cycling,
-    /// By round robin alone, in the first repetition of a pattern.
+    /// Only by round robin, in the first repetition of a pattern.
     Counted(Round),
-    /// By round robin alone, as in the previous repetition.
+    /// Only by round robin, in a later repetition of a pattern.
     Recurring(Round),
-    /// As they are.
+    /// Not at all.
     Steady,
-    /// In a pattern that the parking keeps track of.
+    /// In a pattern, which `parking` keeps track of.
     Parked,
 }
 
@@ -264,7 +264,7 @@ impl Default for Round {
 }
 
 impl Round {
-    /// The longest that is remembered.
+    /// The maximum length of a pattern.
     pub(crate) const LENGTH_MAX: usize = 12;
 
     /// A pattern in which all cycles return to their start.
@@ -319,7 +319,7 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 }
 
 impl Inflow {
-    /// The requests of `users` with one schedule come here from `window.now` on.
+    /// Starts the requests of `users` with one schedule, from `window.now` on.
     pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
@@ -329,7 +329,7 @@ impl Inflow {
         self.passing().changes.add(-(users as i32), way, schedule, window.now);
     }
 
-    /// The requests of `users` with one schedule no longer come here.
+    /// Ends the requests of `users` with one schedule.
     pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
@@ -353,7 +353,7 @@ impl Inflow {
         self.passing().changes.add(if requests < 0.0 { 1 } else { -1 }, way, schedule, window.now);
     }
 
-    /// The users of some cells start a round robin of which this instance is a participant.
+    /// Adds this instance to a round robin of some cells' users.
     pub(super) fn take_turns(&mut self, share: Share, table: &mut TurnsTable) {
         let shares = &mut self.passing().shares;
         let last = shares.len().saturating_sub(LAST);
@@ -366,7 +366,7 @@ impl Inflow {
         }
     }
 
-    /// The users of some cells leave a round robin that others continue: what they took becomes a round robin of its
+    /// Removes some cells from a round robin that others continue: their share of the past becomes a round robin of its
     /// own.
     pub(super) fn leave_turns(&mut self, share: Share, ended: TurnsIndex, table: &mut TurnsTable) {
         // An instance that was removed or moved has no inflow any more.
@@ -382,7 +382,7 @@ impl Inflow {
         self.take_turns(Share { turns: ended, ..share }, table);
     }
 
-    /// Drops everything that came before, and everything to come.
+    /// Drops all past and future inflow.
     pub(super) fn clear(&mut self, table: &mut TurnsTable) {
         for share in self.passing.iter().flat_map(|passing| &passing.shares) {
             table.release(share.turns);
@@ -394,7 +394,7 @@ impl Inflow {
         self.passing.get_or_insert_default()
     }
 
-    /// What reached the instance in the next period, by round robin alone.
+    /// The requests that reached the instance in the next period, if all of them come by round robin.
     fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
         facts.extend_from_slice(&self.steady);
         for share in self.passing.iter_mut().flat_map(|passing| &mut passing.shares) {
@@ -404,7 +404,7 @@ impl Inflow {
         facts.retain(|fact| fact.rate > NOTHING);
     }
 
-    /// What reached the instance in the period before `now`. Returns how that continues.
+    /// The requests that reached the instance in the period before `now`. Returns how the facts will continue.
     fn facts(&mut self, window: Window, table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {
@@ -436,7 +436,7 @@ impl Inflow {
             return Course::Open;
         }
         if shares.is_empty() {
-            // Others will need the memory sooner.
+            // Frees the memory, which other instances need sooner.
             self.passing = None;
             return Course::Steady;
         }

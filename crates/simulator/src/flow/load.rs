@@ -42,16 +42,16 @@ pub(super) struct Track<'a> {
     pub(super) agent: AgentIndex,
 }
 
-/// What requests meet on their way.
+/// The delay and losses of requests on a track.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Passage {
     /// The delay without queueing.
     pub(super) takes: Duration,
     /// The integral of the wait over time, until now.
     pub(super) waited: f64,
-    /// How many links it is.
+    /// The number of links.
     pub(super) hops: f64,
-    /// Which share of requests would have been lost beyond the instance, summed up over time until now.
+    /// The integral over time, up to now, of the share of requests lost beyond the instance.
     pub(super) failed: f64,
 }
 
@@ -91,14 +91,14 @@ impl Load {
         self.instances[agent.position()].rate
     }
 
-    /// An instance pauses for a while: requests wait.
+    /// Pauses an instance, while requests queue.
     pub(super) fn delay_instance(&mut self, agent: AgentIndex, delay: Duration, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog += delay.units();
     }
 
-    /// What requests meet on a track.
+    /// The passage of requests on a track.
     pub(super) fn passage(&self, track: Track<'_>, now: Time) -> Passage {
         let mut passage = Passage::default();
         for link in track.links {
@@ -108,7 +108,7 @@ impl Load {
         passage
     }
 
-    /// How long the slowest server on a track is occupied by a request.
+    /// The longest time for which a request occupies a single server on a track.
     pub(super) fn slowest(&self, track: Track<'_>) -> f64 {
         let links = track.links.iter().map(|link| &self.links[link.0 as usize]);
         let all = links.chain([&self.instances[track.agent.position()]]);
@@ -128,7 +128,7 @@ impl Load {
         let mut left = Passage::default();
         for link in &from.links[..shared] {
             let server = &mut self.links[link.0 as usize];
-            // Other cells that change their track now share some of these links.
+            // Brings a link up to date that other cells may change at the same time.
             server.advance(now);
             left.go_over(server, now);
         }
@@ -225,7 +225,7 @@ impl Server {
         if self.backlog <= 0.0 && growth <= 0.0 {
             return (0.0, waited);
         }
-        // Until the end of the span, or until the backlog is empty.
+        // The time until the end of the span or until the backlog is empty, whichever is earlier.
         let until = if growth < 0.0 { span.min(self.backlog / -growth) } else { span };
         let backlog = (self.backlog + growth * until).max(0.0);
         (backlog, waited + f64::midpoint(self.backlog, backlog) * until)
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_is_that_of_the_textbook() {
+    fn the_mean_wait_equals_the_m_d_1_formula() {
         // At utilisation 1/2: half a service time on average.
         assert!((wait(0.5, Duration::of(3.0)).units() - 1.5).abs() < 1e-12);
         assert!(wait(0.0, Duration::of(3.0)).units().abs() < 1e-12);
@@ -271,7 +271,7 @@ mod tests {
         server.add(1.5e15, Time::ZERO);
         is_about(at(&server, 10.0), (5.0, 25.0));
         server.add(-1e15, Time::at(10.0));
-        // Half of its capacity is left for the backlog, so ten units of time are enough.
+        // Half of the capacity is left to drain the backlog, so ten units of time suffice.
         is_about(at(&server, 14.0), (3.0, 41.0));
         is_about(at(&server, 100.0), (0.0, 50.0));
         server.advance(Time::at(14.0));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_wait_over_a_span_is_that_of_what_came_in_it() {
+    fn the_mean_wait_over_a_span_is_that_of_the_requests_in_it() {
         // Utilisation 1/4, then 1/2, then 0: each for ten units of time.
         let mut server = Server::new(Pace { takes: Duration::of(3.0), occupied: Duration::of(3.0) });
         server.add(0.25 / 3.0, Time::ZERO);

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn is_steady_where_the_period_divides_the_span() {
+    fn a_schedule_is_steady_if_its_period_divides_the_span() {
         let schedule = |period| Schedule::Exact { first: Time::at(3.0), period: Duration::of(period) };
         assert_eq!(schedule(40.0).steady(Duration::of(200.0)), Some(5.0));
         assert_eq!(schedule(30.0).steady(Duration::of(200.0)), None);

@@ -93,7 +93,7 @@ impl Flow {
         self.prefetch_for(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * PREFETCHES]>>(), paths);
     }
 
-    /// Whether there is so much state that prefetching pays.
+    /// Whether the state is so large that prefetching pays.
     pub(crate) fn is_large(&self) -> bool {
         self.cells.len() >= CELLS_AT_HAND
     }
@@ -124,8 +124,8 @@ impl Flow {
         self.open(index, world);
     }
 
-    /// Moves the users of a cell from one route to another, with all requests to one instance: closes and opens it in
-    /// one step.
+    /// Moves the users of a cell from one route to another, with all requests to one instance: closes and opens their
+    /// accounts in one step.
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
         let (from, to) = (former.reach, world.reach(route));
         let [left, taken] = self.shift_load(former.track(), world.track(route), self.rate_of(index), Beyond::of(world));

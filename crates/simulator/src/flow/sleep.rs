@@ -11,18 +11,18 @@ impl Flow {
         self.load.rate_at(agent)
     }
 
-    /// An instance starts, and serves nothing until then: requests wait.
+    /// Delays an instance that starts: until it has started, requests queue.
     pub(crate) fn delay_instance(&mut self, agent: AgentIndex, start: Duration, now: Time) {
         self.load.delay_instance(agent, start, now);
     }
 
-    /// An instance sleeps and may not wake: requests are routed elsewhere, and its agent sees those that would have
-    /// reached it.
+    /// Freezes an instance that sleeps and may not wake: requests are routed elsewhere, and its agent sees those that
+    /// would have reached it.
     pub(crate) fn freeze(&mut self, agent: AgentIndex) {
         self.frozen.insert(agent);
     }
 
-    /// An instance sees what reaches it.
+    /// Ends the freeze: the agent sees the requests that reach the instance.
     pub(crate) fn thaw(&mut self, agent: AgentIndex) {
         self.frozen.remove(&agent);
     }

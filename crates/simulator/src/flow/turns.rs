@@ -17,37 +17,36 @@ use super::schedule::Schedule;
 use super::window::{Span, Window};
 
 indices! {
-    /// Which turns.
+    /// The index of a round robin.
     pub(super) TurnsIndex;
 }
 
-/// All round robins that are in use, or were until so recently that they still matter.
+/// All round robins in use, and ended ones that are still within an evaluation period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TurnsTable {
     all: Vec<Turns>,
     free: Vec<TurnsIndex>,
-    /// Those that were started last.
+    /// The most recently started ones.
     recent: VecDeque<TurnsIndex>,
 }
 
-/// Cells that start at one moment do so one after another, so that an equal round robin is among the last, if there is
-/// one.
+/// Cells that start at one moment do so one after another, so an equal round robin is among the last, if it exists.
 const RECENT: usize = 8;
 
 /// The round robin of a cell, or of several, from one change of users or routes to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
     from: Time,
-    /// Infinite while they are taken.
+    /// The end of the round robin; infinite while it is in use.
     until: Time,
-    /// Whose turn it was at first.
+    /// The position of the instance with the first turn.
     turn: u64,
-    /// How many instances there are.
+    /// The number of instances.
     count: u64,
     /// The time from which every instance receives the same number of requests in each period; infinite if never.
     regular_from: Time,
     members: Members,
-    /// How many cells take these turns.
+    /// The number of cells that use this round robin.
     cells: u32,
     /// The round robin of the last cell that left while others continued.
     ended: Option<TurnsIndex>,
@@ -58,11 +57,11 @@ pub(super) struct Turns {
 /// A period of a regular round robin: its requests to an instance can be counted without looking at the users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Cycle {
-    /// Whose turn it is at its start.
+    /// The position of the instance with the first turn in it.
     whose: u32,
     /// The number of requests in it.
     requests: u32,
-    /// How many instances there are.
+    /// The number of instances.
     count: u32,
 }
 
@@ -134,8 +133,8 @@ impl TurnsTable {
         &self.all[index.position()]
     }
 
-    /// The users of a cell leave this round robin, and the cell drops its reference. If others continue, what this cell
-    /// took becomes a round robin of its own: it is returned, and the caller holds the reference.
+    /// The users of a cell leave this round robin, and the cell drops its reference. If others continue, this cell's
+    /// share of the past becomes a round robin of its own, which is returned with a reference for the caller.
     pub(super) fn end(&mut self, index: TurnsIndex, now: Time) -> Option<TurnsIndex> {
         let turns = &mut self.all[index.position()];
         turns.cells -= 1;
@@ -165,7 +164,7 @@ impl TurnsTable {
         let turns = &mut self.all[index.position()];
         turns.holders -= 1;
         if turns.holders == 0 {
-            // It must not be shared any more.
+            // A released round robin must not be found and shared again.
             (turns.until, turns.members) = (turns.from, Members::Mixed(Vec::new()));
             self.free.push(index);
         }
@@ -173,9 +172,9 @@ impl TurnsTable {
 }
 
 impl Turns {
-    /// Whether it has at least one participant, and is short enough to be counted.
+    /// Whether it has a participant, and is short enough to be counted.
     fn can_be(&self) -> bool {
-        /// More than there can be instances.
+        /// An upper bound on the number of instances.
         const COUNT_MAX: u64 = 1 << 32;
         (1..COUNT_MAX).contains(&self.count)
             && self.turn < COUNT_MAX << 16
@@ -193,7 +192,7 @@ impl Turns {
         u64::from(place) < self.count && self.holders > 0
     }
 
-    /// Whether this is what a cell took of `others` until `now`.
+    /// Whether this is the share that a cell had of `others` until `now`.
     fn is_part_of(&self, others: &Turns, now: Time) -> bool {
         let is_same = self.from == others.from && self.until == now;
         is_same && (self.turn, self.count) == (others.turn, others.count) && self.members == others.members
@@ -204,13 +203,13 @@ impl Turns {
         self.until <= time
     }
 
-    /// Whose turn it is at a time.
+    /// The number of the next turn at a time.
     pub(super) fn turn_at(&self, now: Time) -> u64 {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
 
-    /// Whether every instance receives the same number of requests in each period from now on as in the one that
-    /// started at `begins`.
+    /// Whether every instance receives, in each period from now on, as many requests as in the one that started at
+    /// `begins`.
     pub(super) fn are_regular(&self, begins: Time) -> bool {
         !self.until.is_finite() && begins >= self.regular_from
     }
@@ -218,7 +217,7 @@ impl Turns {
     /// How many requests that are sent in a period go to the instance at this position.
     pub(super) fn count_in(&self, place: u32, window: Duration, span: Span) -> f64 {
         match self.members.steady(window) {
-            // Always the same number, free of rounding differences.
+            // Returned as a constant, so that rounding does not make equal periods differ.
             Some(steady) if self.are_regular(span.from) => steady / self.count as f64,
             _ => self.count(u64::from(place), span),
         }
@@ -290,12 +289,12 @@ fn number(first: Time, period: Duration, time: Time) -> u64 {
 }
 
 impl Cycle {
-    /// Whether it is the turn of a participant.
+    /// Whether the turn is that of an existing participant.
     pub(super) fn can_be(&self) -> bool {
         self.whose < self.count
     }
 
-    /// The number of periods until it is the same instance's turn again at the start.
+    /// The number of periods until the same instance has the first turn again.
     pub(super) fn length(&self) -> u32 {
         self.count / greatest_common_divisor(self.count, self.requests)
     }
@@ -304,7 +303,7 @@ impl Cycle {
     /// period.
     pub(super) fn take(&mut self, place: u32) -> f64 {
         let Cycle { whose, requests, count } = *self;
-        // Its first turn, then every `count` turns.
+        // The position of the first turn in this period; further ones follow every `count` turns.
         let first = if place >= whose { place - whose } else { place + count - whose };
         self.whose = (whose + requests % count) % count;
         if requests > first { f64::from((requests - 1 - first) / count + 1) } else { 0.0 }
@@ -330,7 +329,7 @@ impl Members {
     /// Time from the start until every instance receives the same number of requests in each period.
     fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
-            // After each period it is the same instance's turn again.
+            // After each period the same instance has the first turn again.
             Members::Regular { firsts, period } => {
                 let rounds = window / *period;
                 let requests = rounds as u64 * firsts.len() as u64;

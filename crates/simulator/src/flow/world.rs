@@ -1,4 +1,4 @@
-//! What the traffic goes through.
+//! The parts of the simulation on which traffic depends.
 
 use mario_domain::Time;
 use mario_scenario::Scenario;
@@ -9,7 +9,7 @@ use super::load::Track;
 use crate::population::AgentIndex;
 use crate::routing::{Route, Terrain};
 
-/// The state of the world that traffic depends on, at a moment.
+/// The current state of the world, as far as traffic depends on it.
 pub(crate) struct FlowWorld<'a> {
     pub(crate) now: Time,
     pub(crate) scenario: &'a Scenario,

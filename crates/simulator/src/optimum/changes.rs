@@ -9,7 +9,7 @@ use super::{Allocation, Room};
 use crate::placement::Placement;
 use crate::population::{AgentIndex, Deployment, Plan, Population, Proposal, Target};
 
-/// An instance on its way.
+/// The migration of an instance.
 struct Move {
     application: ApplicationIndex,
     agent: AgentIndex,

@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use crate::paths::Paths;
 
-/// How far a node is.
+/// The distance of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Reach {
-    /// By the metric of the routing; infinite for a node that cannot be reached.
+    /// In the metric of the routing; infinite for an unreachable node.
     pub(crate) distance: f64,
-    /// The latency of the way there.
+    /// The latency of the path.
     pub(crate) latency: f64,
 }
 
@@ -41,8 +41,8 @@ impl Distances {
     }
 }
 
-/// A candidate of the search: the nearest first, then the one discovered first, so that of paths with equally many hops
-/// the one is taken that a message takes.
+/// A candidate of the search, ordered by distance, then by discovery. So of several paths with equally many hops, the
+/// search takes the one that messages take.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Candidate {
     distance: f64,

@@ -27,14 +27,14 @@ const USES_MAX: u64 = 65_536;
 pub enum TooLarge {
     /// There are too many ways to allocate an application.
     Allocations {
-        /// Which application.
+        /// The application.
         application: ApplicationId,
-        /// How many there are, at most.
+        /// An upper bound on their number.
         ways: u64,
     },
     /// There are too many ways to use the hardware.
     Uses {
-        /// How many there are, at most.
+        /// An upper bound on their number.
         ways: u64,
     },
 }
@@ -77,15 +77,15 @@ fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
 /// One allocation of an application that may be part of the best.
 struct Choice {
     value: Value,
-    /// The hardware that it takes of each node with a bound.
+    /// The hardware that it uses on each bounded node.
     taken: Vec<u64>,
     allocation: Allocation,
 }
 
-/// The best known for one way to use the hardware.
+/// The best known combination for one use of the hardware.
 struct Known {
     value: Value,
-    /// Which choice of each application so far.
+    /// The index of the choice of each application so far.
     choices: Vec<u32>,
 }
 
@@ -139,7 +139,7 @@ pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocati
 fn all_choices(problem: &Problem, demand: &Demand) -> Vec<Choice> {
     let mut all = Vec::new();
     enumerate(problem, demand, 0, &mut Allocation::default(), &mut all);
-    // The sort is stable.
+    // The sort is stable, so equal choices stay in order.
     all.sort_by_key(|choice| std::cmp::Reverse(choice.value));
     let mut kept: Vec<Choice> = Vec::new();
     for choice in all {

@@ -12,7 +12,7 @@ use crate::paths::Paths;
 /// A larger excess over the capacity of an instance is an overload; a smaller one is a rounding error.
 const TOLERANCE: f64 = 1e-9;
 
-/// The units of hardware that a node has; `None` has no bound.
+/// The hardware units of a node; `None` is unbounded.
 pub(crate) type Room = Option<u64>;
 
 /// One moment of a world: where the users are, what they request, and what fits where.
@@ -31,7 +31,7 @@ pub(crate) struct Demand {
     pub(crate) max_latency: f64,
     /// Users by access point.
     pub(crate) groups: Vec<Group>,
-    /// This many instances on one node handle the requests of all users together.
+    /// The number of instances that can handle all requests on one node.
     pub(crate) on_one_node_max: u32,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Demand {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) users: u32,
-    /// The client requests of all of them in one evaluation period.
+    /// The client requests of all of them per evaluation period.
     pub(crate) rate: f64,
-    /// The distance of each node from there.
+    /// The distance of each node from the access point.
     pub(crate) reach: Arc<[Reach]>,
 }
 
 impl Problem {
-    /// The moment at which users are at these access points.
+    /// The problem for users at these access points.
     pub(crate) fn new(
         scenario: &Scenario,
         access_points: impl Iterator<Item = Option<NodeIndex>>,
@@ -86,7 +86,7 @@ impl Problem {
         self.applications.iter().zip(allocations).map(|(demand, allocation)| demand.value(allocation)).sum()
     }
 
-    /// Whether all of it fits on the nodes.
+    /// Whether the allocations fit on the nodes.
     pub(crate) fn fits(&self, allocations: &[Allocation]) -> bool {
         (0..).zip(&self.rooms).all(|(node, room)| {
             let of_application = |(demand, allocation): (&Demand, &Allocation)| {
@@ -97,7 +97,7 @@ impl Problem {
         })
     }
 
-    /// How many users are connected.
+    /// The number of connected users.
     pub(crate) fn users(&self) -> u64 {
         self.applications.iter().flat_map(|demand| &demand.groups).map(|group| u64::from(group.users)).sum()
     }
@@ -138,10 +138,10 @@ impl Demand {
     }
 }
 
-/// The instances that are nearest to a group of users.
+/// The instances nearest to a group of users.
 struct Nearest {
     distance: f64,
-    /// How many they are.
+    /// Their number.
     instances: f64,
     /// Their mean latency.
     latency: f64,
@@ -166,7 +166,7 @@ impl Group {
     }
 }
 
-/// How many client requests a user is expected to send in one evaluation period.
+/// The expected number of client requests of a user per evaluation period.
 pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     let period = scenario.agents.period;
     match workload {
@@ -178,7 +178,7 @@ pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     }
 }
 
-/// The number of instances that handle a rate: at least one, and no more than one if more do not help.
+/// The number of instances needed for a rate; 1 if further instances do not help.
 pub(super) fn needed_for(rate: f64, max_rate: f64) -> u32 {
     if max_rate > 0.0 { (rate / max_rate * (1.0 - TOLERANCE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { 1 }
 }

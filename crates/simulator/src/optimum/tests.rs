@@ -27,19 +27,19 @@ fn demand(max_rate: f64, max_latency: f64, groups: Vec<Group>) -> Demand {
 }
 
 #[test]
-fn a_user_is_satisfied_in_time_and_without_overload_only() {
+fn a_user_is_satisfied_only_in_time_and_without_overload() {
     // A cloud 0 above two access points 1 and 2, with two users and one.
     let demand = demand(10.0, 2.0, vec![group(2, 5.0, &[1, 0, 2]), group(1, 5.0, &[1, 2, 0])]);
     let value = |nodes: &[u32]| demand.value(&allocation(nodes));
     assert_eq!(value(&[]), Value::ZERO);
-    // All are near enough, but the one instance handles 10 of their 15 requests.
+    // All are near enough, but the instance handles only 10 of their 15 requests.
     let in_cloud = Value { present: 1, satisfied: 0, served: 3, latency_millionths: 6_000_000, instances: 1 };
     assert_eq!(value(&[0]), in_cloud);
     // Two in the cloud share the 15 and handle 20.
     assert_eq!(value(&[0, 0]), Value { satisfied: 3, instances: 2, ..in_cloud });
-    // On the access point of the two, it gets the same load, and the third user is too late.
+    // On the access point of the two users, the instance has the same load, and the latency of the third is too high.
     assert_eq!(value(&[1]), Value { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
-    // Every user has one on the own access point.
+    // Every user has an instance on the own access point.
     assert_eq!(value(&[1, 2]), Value { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
 }
 
@@ -66,7 +66,7 @@ fn more_satisfied_users_outweigh_any_latency_and_any_number_of_instances() {
     assert!(order.windows(2).all(|pair| pair[0] < pair[1]));
 }
 
-/// A world of a few nodes around a hub without bounds, with users at random places.
+/// A world of a few nodes around an unbounded hub, with users at random nodes.
 fn random_problem(random: &mut Pcg64Mcg, nodes: usize, applications: usize) -> Problem {
     let spokes: Vec<u32> = (0..nodes).map(|node| if node == 0 { 0 } else { random.random_range(1..4) }).collect();
     let hops_from = |from: usize| -> Vec<u32> {
@@ -86,7 +86,7 @@ fn random_problem(random: &mut Pcg64Mcg, nodes: usize, applications: usize) -> P
     Problem { rooms, applications: applications.collect() }
 }
 
-/// All allocations of an application that each node by itself has room for.
+/// All allocations of an application that fit when each node is considered separately.
 fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
     let mut all = vec![Allocation::default()];
     for (node, room) in (0..).zip(&problem.rooms) {
@@ -144,12 +144,12 @@ fn the_exact_search_is_never_worse_than_the_greedy_one_and_both_fit() {
         equal += u32::from(problem.value(&exact) == problem.value(&greedy));
         as_many += u32::from(problem.value(&exact).satisfied == problem.value(&greedy).satisfied);
     }
-    // Not a theorem: it documents how good the greedy search is.
+    // Not guaranteed: it documents the quality of the greedy search.
     assert!(equal * 100 >= worlds * 95, "as good in {equal}, as many users in {as_many} of {worlds}");
 }
 
 #[test]
-fn the_greedy_search_beats_what_is_placed_at_random() {
+fn the_greedy_search_beats_random_placements() {
     let mut random = Pcg64Mcg::seed_from_u64(3);
     for _ in 0..200 {
         let problem = random_problem(&mut random, 6, 3);

@@ -1,4 +1,4 @@
-//! What an allocation is worth.
+//! The value of an allocation.
 
 use std::cmp::Ordering;
 use std::iter::Sum;
@@ -18,14 +18,14 @@ pub struct Value {
     pub satisfied: i64,
     /// Users who reach an instance.
     pub served: i64,
-    /// The latency of those users, summed up, in millionths.
+    /// The total latency of those users, in millionths of a millisecond.
     pub latency_millionths: i64,
     /// Instances.
     pub instances: i64,
 }
 
 impl Value {
-    /// Worth nothing, or no difference.
+    /// The value of nothing, and a difference of nothing.
     pub const ZERO: Value = Value { present: 0, satisfied: 0, served: 0, latency_millionths: 0, instances: 0 };
 }
 

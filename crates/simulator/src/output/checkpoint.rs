@@ -35,16 +35,16 @@ pub struct Checkpoint {
     directory: PathBuf,
     scenario: Scenario,
     head: Head,
-    /// What follows the head.
+    /// The content after the head.
     state: Vec<u8>,
     marker: File,
 }
 
-/// What must be known before the state can be decoded.
+/// The head, which is decoded before the state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Head {
     scenario: Digest,
-    /// What `run.json` holds.
+    /// The digest of `run.json`.
     run: Digest,
     keep: Keep,
     reuse: Reuse,
@@ -62,7 +62,7 @@ pub enum ResumeError {
     Complete(PathBuf),
     /// Another process runs it.
     Busy(PathBuf),
-    /// It was never saved.
+    /// It has no checkpoint.
     NoCheckpoint(PathBuf),
     /// This file of the checkpoint is damaged or truncated.
     Damaged(PathBuf),
@@ -79,23 +79,23 @@ pub enum ResumeError {
     Short {
         /// The output.
         path: PathBuf,
-        /// How many bytes it had.
+        /// Its size at the checkpoint, in bytes.
         saved: u64,
-        /// How many bytes it has; `None` when it is missing.
+        /// Its current size in bytes; `None` if it is missing.
         found: Option<u64>,
     },
     /// The bytes of an output up to the checkpoint have changed.
     Altered {
         /// The output.
         path: PathBuf,
-        /// How many bytes it had.
+        /// Its size at the checkpoint, in bytes.
         saved: u64,
     },
-    /// Every number of the checkpoint is valid, but they contradict each other, or the program has a bug.
+    /// Every number of the checkpoint is valid by itself, but they contradict each other, or the program has a bug.
     Contradictory {
         /// The checkpoint.
         path: PathBuf,
-        /// What showed it.
+        /// The message of the panic.
         message: String,
     },
     /// A file cannot be read or changed.
@@ -161,7 +161,7 @@ impl Checkpoint {
             Ok(marker) => marker,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if directory.join(SUMMARY).is_file() {
-                    // It may have been killed before it could do this itself.
+                    // The process may have been killed before it removed the files of the checkpoint.
                     let _ = remove(directory, &FILES);
                     return Err(ResumeError::Complete(directory.to_owned()));
                 }
@@ -197,8 +197,8 @@ impl Checkpoint {
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
     }
 
-    /// Runs what resumes from the checkpoint in a directory. The validation of a restored state checks every number,
-    /// but not every sum: if a forged one fails only later, the panic is returned as an error.
+    /// Runs `body`, which resumes from the checkpoint in a directory. Validation checks every number of a restored
+    /// state, but not every sum: if a forged one causes a panic later, the panic is returned as an error.
     pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
         panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
             let message = panic.downcast_ref::<String>().cloned();
@@ -208,13 +208,13 @@ impl Checkpoint {
         })
     }
 
-    /// The scenario that is run.
+    /// The scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The run at the checkpoint, and its directory, ready to continue. Nothing in the directory is changed unless all
-    /// of it can be used.
+    /// Returns the run at the checkpoint and its directory, ready to continue. Changes nothing in the directory unless
+    /// the checkpoint is valid.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
         let run_path = self.directory.join(RUN);

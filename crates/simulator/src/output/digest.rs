@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, Write};
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
-/// Identifies a content.
+/// The length and checksum of a content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Digest {
     pub(super) bytes: u64,
@@ -32,7 +32,7 @@ pub(super) struct DigestedFile {
 }
 
 impl DigestedFile {
-    /// Begins with an empty file.
+    /// Starts with an empty file.
     pub(super) fn new(file: File) -> DigestedFile {
         DigestedFile { file, hasher: Hasher::new(), bytes: 0 }
     }

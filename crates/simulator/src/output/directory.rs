@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `trace.jsonl` | everything that happened |
+//! | `trace.jsonl` | all events |
 //! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
 //! | `summary.json` | the figures |
 //! | `run.json` | the scenario as it was resolved, the seed and the version |
@@ -43,19 +43,19 @@ const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "hando
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RUN: &str = "run.json";
 
-/// How much a run leaves.
+/// What a run stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Keep {
-    /// How much the trace holds.
+    /// The detail of the trace.
     pub detail: Detail,
-    /// Whether every single client request is kept in `messages.csv`.
+    /// Whether every client request is written to `messages.csv`.
     pub messages: bool,
 }
 
 impl Keep {
     /// The outputs during a run, and whether each is enabled.
     pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
-        // A summary has no rows per agent or user.
+        // A trace of counts has no rows per agent or user.
         let is_single = self.detail != Detail::Summary;
         let [trace, operations, moves, handovers, messages] = OUTPUTS;
         [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
@@ -71,14 +71,14 @@ pub enum Existing {
     Replace,
 }
 
-/// Why a run cannot be kept.
+/// Why a run cannot be stored.
 #[derive(Debug)]
 pub enum KeepError {
     /// The directory has files in it.
     Exists(PathBuf),
-    /// Another process keeps its run there.
+    /// Another process stores its run there.
     Busy(PathBuf),
-    /// Something in it cannot be written.
+    /// A file cannot be written.
     Write(PathBuf, io::Error),
 }
 
@@ -96,7 +96,7 @@ pub struct RunDirectory<'a> {
     pub(super) sealed: Option<Digest>,
 }
 
-/// A file on its way.
+/// An output that is being written.
 pub(super) type Output = BufWriter<DigestedFile>;
 
 /// Figures, trace and tables.
@@ -110,15 +110,15 @@ struct RunFile<'a> {
     trace: &'static str,
     messages: bool,
     scenario: &'a Settings,
-    /// The texts of files that the scenario names.
+    /// The texts of the files that the scenario names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     files: &'a BTreeMap<String, String>,
-    /// Files that it names and whose texts are not included.
+    /// The files that it names and whose texts are not included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: &'a Vec<String>,
 }
 
-/// The content of `summary.json`, and the result of a run elsewhere.
+/// The content of `summary.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// The scenario.
@@ -127,13 +127,13 @@ pub struct Summary {
     pub seed: u64,
     /// When the run ended.
     pub duration: Duration,
-    /// Who manages, by the name of the strategy.
+    /// The name of the management strategy.
     pub management: &'static str,
     /// The policies in use.
     pub policies: Vec<String>,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many users there are.
+    /// The number of users.
     pub users: usize,
     /// Client requests that were sent.
     pub emitted: u64,
@@ -148,7 +148,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up a run.
+    /// Summarises a run.
     pub fn new(scenario: &Scenario, figures: Figures, effort: Effort) -> Summary {
         Summary {
             scenario: scenario.name.clone(),
@@ -222,7 +222,7 @@ impl<'a> RunDirectory<'a> {
         &mut self.recorders
     }
 
-    /// Whether something could not be written.
+    /// Whether a write failed.
     pub fn is_broken(&self) -> bool {
         self.recorders.is_broken()
     }
@@ -253,7 +253,7 @@ impl<'a> RunDirectory<'a> {
         Ok(summary)
     }
 
-    /// Ends an interrupted run. What was written stays, and is marked as partial.
+    /// Ends an interrupted run. Its files stay, and are marked as partial.
     pub fn break_off(self) -> Result<(), KeepError> {
         let (path, (_, (trace, tables))) = (self.path, self.recorders);
         let failed = |error| KeepError::Write(path.clone(), error);
@@ -288,12 +288,12 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
 pub(super) fn mark(path: &Path) -> io::Result<File> {
     let mut marker = File::create_new(path)?;
     marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
-    // On systems without locks, others cannot be kept away.
+    // On systems without locks, other processes are not kept out.
     let _ = marker.try_lock();
     Ok(marker)
 }
 
-/// Removes files of a run, if they are there.
+/// Removes files of a run if they exist.
 pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), KeepError> {
     for name in names {
         match fs::remove_file(path.join(name)) {

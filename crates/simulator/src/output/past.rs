@@ -1,9 +1,9 @@
-//! The past of a recorded run: simulated again, and compared with the recording.
+//! Simulates the past of a recorded run again, and compares it with the recording.
 //!
-//! A run is a pure function of its scenario, so a moment of it can be restored without stored state: running the
-//! scenario again leads to the same moment. [`hold_against`] compares each record on the way with a recorded trace.
-//! Only a count and a checksum are stored, which [`verify`] compares when the scenario is run from there, perhaps by
-//! another version of mario.
+//! A run is a pure function of its scenario, so its state at any time can be restored without a checkpoint: running the
+//! scenario again leads to the same state. [`hold_against`] compares each record on the way with a recorded trace. Only
+//! a count and a checksum are stored, which [`verify`] compares when the scenario is run from there, perhaps by another
+//! version of mario.
 
 use std::error::Error;
 use std::fmt;
@@ -25,24 +25,24 @@ pub enum PastError {
     Read(io::Error),
     /// A line of the trace differs from the simulated one.
     Differs {
-        /// Which line of the trace, from 1.
+        /// The line of the trace, from 1.
         line: u64,
         /// The recorded line; `None` if the trace ends before.
         recorded: Option<String>,
-        /// The simulated line; `None` if there is nothing more before the moment.
+        /// The simulated line; `None` if the simulation has no more records before the time.
         simulated: Option<String>,
     },
     /// The count or the checksum of the records differs from the stored one.
     Changed {
-        /// How many records there were, if that is known.
+        /// The recorded number of records, if known.
         recorded: Option<u64>,
-        /// How many there are.
+        /// The simulated number of records.
         simulated: u64,
     },
 }
 
 /// Runs a scenario until `time` and compares all records before it with a recorded trace, whose first line is its
-/// header. Returns the count and the checksum of these records, as those of a full trace.
+/// header. Returns the count and the checksum of these records in a full trace.
 pub fn hold_against(scenario: &Scenario, time: Time, detail: Detail, trace: impl BufRead) -> Result<Past, PastError> {
     let compared = Compared { trace, line: 0, buffer: Vec::new(), pending: Vec::new(), found: None };
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(PastError::Simulation)?;
@@ -91,7 +91,7 @@ struct Counted {
 
 impl Write for Counted {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // A writer of traces writes whole lines.
+        // The trace writer writes whole lines.
         if self.has_header {
             self.hasher.update(line);
             self.records += 1;
@@ -115,7 +115,7 @@ struct Compared<R> {
 }
 
 impl<R: BufRead> Compared<R> {
-    /// The next line of the trace without the optional comparisons with the best placement.
+    /// The next line of the trace, without the optional records of regret.
     fn next_line(&mut self) -> io::Result<Option<String>> {
         loop {
             self.buffer.clear();
@@ -166,7 +166,7 @@ impl<R: BufRead> Write for Compared<R> {
     }
 }
 
-/// A header without what a run does not depend on: the program, and the names of its policies.
+/// The header without the parts that do not affect a run: the program, and the names of policies.
 fn without_names(header: &str) -> Option<serde_json::Value> {
     let mut header: serde_json::Value = serde_json::from_str(header).ok()?;
     header.as_object_mut()?.remove("program");

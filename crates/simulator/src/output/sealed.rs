@@ -1,5 +1,4 @@
-//! Files that exist completely or not at all: with their program at the start, a checksum at the end, and compressed in
-//! between.
+//! Files that exist completely or not at all: the program that wrote them, the compressed content, and a checksum.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ use super::whole::write_beside;
 /// The program that writes these files; no other can read them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
 
-/// The first bytes of such a file; the program and the end of the line follow.
+/// The first bytes of such a file, followed by the program and a line break.
 const OPENING: &[u8] = b"checkpoint of ";
 
 /// The suffix of a file's name while it is being written.
@@ -28,14 +27,14 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// The bytes of such a size, and of the checksum.
 const NUMBER_BYTES: usize = size_of::<u32>();
 
-/// A file on its way.
+/// A file that is being written.
 pub(super) struct Sealing<'a> {
     file: &'a mut File,
     hasher: Hasher,
     bytes: u64,
     chunk: Vec<u8>,
     packed: Vec<u8>,
-    /// The first error: serialisers keep only that there was one.
+    /// The first error, because serialisers do not pass on its cause.
     broken: Option<io::Error>,
 }
 

@@ -53,7 +53,7 @@ impl<W: Write> Table<W> {
         }
     }
 
-    /// A text, in quotes where it needs them.
+    /// Writes a text, quoted if necessary.
     fn text(&mut self, text: &str) {
         if text.contains([',', '"', '\n', '\r']) {
             self.row.push(b'"');
@@ -87,11 +87,11 @@ pub struct Tables<'a, W: Write> {
 pub struct TableOutputs<W: Write> {
     /// `operations.csv`.
     pub operations: W,
-    /// `moves.csv`, if that is wanted.
+    /// `moves.csv`, if enabled.
     pub moves: Option<W>,
-    /// `handovers.csv`, if that is wanted.
+    /// `handovers.csv`, if enabled.
     pub handovers: Option<W>,
-    /// `messages.csv`, if that is wanted.
+    /// `messages.csv`, if enabled.
     pub messages: Option<W>,
 }
 
@@ -138,7 +138,7 @@ impl<'a, W: Write> Tables<'a, W> {
         self.instances.len() == if is_known { simulation.population().agent_count() } else { 0 }
     }
 
-    /// Where the tables go.
+    /// The outputs of the tables.
     pub(super) fn outs(&mut self) -> TableOutputs<&mut W> {
         TableOutputs {
             operations: &mut self.operations.out,

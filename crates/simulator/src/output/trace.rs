@@ -1,4 +1,4 @@
-//! Feeds the events of a run to a trace: from the tables of the population to plain records.
+//! Converts the events of a run to trace records.
 
 mod header;
 
@@ -38,17 +38,17 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
-    /// The links that client requests went over in the whole run. To be called before the end.
+    /// Records the number of links that client requests passed in the whole run. Call it before the end.
     pub fn traffic(&mut self, hops: u64) {
         self.0.traffic(hops);
     }
 
-    /// Ends the trace of an interrupted run: there is no last record.
+    /// Ends the trace of an interrupted run, without a last record.
     pub fn close(self) -> io::Result<W> {
         self.0.close()
     }
 
-    /// What went wrong in writing.
+    /// The first write error.
     pub fn failure(&self) -> Option<&io::Error> {
         self.0.failure()
     }
@@ -72,7 +72,7 @@ impl<W: Write> TraceRecorder<W> {
         self.0.is_of(&header(scenario, self.0.detail()))
     }
 
-    /// Where the trace goes.
+    /// The output of the trace.
     pub(in crate::output) fn out(&mut self) -> &mut W {
         self.0.out()
     }
@@ -101,7 +101,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
-            // Nothing else is read here: there are far more evaluations than anything else.
+            // Reads as little as possible: there are far more evaluations than other events.
             let place = application(acting.application());
             match max_rate(acting, population) {
                 None => self.0.count_evaluations(place, 1, acting.rate()),
@@ -226,7 +226,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
     }
 }
 
-/// The tables of the header have the order of the scenario's.
+/// The tables of the header have the same order as those of the scenario.
 const fn application(index: ApplicationIndex) -> ApplicationPlace {
     ApplicationPlace(index.0)
 }
@@ -243,7 +243,7 @@ fn seen(fact: &RequestFact) -> RequestsSeen {
     RequestsSeen { neighbour, rate: fact.rate, latency: fact.latency }
 }
 
-/// What an agent remembers as inhibited.
+/// The inhibited operations that an agent remembers.
 fn remembered<'a>(
     agent: &'a Agent,
     population: &Population,
@@ -276,7 +276,7 @@ fn target(target: &Target) -> mario_trace::Target<'_> {
     }
 }
 
-/// The capacity of an agent's instance, if it runs in another flavour than the default.
+/// The capacity of an agent's instance, if it is not in the default flavour.
 fn max_rate(agent: &Agent, population: &Population) -> Option<f64> {
     let is_other = agent.flavour() != FlavourIndex::DEFAULT;
     is_other.then(|| population.application(agent.application()).max_rate_in(agent.flavour()).value())
@@ -359,7 +359,7 @@ fn count_judged(counts: &mut Counts<'_>, judged: &Judged, population: &Populatio
     counts.accepted(application, judged.proposal.operation, (node(judged.from), to), created);
 }
 
-/// The rule that inhibited an operation; `None` when it was accepted.
+/// The rule that inhibited an operation; `None` if it was accepted.
 fn rule_against(verdict: &CompactVerdict) -> Option<&'static str> {
     match verdict {
         CompactVerdict::Accepted => None,

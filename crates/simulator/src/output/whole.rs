@@ -44,7 +44,7 @@ pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result
 }
 
 /// Writes a file atomically through the temporary file `unfinished`, which is replaced if it exists. For directories
-/// that one process has to itself: the leftover of a killed process is recognised by its name.
+/// that one process has to itself: the next write replaces what a killed process left behind.
 pub(super) fn write_beside<T>(
     path: &Path,
     unfinished: &Path,
@@ -54,7 +54,7 @@ pub(super) fn write_beside<T>(
     finish(Unfinished { file, path: unfinished.to_owned() }, path, content)
 }
 
-/// A file on its way.
+/// A file that is being written.
 struct Unfinished {
     file: File,
     path: PathBuf,
@@ -66,14 +66,14 @@ fn finish<T>(
     content: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
     let result = content(&mut unfinished.file).and_then(|value| {
-        // Some systems report only now that the disk is full.
+        // Some systems report a full disk only here.
         unfinished.file.sync_all()?;
         fs::rename(&unfinished.path, path).map(|()| value)
     });
     if result.is_err() {
         let _ = fs::remove_file(&unfinished.path);
     } else if let Some(directory) = path.parent() {
-        // Not every system lets a directory be opened; where it does, the new name is on disk after this.
+        // Makes the new name durable, on systems that let a directory be opened.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
     result
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// An empty directory of this name.
+    /// Creates an empty directory of this name.
     fn place(name: &str) -> PathBuf {
         let place = std::env::temp_dir().join(format!("mario-whole-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&place);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_leaves_the_former_file_and_nothing_else() {
+    fn a_failed_write_leaves_only_the_former_file() {
         let place = place("failing");
         let path = place.join("page.html");
         let failing = |file: &mut File| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_not_replaced_and_a_missing_one_is_named_as_missing() {
+    fn a_directory_is_not_replaced_and_a_missing_one_is_reported() {
         let place = place("directory");
         let error = write_whole(&place, |file| file.write_all(b"x")).expect_err("a directory");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
@@ -133,7 +133,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_permissions_and_devices_stay_what_they_are() {
+    fn symbolic_links_permissions_and_devices_are_preserved() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let place = place("kinds");
         let (path, link) = (place.join("page.html"), place.join("link.html"));

@@ -1,4 +1,4 @@
-//! The nearest of some nodes, by any metric.
+//! Finds the nearest node in any metric.
 
 use std::collections::BinaryHeap;
 

@@ -5,7 +5,7 @@ use mario_scenario::Topology;
 use super::{Path, Paths, SHORT, Search};
 
 impl Paths {
-    /// How many paths there are.
+    /// The number of paths.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
     }

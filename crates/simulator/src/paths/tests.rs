@@ -27,7 +27,7 @@ fn way(paths: &mut Paths, topology: &Topology) -> Option<PathIndex> {
 }
 
 #[test]
-fn a_link_that_comes_and_goes_a_thousand_times_leaves_two_paths() {
+fn a_link_that_goes_up_and_down_a_thousand_times_leaves_two_paths() {
     let topology = triangle();
     let mut paths = Paths::new(&topology);
     let direct = way(&mut paths, &topology).expect("a way");
@@ -43,7 +43,7 @@ fn a_link_that_comes_and_goes_a_thousand_times_leaves_two_paths() {
 }
 
 #[test]
-fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
+fn a_renewed_path_takes_at_most_twice_the_space_of_the_longest() {
     let topology = triangle();
     let mut paths = Paths::new(&topology);
     let link = |from, to| topology.link_between(NodeIndex(from), NodeIndex(to)).expect("linked");
@@ -82,7 +82,7 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
 }
 
 #[test]
-fn no_way_leads_through_a_node_that_is_down() {
+fn no_path_leads_through_a_node_that_is_down() {
     let topology = triangle();
     let mut paths = Paths::new(&topology);
     assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), false));

@@ -10,19 +10,19 @@ use mario_scenario::NodeIndex;
 
 use crate::population::state::Population;
 
-/// What it takes to evaluate acceptance policies. One for each thread.
+/// The machine and counters for evaluating acceptance policies. One for each thread.
 pub struct AcceptanceContext {
     machine: Machine,
     symbols: Arc<Symbols>,
     tally: AcceptanceCounts,
 }
 
-/// How often acceptance policies were evaluated, and how often one failed to give a valid answer.
+/// The numbers of evaluated and failed acceptance policies.
 #[derive(Debug, Default)]
 pub struct AcceptanceCounts {
-    /// How often one was asked.
+    /// The number of evaluations.
     pub asked: u64,
-    /// How often one failed, so that the manager inhibited the request, or its owner did nothing.
+    /// The number of failures, after each of which the manager inhibited the request or the owner did nothing.
     pub failed: u64,
     /// The first failure: the node, the question, and the cause.
     pub first: Option<(NodeIndex, Asked, AcceptanceFailure)>,
@@ -31,14 +31,14 @@ pub struct AcceptanceCounts {
 /// A question to the acceptance policy of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Asked {
-    /// Whether it accepts a request.
+    /// Whether the node accepts a request.
     Request(Request),
-    /// What the owner wants to do with the instances on the node.
+    /// What the owner does with the instances on the node.
     Initiative,
 }
 
 impl AcceptanceContext {
-    /// For acceptance policies of this engine.
+    /// Creates a context for the acceptance policies of this engine.
     pub fn new(engine: &Engine) -> AcceptanceContext {
         AcceptanceContext {
             machine: Machine::new(engine),
@@ -51,7 +51,7 @@ impl AcceptanceContext {
         &self.symbols
     }
 
-    /// Counts a question, and returns the machine to evaluate it with.
+    /// Counts an evaluation, and returns the machine for it.
     pub(crate) fn asked(&mut self) -> &mut Machine {
         self.tally.asked += 1;
         &mut self.machine
@@ -87,8 +87,8 @@ impl Population {
         })
     }
 
-    /// What the manager of a node may see now: what is on its node, including what leaves in this cycle, and what it
-    /// has reserved in this cycle.
+    /// What the manager of a node sees now: the instances on its node, including those that leave in this cycle, and
+    /// its reservations of this cycle.
     pub(crate) fn manager_view(
         &self,
         node: NodeIndex,
@@ -129,7 +129,7 @@ impl Population {
             let application = self.application(promise.application);
             let flavour = application.flavour(promise.body.flavour).map(|flavour| &flavour.id);
             match promise.agent {
-                // It will hold more where it is, and is already in the view.
+                // The instance stays on this node with more hardware, and is already in the view.
                 Some(agent) if self.node(self.agent(agent).node).id() == here.id() => {}
                 Some(agent) => {
                     view.push_instance(&instance(agent, application));

@@ -1,4 +1,4 @@
-//! Agents: one for each instance, with what it sees and what it remembers.
+//! Agents: one for each instance, with its observations and memory.
 
 use mario_colony::rules;
 use mario_colony::rules::{History, Notice, Remembered};
@@ -17,24 +17,23 @@ pub struct Agent {
     pub(crate) node: NodeIndex,
     pub(crate) application: ApplicationIndex,
     pub(crate) policy: PolicyIndex,
-    /// How often it has evaluated its policy.
+    /// The number of evaluations of its policy.
     pub(crate) evaluations: u32,
     pub(crate) activity: Activity,
-    /// The rate of the client requests that it sees, in all.
+    /// The total rate of the client requests that it sees.
     pub(crate) rate: f64,
-    /// What it proposed at its last evaluation.
+    /// The proposal of its last evaluation.
     pub(crate) proposal: Option<Proposal>,
-    /// `None` while there is nothing in it, as for most agents.
+    /// `None` while empty, as for most agents.
     pub(crate) extra: Option<Box<ExtraKnowledge>>,
 
-    // What follows is for `layers`.
-    /// The client requests that it has seen lately, with what it proposed.
+    // The following fields are for `layers`. Recently seen client requests, with the proposals for them.
     pub(crate) snapshots: Box<[RequestSnapshot]>,
-    /// Which of the snapshots it sees.
+    /// The index of the current snapshot.
     pub(crate) current: u8,
     /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether there is nothing in `extra` but a history.
+    /// Whether `extra` holds nothing but a history.
     pub(crate) is_blank: bool,
     /// The version of the links with which the target of its proposal was reachable.
     pub(crate) reached: Option<LinksVersion>,
@@ -42,45 +41,45 @@ pub struct Agent {
     pub(crate) pending_at: u32,
 }
 
-/// What only some agents know.
+/// Knowledge that only some agents have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ExtraKnowledge {
     /// The number drawn for its next evaluation, if its policy uses randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered<Target>>,
-    /// Its past, if its policy looks back and it has evaluated.
+    /// Its history, if its policy looks back and it has evaluated.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
-    /// How its instance is run.
+    /// The flavour and wakefulness of its instance.
     pub(crate) body: Body,
     /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
     pub(crate) is_wake_refused: bool,
     /// Whether it looks back and has not evaluated under its current policy.
     pub(crate) is_fresh: bool,
-    /// That its instance will be evicted.
+    /// The notice of its instance's eviction.
     pub(crate) notice: Option<Notice>,
 }
 
 impl ExtraKnowledge {
-    /// Whether there is nothing in it but a history.
+    /// Whether it holds nothing but a history.
     pub(crate) fn is_blank(&self) -> bool {
         self.remembered.is_empty() && self.random.is_none() && self.body == Body::default() && self.notice.is_none()
     }
 }
 
-/// How an instance is run.
+/// The flavour and wakefulness of an instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Body {
-    /// The flavour that it runs in.
+    /// The flavour.
     pub flavour: FlavourIndex,
     /// Whether it is awake.
     pub wakefulness: Wakefulness,
 }
 
-/// Whether an agent exists, and is visited.
+/// Whether an agent exists, and whether it is visited in each cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Activity {
     Awake,
-    /// Its outcomes are counted, and it is not visited.
+    /// Its outcomes are counted in aggregate, and it is not visited.
     Parked,
     Gone,
 }
@@ -90,7 +89,7 @@ pub(crate) enum Activity {
 pub struct RequestFact {
     /// The last hop.
     pub neighbour: Neighbour,
-    /// How many came in the last evaluation period.
+    /// The number of requests in the last evaluation period.
     pub rate: f64,
     /// The latency of the path, without queueing.
     pub latency: f64,
@@ -145,7 +144,7 @@ impl Agent {
         self.activity != Activity::Gone
     }
 
-    /// How often it has evaluated its policy. The evaluations of a parked agent are added when it is unparked.
+    /// The number of evaluations of its policy. Those of a parked agent are added when it is unparked.
     pub fn evaluations(&self) -> u32 {
         self.evaluations
     }
@@ -155,7 +154,7 @@ impl Agent {
         self.current_snapshot().map_or(&[], RequestSnapshot::requests)
     }
 
-    /// The rate of the client requests that it sees, in all.
+    /// The total rate of the client requests that it sees.
     pub fn rate(&self) -> f64 {
         self.rate
     }
@@ -165,7 +164,7 @@ impl Agent {
         if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
 
-    /// How its instance is run.
+    /// The flavour and wakefulness of its instance.
     pub fn body(&self) -> Body {
         if self.is_blank {
             Body::default()
@@ -174,17 +173,17 @@ impl Agent {
         }
     }
 
-    /// The flavour that its instance runs in.
+    /// The flavour of its instance.
     pub fn flavour(&self) -> FlavourIndex {
         self.body().flavour
     }
 
-    /// Whether its instance sleeps.
+    /// Whether its instance is asleep.
     pub fn is_asleep(&self) -> bool {
         self.body().wakefulness.is_asleep()
     }
 
-    /// Changes how its instance is run.
+    /// Changes the flavour and wakefulness of its instance.
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
@@ -198,7 +197,7 @@ impl Agent {
         !self.is_blank && self.extra.as_ref().is_some_and(|extra| extra.is_wake_refused)
     }
 
-    /// A client request was not allowed to wake its sleeping instance.
+    /// Notes that a client request was not allowed to wake its sleeping instance.
     pub(crate) fn refuse_wake(&mut self) {
         if let Some(extra) = &mut self.extra {
             extra.is_wake_refused = true;
@@ -210,19 +209,19 @@ impl Agent {
         if self.is_blank { None } else { self.extra.as_ref()?.notice.as_ref() }
     }
 
-    /// Its instance will be evicted.
+    /// Announces the eviction of its instance.
     pub(crate) fn give_notice(&mut self, notice: Notice) {
         self.extra.get_or_insert_default().notice = Some(notice);
         self.is_blank = false;
         self.invalidate_cached_proposals();
     }
 
-    /// What it remembers as inhibited.
+    /// The inhibited operations that it remembers.
     pub fn remembered(&self) -> &[Remembered<Target>] {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
-    /// Its past; `None` unless its policy looks back and it has evaluated.
+    /// Its history; `None` unless its policy looks back and it has evaluated.
     pub fn history(&self) -> Option<&History<RequestFact, Target>> {
         self.extra.as_ref()?.history.as_deref()
     }
@@ -232,12 +231,12 @@ impl Agent {
         self.evaluations - self.history().map_or(0, |history| history.arrived)
     }
 
-    /// What it proposed at its last evaluation.
+    /// The proposal of its last evaluation.
     pub fn proposal(&self) -> Option<&Proposal> {
         self.proposal.as_ref()
     }
 
-    /// A number was drawn for its next evaluation.
+    /// Sets the number drawn for its next evaluation.
     pub(crate) fn set_random(&mut self, drawn: u32) {
         self.extra.get_or_insert_default().random = Some(drawn);
         self.is_blank = false;
@@ -285,7 +284,7 @@ impl Agent {
         }
     }
 
-    /// An evaluation whose facts have been read becomes part of the history.
+    /// Adds an evaluation whose facts have been read to the history.
     pub(crate) fn look_back(&mut self, remembers: Remembers) {
         let mut extra = self.extra.take().unwrap_or_default();
         let history = extra.history.get_or_insert_default();
@@ -299,7 +298,8 @@ impl Agent {
         }
     }
 
-    /// The agent has evaluated several times while it was parked, always seeing what it sees, and nothing was accepted.
+    /// Adds the evaluations of a parked agent to its history: all with the current facts, and without an accepted
+    /// operation.
     pub(crate) fn look_back_often(&mut self, remembers: Remembers, times: u32) {
         let Some(mut extra) = self.extra.take() else { return };
         let is_new = extra
@@ -312,18 +312,18 @@ impl Agent {
         }
     }
 
-    /// An operation of the agent was accepted.
+    /// Adds an accepted operation of the agent to its history.
     pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
         let Proposal { operation, target } = proposal.clone();
         let done = Remembered { evaluation: self.evaluations, operation, target };
-        // A proposal under another policy is not part of the memory under this one.
+        // A proposal made under an earlier policy is not part of the history under this one.
         let extra = self.extra.as_mut().filter(|extra| !extra.is_fresh);
         let Some(history) = extra.and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
         self.invalidate_proposals_based_on(Basis::Past);
     }
 
-    /// The instance is on another node now, where no client requests have reached it yet.
+    /// Moves the instance to another node, where no client requests have reached it yet.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
@@ -331,7 +331,7 @@ impl Agent {
             if let Some(history) = extra.history.as_mut() {
                 history.arrived = self.evaluations;
             }
-            // The manager of the new node was not asked yet.
+            // The manager of the new node has not been asked yet.
             extra.is_wake_refused = false;
             if extra.notice.take().is_some() {
                 self.is_blank = extra.is_blank();
@@ -354,7 +354,7 @@ impl Agent {
             && remembered.clone().all(|one| one.evaluation <= self.evaluations && is_known(&one.target))
     }
 
-    /// The instance is gone. What only a living agent needs is freed.
+    /// Marks the instance as gone, and frees what only a living agent needs.
     pub(crate) fn end(&mut self) {
         self.activity = Activity::Gone;
         self.is_unchanged = false;

@@ -69,8 +69,8 @@ impl Population {
         self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
     }
 
-    /// How an agent's instance will be run after an adapt, a sleep or a wake, and the change of hardware; `None` for
-    /// other operations.
+    /// The flavour and wakefulness of an agent's instance after an adapt, a sleep or a wake, and the change of
+    /// hardware; `None` for other operations.
     pub(crate) fn own_change(
         &self,
         index: AgentIndex,
@@ -115,7 +115,7 @@ impl Population {
         Ok((Body { flavour, ..body }, change))
     }
 
-    /// The additional hardware of an operation that concerns only the own node; `None` for none.
+    /// The additional hardware that an operation on the own node needs; `None` if it needs none.
     pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
         match self.own_change(index, proposal) {
             None => Ok(None),
@@ -123,8 +123,8 @@ impl Population {
         }
     }
 
-    /// A client request reached a sleeping instance: its manager decides whether it may wake. If accepted, it is awake
-    /// from now on.
+    /// Decides whether a sleeping instance may wake for a client request, by its node's manager. If accepted, it is
+    /// awake from now on.
     pub fn wake_by_request(&mut self, index: AgentIndex, context: &mut AcceptanceContext) -> CompactVerdict {
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let verdict = self.judge_own(index, &proposal, context);
@@ -135,7 +135,7 @@ impl Population {
         verdict
     }
 
-    /// The verdict of the manager of an agent's own node on an operation that concerns no other.
+    /// The verdict of the own node's manager on an operation that concerns no other node.
     fn judge_own(&self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         let own = self.agent(index).node;
         let arrives = match self.taken(index, proposal) {
@@ -147,7 +147,7 @@ impl Population {
         self.with_needed(verdict, index, arrives)
     }
 
-    /// A verdict for lack of hardware on an operation that needs another amount than a new instance of the application.
+    /// Corrects a verdict for lack of hardware if the operation needs another amount than a new instance.
     pub(crate) fn with_needed(
         &self,
         verdict: CompactVerdict,
@@ -240,12 +240,12 @@ impl Population {
         })
     }
 
-    /// The verdict of the manager of a node on a need of hardware, by its availability and hardware alone.
+    /// The verdict of a node's manager on a need of hardware, based only on availability and free hardware.
     pub(crate) fn judge_room(&self, node: NodeIndex, needed: Hardware) -> CompactVerdict {
         self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || Ok(()))
     }
 
-    /// Whether an agent may aim at a node. The result is valid until the agent proposes something else, or links
+    /// Whether an agent may target a node. The result is valid until the agent proposes something else, or links
     /// change.
     pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];

@@ -80,14 +80,14 @@ impl Population {
         }
     }
 
-    /// Changes how an instance is run: in another flavour, asleep or awake.
+    /// Changes the flavour or wakefulness of an instance.
     pub(crate) fn run_as(&mut self, index: AgentIndex, body: Body, change: HardwareChange) {
         self.unpark_later(index);
         self.agents[index.position()].set_body(body);
         self.change_held(index, change);
     }
 
-    /// Ends a cycle: nothing is pending, and parked agents are part of the label.
+    /// Ends a cycle: clears the queue, and adds parked agents to the label.
     pub(crate) fn end_cycle(&mut self, label: &mut Label) {
         self.pending.clear();
         label.take_parked(&mut self.parked);

@@ -21,7 +21,7 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Memory for the agents of this population.
+    /// Creates an evaluator for the agents of this population.
     pub fn new(engine: &Engine, population: &Population) -> Evaluator {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &population.applications {
@@ -45,7 +45,7 @@ impl Evaluator {
         &self.facts
     }
 
-    /// Puts together what an agent knows.
+    /// Collects the knowledge of an agent.
     fn gather(&mut self, population: &Population, index: AgentIndex) -> Constant {
         let around = Around { population, index, agent: population.agent(index), had_drawn: self.has_drawn };
         self.has_drawn = around.agent.random().is_some();
@@ -140,7 +140,7 @@ impl Situation for Around<'_> {
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
         let population = self.population;
-        // Facts about applications are the same for all agents, and already there.
+        // Facts about applications are the same for all agents, and already in the knowledge base.
         (population.has_node_facts || self.had_drawn).then(|| {
             let near = std::iter::once(&self.agent.node).chain(population.node(self.agent.node).neighbours());
             let about_nodes = near.filter_map(|node| population.node_facts.get(node.position())).flatten();
@@ -150,7 +150,7 @@ impl Situation for Around<'_> {
 }
 
 impl Population {
-    /// Whether the decision of an agent can be shared with others of the same knowledge.
+    /// Whether the decision of an agent can be shared with others that have the same knowledge.
     pub fn is_plain(&self, agent: AgentIndex, decision: &Decision) -> bool {
         is_plain(self.policy(self.agent(agent).policy()), decision)
     }
@@ -163,7 +163,7 @@ impl Population {
         Some(Proposal { operation: proposal.operation, target })
     }
 
-    /// The meaning of a target that the policy of an agent wrote for an operation.
+    /// The meaning of a target as written by an agent's policy for an operation.
     pub fn target(&self, agent: AgentIndex, operation: AgentOperation, written: Constant) -> Target {
         if operation.asks_for_flavour() {
             return self.names.find_flavour(written);

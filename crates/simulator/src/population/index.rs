@@ -1,4 +1,4 @@
-//! Positions of agents in their table, and the version of the links.
+//! Indices of agents, and the version of the links.
 
 use std::num::NonZeroU32;
 

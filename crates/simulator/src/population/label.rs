@@ -1,14 +1,14 @@
-//! The label of a cycle, in a short form.
+//! The label of a cycle, in compact form.
 
 use crate::population::index::AgentIndex;
 use crate::population::layers::parking::ParkedCounts;
 use crate::population::layers::pending::PlaceRequest;
 use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
-/// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
+/// The label of one cycle: all outcomes, in the order of judging. Accepted operations have been enacted.
 ///
-/// Nearly all agents propose nothing, or a place on a full node. Both are stored in a few bytes: in a large population
-/// a label is longer than all other data that a cycle reads.
+/// Nearly all agents propose nothing, or a place on a full node. Both are stored in a few bytes, because in a large
+/// population the label is larger than all other data that a cycle reads.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Label {
     entries: Vec<Entry>,
@@ -25,12 +25,12 @@ enum Entry {
     Nop(AgentIndex),
     /// Inhibited, because the node that the target means is full.
     FullNode(PlaceRequest),
-    /// At this position of the judged list.
+    /// The index in the list of judged requests.
     Judged(u32),
     Deployed(u32),
 }
 
-/// What remains to be done for an entry.
+/// The remaining action for an entry.
 pub(crate) enum Action<'a> {
     Remember(PlaceRequest),
     Judged(&'a mut Judged),
@@ -38,7 +38,7 @@ pub(crate) enum Action<'a> {
 }
 
 impl Label {
-    /// Of a cycle in which nothing was judged.
+    /// The label of a cycle without proposals.
     pub fn new() -> Label {
         Label::default()
     }
@@ -94,7 +94,7 @@ impl Label {
         self.entries.push(Entry::Nop(agent));
     }
 
-    /// A request that is inhibited because its target is full.
+    /// Adds a request that is inhibited because its target is full.
     pub(crate) fn push_inhibited(&mut self, request: PlaceRequest) {
         self.entries.push(Entry::FullNode(request));
     }
@@ -123,13 +123,13 @@ impl Label {
         }
     }
 
-    /// What is left to do for the last entry.
+    /// The remaining action for the last entry.
     pub(crate) fn last_action(&mut self) -> Option<Action<'_>> {
         let entry = *self.entries.last()?;
         self.action(entry)
     }
 
-    /// Performs the remaining actions in the order judged: for all entries, or for the accepted ones.
+    /// Performs the remaining actions in the order of judging: for all entries, or only for accepted ones.
     pub(crate) fn enact_all(&mut self, remembers_nothing: bool, mut act: impl FnMut(Action<'_>)) {
         let count = if remembers_nothing { self.accepted.len() } else { self.entries.len() };
         for position in 0..count {
@@ -160,7 +160,7 @@ mod tests {
     use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex};
 
     #[test]
-    fn what_is_judged_is_read_as_it_was() {
+    fn a_label_returns_its_outcomes_unchanged() {
         let own = NodeIndex(7);
         let unknown = Target::Unknown(Box::new(NodeId::number(99)));
         let leaving = Inhibition { node: NodeId::number(3), rule: Rule::Leaving };

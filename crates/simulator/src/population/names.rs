@@ -1,4 +1,4 @@
-//! The names of the table entries in policies.
+//! The names of nodes, applications and operations in policies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex};
 use crate::population::agent::Neighbour;
 use crate::population::proposal::Target;
 
-/// The constants that stand for nodes, applications and operations in facts, and the way back.
+/// The constants for nodes, applications and operations in facts, and their reverse mapping.
 #[derive(Clone)]
 pub(crate) struct Names {
     symbols: Arc<Symbols>,
@@ -21,7 +21,7 @@ pub(crate) struct Names {
     own_rank: u32,
     by_id: BTreeMap<Id, NodeIndex>,
     applications: Vec<Constant>,
-    /// Of each application.
+    /// The flavours of each application.
     flavours: Vec<Vec<Constant>>,
     own: Constant,
     operations: [Constant; AgentOperation::COUNT],
@@ -71,7 +71,7 @@ impl Names {
         self.applications[application.position()]
     }
 
-    /// A flavour of an application; `None` if it has none.
+    /// A flavour of an application; `None` if the application has no flavours.
     pub(crate) fn flavour(&self, application: ApplicationIndex, flavour: FlavourIndex) -> Option<Constant> {
         self.flavours[application.position()].get(usize::from(flavour.0)).copied()
     }
@@ -104,7 +104,7 @@ impl Names {
         }
     }
 
-    /// The node that a policy wrote as a target.
+    /// The target for a node as written by a policy.
     pub(crate) fn find(&self, written: Constant, likely: &[NodeIndex]) -> Target {
         if written == self.own {
             return Target::Own;
@@ -119,7 +119,7 @@ impl Names {
         }
     }
 
-    /// The flavour that a policy wrote as a target.
+    /// The target for a flavour as written by a policy.
     pub(crate) fn find_flavour(&self, written: Constant) -> Target {
         self.id(written).map_or(Names::nothing(), |id| Target::Flavour(Box::new(id.into())))
     }
@@ -132,7 +132,7 @@ impl Names {
         }
     }
 
-    /// The empty name has no id; its placeholder must not be mistaken for an object with that id.
+    /// The empty name is not a valid id; the placeholder must not equal the id of an existing object.
     fn nothing() -> Target {
         Target::Unknown(Box::new(NodeId::number(0)))
     }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_stands_among_the_nodes_in_standard_order() {
+    fn self_is_ordered_among_the_names_of_nodes() {
         let engine = mario_prolog::Engine::new();
         let ids: Vec<Id> = ["zebra", "apple", "sea"].map(|name| Id::name(name).expect("a name")).into();
         let ids: Vec<Id> = ids.into_iter().chain([Id::number(7)]).collect();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_is_no_node_not_even_one_with_the_number_0() {
+    fn an_empty_name_is_not_the_node_0() {
         let engine = mario_prolog::Engine::new();
         let names = Names::new(engine.symbols(), [Id::number(0)].iter(), &[]);
         assert_eq!(names.find(Value::Integer(0), &[]), Target::Node(NodeIndex(0)));

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which numbers new instances get.
+/// Assigns the numbers of new instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Numbers {
-    /// The next one.
+    /// The next number.
     pub next: i64,
     /// The number of ids that a new instance takes; the first of them is its id.
     pub per_instance: i64,

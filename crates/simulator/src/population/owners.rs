@@ -12,12 +12,12 @@ use crate::population::index::AgentIndex;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
 
-/// The nodes with owners with initiative, and the notice that these give.
+/// The nodes whose owners have initiative, and the notice period.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     /// In the order of all nodes.
     pub(crate) nodes: Vec<NodeIndex>,
-    /// How many evaluations an agent has left when its eviction is announced.
+    /// The number of evaluations that an agent has left when its eviction is announced.
     pub(crate) notice: u32,
 }
 
@@ -31,25 +31,25 @@ pub struct OwnerActs {
     pub acts: Vec<OwnerAct>,
 }
 
-/// The action of a node's owner on an instance there.
+/// The action of a node's owner on an instance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnerAct {
     /// The agent of the instance.
     pub agent: AgentIndex,
-    /// What.
+    /// The action.
     pub kind: OwnerActKind,
     /// The reason, as stated by the owner's policy; for an eviction, when it was announced.
     pub reason: String,
 }
 
-/// What an owner did.
+/// The kind of an owner's action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OwnerActKind {
-    /// The instance is gone.
+    /// The instance was evicted.
     Evicted,
-    /// It runs in a smaller flavour.
+    /// The instance runs in a smaller flavour.
     Shrunk(FlavourIndex),
-    /// It will be evicted, after this many more evaluations of its agent.
+    /// The instance will be evicted after this many further evaluations of its agent.
     Announced(u32),
 }
 
@@ -59,8 +59,8 @@ impl Population {
         !self.owners.nodes.is_empty()
     }
 
-    /// The owners of nodes act, once all operations accepted in a cycle are enacted: instances whose agents have had
-    /// their last evaluation are evicted; then each owner's policy is evaluated.
+    /// Lets the owners of nodes act, after all accepted operations of a cycle are enacted: instances whose agents have
+    /// had their last evaluation are evicted, then each owner's policy is evaluated.
     pub fn initiative(&mut self, context: &mut AcceptanceContext) -> Vec<OwnerActs> {
         let nodes = std::mem::take(&mut self.owners.nodes);
         let acts = nodes.iter().filter_map(|node| {
@@ -140,7 +140,7 @@ impl Population {
 }
 
 impl Owners {
-    /// The owners among the managers of these nodes. A planner that sees the whole infrastructure asks no manager.
+    /// The owners among the managers of these nodes; none if a planner manages, because it asks no manager.
     pub(crate) fn of(nodes: &[SimulatedNode], arbitration: Arbitration, notice: u32) -> Owners {
         let has_initiative = |node: &SimulatedNode| {
             arbitration != Arbitration::Central

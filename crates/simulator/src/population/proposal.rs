@@ -6,34 +6,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::population::index::AgentIndex;
 
-/// What an agent asks for.
+/// The proposal of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Which operation.
+    /// The operation.
     pub operation: AgentOperation,
-    /// The target, as the policy wrote it, or the flavour. The own node for an operation without a target.
+    /// The target node or flavour, as written by the policy. The own node for an operation without a target.
     pub target: Target,
 }
 
-/// Where an operation leads to.
+/// The target of an operation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// The node that the instance is on, written `self`.
     Own,
     /// A node.
     Node(NodeIndex),
-    /// A name that no node has.
+    /// A name that is not the name of any node.
     Unknown(Box<NodeId>),
     /// A flavour.
     Flavour(Box<FlavourId>),
 }
 
-/// What an operator asks for.
+/// The proposal of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {
-    /// What to deploy.
+    /// The application.
     pub application: ApplicationIndex,
-    /// Where.
+    /// The node.
     pub node: NodeIndex,
     /// The policy of the new agent.
     pub policy: PolicyIndex,
@@ -52,42 +52,42 @@ pub enum Outcome {
     Nop(AgentIndex),
     /// The agent proposed something.
     Judged(Judged),
-    /// An operator asked for an instance.
+    /// An operator proposed an instance.
     Deployed(Deployed),
 }
 
 /// An operator's deployment and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployed {
-    /// What was asked for.
+    /// The proposal.
     pub deployment: Deployment,
     /// The verdict of the node's manager.
     pub verdict: CompactVerdict,
-    /// The new agent, if it was accepted.
+    /// The new agent, if the proposal was accepted.
     pub created: Option<AgentIndex>,
 }
 
 /// A proposal and its outcome.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
-    /// Who proposed it.
+    /// The agent that proposed it.
     pub agent: AgentIndex,
-    /// What was proposed.
+    /// The proposal.
     pub proposal: Proposal,
-    /// Where the instance was.
+    /// The node of the instance at that time.
     pub from: NodeIndex,
-    /// What the managers concerned said.
+    /// The verdict of the managers concerned.
     pub verdict: CompactVerdict,
-    /// The agent that was created, if one was: a replica, or the migrated instance where that is a new agent.
+    /// The agent that was created, if any: a replica, or the migrated instance if it counts as a new agent.
     pub created: Option<AgentIndex>,
 }
 
 /// The verdict of managers. Nearly all inhibitions are for lack of hardware, and there may be one for each agent in
-/// each cycle, so that one has a short form; [`Population::verdict`](crate::population::Population::verdict) returns
-/// the long form of each.
+/// each cycle, so lack of hardware has a short form; [`Population::verdict`](crate::population::Population::verdict)
+/// returns the long form of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CompactVerdict {
-    /// It may be done.
+    /// The operation may be enacted.
     Accepted,
     /// A node has too little free hardware.
     NoRoom {
@@ -96,12 +96,12 @@ pub enum CompactVerdict {
         /// Its free hardware at that moment.
         free: Capacity,
     },
-    /// Any other rule speaks against it.
+    /// Another rule inhibits it.
     Inhibited(Box<Inhibition>),
 }
 
 impl CompactVerdict {
-    /// Whether it may be done.
+    /// Whether the operation may be enacted.
     pub fn is_accepted(&self) -> bool {
         matches!(self, CompactVerdict::Accepted)
     }

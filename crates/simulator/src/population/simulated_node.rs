@@ -30,10 +30,10 @@ pub struct SimulatedNode {
 pub struct Promise {
     /// The application of the instance.
     pub application: ApplicationIndex,
-    /// The agent that migrates, or whose instance will hold more where it is; `None` for a replica and for a deploy,
-    /// which get their ids when they are enacted.
+    /// The agent that migrates, or whose instance will hold more hardware on its node; `None` for a replica and for a
+    /// deploy, which get their ids when they are enacted.
     pub agent: Option<AgentIndex>,
-    /// How the instance will be run.
+    /// The flavour and wakefulness that the instance will have.
     pub body: Body,
 }
 
@@ -67,7 +67,7 @@ impl SimulatedNode {
         &mut self.manager
     }
 
-    /// The nodes that it has a working link to.
+    /// The nodes with a working link to it.
     pub fn neighbours(&self) -> &[NodeIndex] {
         &self.neighbours
     }
@@ -82,12 +82,12 @@ impl SimulatedNode {
         self.acceptance.as_ref()
     }
 
-    /// Whether agents here may aim at a node: at the own node to replicate only, and at neighbours.
+    /// Whether agents here may target a node: a neighbour, or for a replica also the own node.
     pub(crate) fn reaches(&self, own: NodeIndex, target: NodeIndex, may_be_own: bool) -> bool {
         if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
-    /// An accepted instance arrives. Returns whether agents here see a difference: they do not if the hardware is
+    /// Adds an accepted instance. Returns whether agents here see a difference: they do not if the hardware is
     /// unbounded.
     pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let before = self.manager.free();
@@ -96,7 +96,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// An instance departs. Returns whether agents here see a difference.
+    /// Removes an instance. Returns whether agents here see a difference.
     pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
         let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
         self.agents.remove(position);
@@ -105,7 +105,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// An instance here holds another amount of hardware. Returns whether agents here see a difference.
+    /// Changes the hardware that an instance here holds. Returns whether agents here see a difference.
     pub(crate) fn changes(&mut self, change: HardwareChange) -> bool {
         let before = self.manager.free();
         self.manager.take(change.taken).expect("only what fits is accepted");
@@ -113,7 +113,7 @@ impl SimulatedNode {
         self.manager.free() != before
     }
 
-    /// Returns whether the neighbours have changed.
+    /// Sets the neighbours. Returns whether they have changed.
     pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
         let are_others = *self.neighbours != *neighbours;
         if are_others {
@@ -123,7 +123,7 @@ impl SimulatedNode {
         are_others
     }
 
-    /// Whether it is the same node as another, at another time.
+    /// Whether this and another value describe the same node at different times.
     pub(crate) fn is_same(&self, other: &SimulatedNode) -> bool {
         self.id() == other.id() && self.manager.capacity() == other.manager.capacity()
     }
@@ -134,7 +134,7 @@ impl SimulatedNode {
         free == Some(self.manager.free()) && self.manager.reservations().is_empty()
     }
 
-    /// The node goes down, with everything on it. Returns the agents that were there.
+    /// Takes the node down. Returns the agents that were on it.
     pub(crate) fn take_down(&mut self) -> Vec<AgentIndex> {
         self.manager.set_availability(Availability::Down);
         self.manager.clear();

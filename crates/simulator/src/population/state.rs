@@ -44,7 +44,7 @@ pub struct Population {
     /// The nodes whose owners have initiative.
     pub(crate) owners: Owners,
 
-    // What follows is for `layers`.
+    // The following fields are for `layers`.
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember inhibitions.
     pub(crate) remembers_nothing: bool,
@@ -58,39 +58,39 @@ pub struct Population {
     pub(crate) parked_count: u64,
     /// Parked agents that must be unparked.
     pub(crate) to_unpark: Vec<AgentIndex>,
-    /// Nodes that were full and, at some moment of this cycle, were not.
+    /// Nodes that were full at the start of this cycle and had free hardware at some point of it.
     pub(crate) freed: Vec<NodeIndex>,
 }
 
-/// Whether an evaluation changes more than its count and the memory of inhibitions.
+/// Whether an evaluation changes anything besides its count and the memory of inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PastUse {
     /// No policy looks back, no owner has initiative, and no application sleeps.
     Unused,
-    /// At least one does, or has.
+    /// At least one of these occurs.
     Used,
 }
 
-/// The ways in which instances can be run, beside the default.
+/// The ways to run instances, besides the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BodyUse {
-    /// Some application has flavours.
+    /// Whether some application has flavours.
     pub(crate) flavours: bool,
-    /// Some application sleeps.
+    /// Whether some application sleeps.
     pub(crate) sleep: bool,
 }
 
-/// What a population starts with.
+/// The initial configuration of a population.
 pub struct PopulationConfig {
-    /// How requests are judged.
+    /// The order and rule of judging.
     pub arbitration: Arbitration,
-    /// How long agents remember.
+    /// The rule by which agents forget.
     pub memory: Memory,
     /// The number of evaluations that an agent has left when the owner of its node announces its eviction.
     pub notice: u32,
-    /// The numbers of instances.
+    /// The numbering of instances.
     pub numbers: Numbers,
-    /// What can be run.
+    /// The applications.
     pub applications: Vec<Application>,
     /// Extra facts about applications.
     pub application_facts: Vec<Fact>,
@@ -98,7 +98,7 @@ pub struct PopulationConfig {
     pub policies: Vec<Policy>,
     /// The nodes.
     pub nodes: Vec<SimulatedNode>,
-    /// Extra facts about each node; empty when there are none about any.
+    /// Extra facts about each node; empty if no node has any.
     pub node_facts: Vec<Vec<Fact>>,
 }
 
@@ -130,7 +130,7 @@ pub enum ContextChange<'a> {
     Leaving(NodeIndex),
     /// A node is down, with all that was on it.
     Down(NodeIndex),
-    /// A node is there, empty.
+    /// A node is up, and empty.
     Up(NodeIndex),
 }
 
@@ -178,7 +178,7 @@ impl Population {
         }
     }
 
-    /// Reserves memory for this many agents.
+    /// Reserves memory for `agents` agents.
     pub fn reserve(&mut self, agents: usize) {
         self.agents.reserve_exact(agents.saturating_sub(self.agents.len()));
         self.instances.reserve_exact(agents.saturating_sub(self.instances.len()));
@@ -241,7 +241,7 @@ impl Population {
         self.applications[application.position()].hardware
     }
 
-    /// Rule r2: new data becomes available to a node. Returns the agents that are gone by it.
+    /// Rule r2: new data becomes available to a node. Returns the agents that were removed by it.
     pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
         match change {
             ContextChange::Requests { agent, facts } => self.agents[agent.position()].observe(facts),
@@ -267,15 +267,15 @@ impl Population {
         Vec::new()
     }
 
-    /// An agent proposes this, and waits for the next cycle. An operation without a target concerns its own instance,
-    /// whatever target came with it. `basis` says whether the proposal depends on the agent's past.
+    /// Sets the proposal of an agent, which waits for the next cycle. An operation without a target concerns the own
+    /// instance: any target given is ignored. `basis` says whether the proposal depends on the agent's past.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
             && !proposal.operation.has_target()
         {
             proposal.target = Target::Own;
         }
-        // A proposal of a full node will be repeated: whether the node is reachable is checked once.
+        // A proposal for a full node will be repeated, so its reachability is checked only once.
         let place = proposal.as_ref().and_then(|proposal| {
             let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
             Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))
@@ -287,7 +287,7 @@ impl Population {
         self.repeat_proposal(agent);
     }
 
-    /// An agent repeats its last proposal, and waits for the next cycle.
+    /// Repeats the last proposal of an agent, which waits for the next cycle.
     pub fn repeat_proposal(&mut self, index: AgentIndex) {
         let only_counts = self.only_counts();
         let agent = &mut self.agents[index.position()];
@@ -330,7 +330,7 @@ impl Population {
         index
     }
 
-    /// Removes an agent, and its instance with it.
+    /// Removes an agent and its instance.
     pub(crate) fn remove(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
         let (node, needed) = (agent.node, self.held(agent));
@@ -373,7 +373,7 @@ impl Population {
         }
     }
 
-    /// An agent's instance holds another amount of hardware on its node.
+    /// Changes the hardware that an agent's instance holds on its node.
     pub(crate) fn change_held(&mut self, index: AgentIndex, change: HardwareChange) {
         let node = self.agent(index).node;
         if self.change_node(node, |node| node.changes(change)) {
@@ -381,7 +381,7 @@ impl Population {
         }
     }
 
-    /// The agents on a node see something new about it.
+    /// Invalidates what agents on a node know about it.
     fn node_changed(&mut self, node: NodeIndex) {
         for position in 0..self.node(node).agents().len() {
             let agent = self.node(node).agents()[position];
@@ -402,7 +402,7 @@ impl Population {
     }
 }
 
-/// The hardware that an instance of an application holds when run like this.
+/// The hardware of an instance with this flavour and wakefulness.
 fn held_by(application: &Application, body: Body) -> Hardware {
     application.held_in(body.flavour, body.wakefulness)
 }

@@ -1,4 +1,4 @@
-//! Agents that get another policy.
+//! Changes the policy of agents.
 
 use mario_colony::rules::History;
 use mario_scenario::{ApplicationIndex, PolicyIndex};
@@ -7,7 +7,7 @@ use crate::population::agent::Agent;
 use crate::population::state::Population;
 
 impl Population {
-    /// The agents of an application switch to another policy. Their memory is cleared.
+    /// Switches the agents of an application to another policy. Their memory is cleared.
     pub fn set_policy(&mut self, application: ApplicationIndex, policy: PolicyIndex) {
         let looks_back = !self.policy(policy).remembers().is_nothing();
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application && agent.is_alive()) {

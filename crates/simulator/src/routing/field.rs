@@ -21,7 +21,7 @@ pub(crate) struct Field {
     spots: Vec<Spot>,
 }
 
-/// The entry of one node. All of it is needed together, so it is in one place.
+/// The entry of one node. All of it is read together.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Spot {
     /// The distance to the nearest instance; infinite where none is reachable.
@@ -49,22 +49,22 @@ struct Mark(u32);
 
 impl Mark {
     const STALE: u32 = 1 << 31;
-    /// There is no cell.
+    /// The node has no cell.
     const NOBODY: Mark = Mark(u32::MAX);
 }
 
-/// Where the messages of a node go.
+/// The destination of the requests from a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Destination {
-    /// No instance can be reached.
+    /// No instance is reachable.
     Nowhere,
-    /// All to one node, on one path. With the instance, if it is known to be the only one there.
+    /// A single node on a single path, with its instance if it is known to be the only one there.
     One(NodeIndex, Option<AgentIndex>),
-    /// There are several equally short ways.
+    /// Several equally short paths.
     Several,
 }
 
-/// What distances are measured on.
+/// The topology and metric in which distances are measured.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) topology: &'a Topology,
@@ -94,19 +94,19 @@ impl Spot {
 }
 
 impl Ground<'_> {
-    /// The nodes that are one hop away. All links have both directions.
+    /// The nodes that are one hop away. All links exist in both directions.
     #[inline]
     fn around(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         self.links_around(node).map(|(_, to)| to)
     }
 
-    /// The same with the links that lead to them.
+    /// The neighbours with the links that lead to them.
     #[inline]
     fn links_around(&self, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, NodeIndex)> {
         self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link))
     }
 
-    /// The same with their distances. Links have the same length in both directions.
+    /// The neighbours with their distances. Links have the same length in both directions.
     fn before(&self, node: NodeIndex) -> impl Iterator<Item = (NodeIndex, f64)> {
         let links = self.topology.links_from(node).filter(|(link, _)| self.paths.carries(*link));
         links.map(|(_, link)| (link.to, self.metric.length(link.latency)))
@@ -187,7 +187,7 @@ impl Field {
         self.spots[node.position()].forget(stale);
     }
 
-    /// An instance came to a node. Cells that have it among their nearest become stale: the nearest first, then in the
+    /// Adds an instance on a node. Cells that have it among their nearest become stale: the nearest first, then in the
     /// order of nodes.
     pub(super) fn add(
         &mut self,
@@ -204,8 +204,8 @@ impl Field {
         }
     }
 
-    /// An instance left a node. Cells that had it among their nearest become stale, in the same order; `hosts` returns
-    /// the nodes that still have an instance.
+    /// Removes an instance from a node. Cells that had it among their nearest become stale, in the same order; `hosts`
+    /// returns whether a node still has an instance.
     pub(super) fn remove(
         &mut self,
         ground: Ground<'_>,
@@ -224,7 +224,7 @@ impl Field {
             self.spots[node.position()].forget(stale);
         }
         if hosts(node) && ground.paths.is_node_up(node) {
-            // Nothing is further away than before.
+            // Another instance remains on the node, so no distance grows.
             self.spots[node.position()].onward = Onward::UNKNOWN;
             return;
         }
@@ -241,7 +241,7 @@ impl Field {
         }
     }
 
-    /// Nodes or links went up or down; `hosts` are all nodes that have an instance.
+    /// Recomputes everything after nodes or links went up or down; `hosts` are all nodes with an instance.
     pub(super) fn rebuild(
         &mut self,
         ground: Ground<'_>,
@@ -320,7 +320,7 @@ impl Field {
         let mut onward = ground.topology.ends_of_links(node).filter(leads_on);
         match (distance <= 0.0, onward.next(), onward.next()) {
             (true, None, _) => Onward::HERE,
-            // Links of length zero lead nowhere nearer, and may lead back.
+            // Links of length zero do not lead nearer, and could lead back.
             (false, Some((link, to)), None) if self.distance(to) < distance => Onward(link.0),
             _ => Onward::SEVERAL,
         }

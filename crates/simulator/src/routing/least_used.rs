@@ -17,7 +17,7 @@ pub(crate) struct LeastUsed {
     by_client: FxHashMap<(UserIndex, NodeIndex), Route>,
     /// For each instance, its entries in the order of insertion. An instance is added when it is first a candidate.
     entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
-    /// How often each instance was chosen, in the order in which they were first chosen.
+    /// How often each instance was chosen, in the order of the first choice.
     used: Vec<(AgentIndex, u32)>,
     #[serde(skip)]
     found: Vec<NodeIndex>,
@@ -71,7 +71,7 @@ impl LeastUsed {
     }
 }
 
-/// The least used candidate, of equals the one that was first a candidate. Counts this use.
+/// The least used candidate; of equals, the one that was a candidate first. Counts this use.
 fn least_used(used: &mut Vec<(AgentIndex, u32)>, candidates: impl Iterator<Item = AgentIndex>) -> AgentIndex {
     let mut best: Option<usize> = None;
     for agent in candidates {

@@ -15,7 +15,7 @@ use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 
 indices! {
-    /// Which cell.
+    /// The index of a cell.
     pub(crate) CellIndex;
 }
 
@@ -65,7 +65,7 @@ struct Rotation {
     is_stale: bool,
     /// The routes to the nearest instances.
     routes: SmallVec<[Route; 1]>,
-    /// Whose turn it is.
+    /// The index of the next route.
     turn: u32,
 }
 
@@ -80,7 +80,7 @@ impl Default for Rotation {
 enum Keeper {
     /// The cell, while it uses them.
     Cell,
-    /// Messages on their way.
+    /// Messages in transit.
     Messages,
 }
 
@@ -103,7 +103,7 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Whether it is consistent with a scenario.
+    /// Whether the routes are consistent with a scenario.
     pub(crate) fn holds_together(&self, scenario: &Scenario, metric: Metric, agents: usize) -> bool {
         let nodes = scenario.topology.node_count();
         let rotations = self.rotations.len();
@@ -274,7 +274,7 @@ impl Nearest {
         }
     }
 
-    /// The stored path of the one just found, to one of the ends of a cell's routes.
+    /// Stores the path just found, to one of the ends of a cell's routes.
     fn path(
         &mut self,
         cell: CellIndex,
@@ -299,7 +299,7 @@ impl Nearest {
         path
     }
 
-    /// An instance of an application has come to a node.
+    /// Updates routes after an instance has come to a node.
     pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let field = &mut self.fields[application.position()];
         field.prepare(self.nodes);
@@ -307,7 +307,7 @@ impl Nearest {
         field.add(terrain.ground(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
     }
 
-    /// An instance of an application has left a node.
+    /// Updates routes after an instance has left a node.
     pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let hosts = |node| !terrain.placement.on_node(application, node).is_empty();
         let field = &mut self.fields[application.position()];
@@ -315,7 +315,7 @@ impl Nearest {
         field.remove(terrain.ground(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
     }
 
-    /// Nodes or links went or came.
+    /// Updates routes after nodes or links went up or down.
     pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
         self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {

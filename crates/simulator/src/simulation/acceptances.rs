@@ -15,9 +15,10 @@ use crate::population::{AcceptanceCounts, Asked};
 /// The evaluations of the nodes' acceptance policies.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AskedAcceptances {
-    /// How often one was asked.
+    /// The number of evaluations.
     pub asked: u64,
-    /// How often one gave no valid answer, so that the manager inhibited the request, or its owner did nothing.
+    /// The number of evaluations without a valid answer, after which the manager inhibited the request or the owner did
+    /// nothing.
     pub failed: u64,
     /// The first failure.
     pub first: Option<FailedAcceptance>,
@@ -26,20 +27,19 @@ pub struct AskedAcceptances {
 /// The failure of an acceptance policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FailedAcceptance {
-    /// When.
+    /// When it happened.
     pub time: Time,
-    /// The node whose policy it is.
+    /// The node with the policy.
     pub node: NodeId,
-    /// What the scenario calls the policy.
+    /// The name of the policy in the scenario.
     pub policy: String,
-    /// What was asked, in words.
+    /// The request or the question, in words.
     pub request: String,
-    /// What happened.
+    /// The cause.
     pub cause: String,
-    /// What may help.
+    /// A hint, if there is one.
     pub hint: Option<String>,
-    /// The place in the text of the policy: the goal at fault if that is known, and else the start of the predicate
-    /// that was called.
+    /// The place in the text of the policy: the failing goal if known, else the start of the called predicate.
     pub place: Option<PolicyPlace>,
 }
 
@@ -52,7 +52,7 @@ pub struct PolicyPlace {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// The bytes of the file.
+    /// The range of bytes in the file.
     pub span: Range<usize>,
 }
 
@@ -111,7 +111,7 @@ fn failed_acceptance(
     })
 }
 
-/// The call of an undefined predicate in a policy, and a hint. The exception itself has no place.
+/// The call of an undefined predicate in a policy, and a hint. The exception itself does not tell the place.
 fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Option<String>)> {
     let (name, text) = policy.files.first()?;
     let resolvers = || policy.resolver();

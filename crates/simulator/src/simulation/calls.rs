@@ -1,10 +1,10 @@
-//! Instances that call other applications for the client requests that they serve, where messages are sent
-//! individually.
+//! Calls to other applications for client requests, where messages are sent individually.
 //!
-//! A client request to an application that calls others is *pending* from the beginning of its service until all its calls have been
-//! answered. An instance does not wait for its calls: it takes up the next request as soon as it is done with its own part. Answers take no time,
-//! as those to users do not. A call that is lost loses the request that it was made for, and so does an instance that goes
-//! before all its calls were answered; what was sent for it travels on, and no caller waits for it.
+//! A client request to an application that calls others is *pending* from the start of its service until all its calls
+//! have been answered. An instance does not wait for its calls: it starts the next request as soon as its own part is
+//! done. Answers take no time, as those to users. If a call is lost, or the instance is removed before all its calls
+//! were answered, the request is lost as well. Calls that were already sent are still delivered and served, but their
+//! answers are ignored.
 
 use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, Call, CallOrder, NodeIndex, Scenario, UserIndex, indices};
@@ -18,11 +18,11 @@ use crate::recorder::{Recorder, Served, ServedCall};
 indices! {
     /// The index of a call: application by application, in the order of stages.
     pub CallIndex;
-    /// Which pending request.
+    /// The index of a pending request.
     pub(crate) PendingIndex;
 }
 
-/// The caller that waits for a client request.
+/// What waits for a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The user who sent it.
@@ -31,7 +31,7 @@ pub(crate) enum Origin {
     Call { caller: PendingIndex, call: CallIndex },
 }
 
-/// A client request that an instance serves, while its calls are not all answered.
+/// A client request that an instance serves, until all its calls are answered.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     origin: Origin,
@@ -39,20 +39,20 @@ struct Pending {
     emitted: Time,
     arrived: Time,
     started: Time,
-    /// The stage that begins next.
+    /// The next stage to start.
     next_stage: u32,
-    /// Requests of the stage before it that are still to be sent.
+    /// Requests of the current stage that are still to be sent.
     to_send: u32,
-    /// What it waits for: the end of its own service, or requests that were sent.
+    /// The number of events it waits for: the end of its own service, and answers to calls.
     outstanding: u32,
     is_lost: bool,
 }
 
-/// All calls of a scenario, and the client requests that wait for some of them.
+/// All calls of a scenario, and the client requests that wait for them.
 pub(super) struct Calls {
-    /// Who makes each call.
+    /// Each call, with the application that makes it.
     all: Vec<(ApplicationIndex, Call)>,
-    /// The first call of each application.
+    /// The index of the first call of each application.
     first: Vec<u32>,
     pending: PendingTable,
 }
@@ -85,7 +85,7 @@ impl Calls {
         self.pending = pending;
     }
 
-    /// How many places pending requests and calls have.
+    /// The sizes of the tables of pending requests and of calls.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.pending.all.len(), self.all.len())
     }
@@ -101,8 +101,8 @@ impl PendingTable {
         PendingIndex::at(self.all.len() - 1)
     }
 
-    /// Whether each restored pending request is at a valid stage, and waits for exactly what refers to it: due
-    /// `answers`, and requests with these origins.
+    /// Whether each restored pending request is at a valid stage, and waits for exactly the events that refer to it:
+    /// due `answers`, and requests with these origins.
     pub(super) fn holds_together(
         &self,
         stage_count: impl Fn(AgentIndex) -> usize,
@@ -122,7 +122,7 @@ impl PendingTable {
             Origin::User(_) => None,
             Origin::Call { caller, .. } => Some(caller),
         };
-        // A loss was already reported to its caller.
+        // The loss of a pending request was already reported to its caller.
         let called = alive().filter(|pending| !pending.is_lost).map(|pending| pending.origin);
         let mut referred = vec![0_u32; self.all.len()];
         for index in answers.chain(origins.chain(called).filter_map(caller)) {
@@ -147,7 +147,7 @@ impl PendingTable {
 }
 
 impl Simulation<'_> {
-    /// An instance starts to serve a request that a caller waits for. `served.ended` is when its own part ends.
+    /// Starts the service of a request with a caller. `served.ended` is when the instance's own part ends.
     pub(super) fn take_up(&mut self, origin: Origin, served: ServedCall, recorder: &mut impl Recorder) {
         let has_calls = !self.scenario.applications[served.application.position()].stages.is_empty();
         if has_calls {
@@ -173,7 +173,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A pending request got an answer that it waits for: the end of its own service, or of a call.
+    /// Handles one of the events that a pending request waits for: the end of its own service, or an answer to a call.
     pub(super) fn answer(&mut self, index: PendingIndex, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         pending.outstanding -= 1;
@@ -224,7 +224,7 @@ impl Simulation<'_> {
         CallIndex(self.calls.first[application.position()] + before as u32)
     }
 
-    /// Sends one request of a call in sequence, of which this number is left.
+    /// Sends one request of a call in sequence, with this number of requests left.
     fn send_one_of(&mut self, index: PendingIndex, call: CallIndex, left: u32, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         (pending.outstanding, pending.to_send) = (1, left - 1);
@@ -233,7 +233,7 @@ impl Simulation<'_> {
         self.send_call(index, agent, call, recorder);
     }
 
-    /// An instance sends a request of a call from the node that it is on.
+    /// Sends a request of a call from the node of an instance.
     fn send_call(&mut self, caller: PendingIndex, agent: AgentIndex, call: CallIndex, recorder: &mut impl Recorder) {
         let (_, Call { application, .. }) = self.calls.all[call.position()];
         let access_point: NodeIndex = self.population.agent(agent).node();
@@ -252,7 +252,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A client request to an application is lost, and with it the request for which it was sent.
+    /// Loses a client request to an application, and with it the request for which it was sent.
     pub(super) fn lose(&mut self, origin: Origin, application: ApplicationIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         match origin {
@@ -269,7 +269,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A pending request is lost, if it was not before.
+    /// Marks a pending request as lost, unless it already is.
     fn lose_pending(&mut self, index: PendingIndex, recorder: &mut impl Recorder) {
         let pending = &mut self.calls.pending.all[index.position()];
         if std::mem::replace(&mut pending.is_lost, true) {
@@ -280,7 +280,7 @@ impl Simulation<'_> {
         self.lose(origin, application, recorder);
     }
 
-    /// Updates the calls of instances to the users' connections, where traffic is rates.
+    /// Updates the calls of instances after the users' connections changed, where traffic is rates.
     pub(super) fn settle_calls(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing()
             && flow.has_calls()
@@ -289,7 +289,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance is gone: the requests that wait for its calls are lost.
+    /// Loses the pending requests of an instance that was removed.
     pub(super) fn lose_pending_of(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         if self.calls.all.is_empty() {
             return;

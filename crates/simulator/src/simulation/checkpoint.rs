@@ -1,6 +1,6 @@
 //! The whole state of a run between two events, stored and restored.
 //!
-//! What follows from the scenario alone, and scratch memory, is rebuilt.
+//! Scratch memory, and what follows from the scenario alone, is not stored but rebuilt.
 
 use mario_policy::PolicyFunctions;
 use mario_scenario::{Fidelity, Scenario, UserPlan};
@@ -70,12 +70,12 @@ impl<'a> Simulation<'a> {
         Ok(restored)
     }
 
-    /// Whether anything has happened.
+    /// Whether any event has happened.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Returns whether the stored state is valid for this run: it must not be used otherwise.
+    /// Restores the state, and returns whether it is valid for this run. An invalid one must not be used.
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<bool, D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let (population, decision_cache);
@@ -149,7 +149,7 @@ impl<'a> Simulation<'a> {
             && self.planner.as_ref().is_none_or(|planner| planner.holds_together(scenario))
     }
 
-    /// Whether each pending request waits for as much as refers to it.
+    /// Whether each pending request waits for as many events as refer to it.
     fn calls_hold_together(&self) -> bool {
         let stages = |agent: AgentIndex| {
             let application = self.population.agent(agent).application();

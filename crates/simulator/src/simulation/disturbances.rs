@@ -32,7 +32,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A node goes down, with all that ran on it. Messages in transit to it are lost when they arrive.
+    /// Takes a node down, with everything on it. Messages in transit to it are lost when they arrive.
     pub(super) fn take_down(&mut self, node: NodeIndex, cause: Cause, recorder: &mut impl Recorder) {
         if !self.paths.is_node_up(node) {
             return;
@@ -55,7 +55,7 @@ impl Simulation<'_> {
         self.infrastructure_changed(&[one, other], recorder);
     }
 
-    /// Managers learn their current neighbours, users are reconnected where needed, and routes are dropped.
+    /// Updates the neighbours that managers see, reconnects users where needed, and drops routes.
     fn infrastructure_changed(&mut self, changed: &[NodeIndex], recorder: &mut impl Recorder) {
         let topology = &self.scenario.topology;
         let mut concerned: Vec<NodeIndex> = changed.to_vec();
@@ -69,7 +69,8 @@ impl Simulation<'_> {
         self.settle_flow();
         for user in (0..self.users.len()).map(UserIndex::at) {
             let state = &self.users[user.position()];
-            // A user who is not at the wanted access point may get nearer to it by a node that came up.
+            // A user who is not at the wanted access point may be able to move closer to it through a node that came
+            // up.
             if state.access_point != state.wanted || state.wanted.is_some_and(|node| changed.contains(&node)) {
                 self.connect(user, recorder);
             }

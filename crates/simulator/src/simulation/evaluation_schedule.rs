@@ -11,12 +11,12 @@ use crate::population::{AgentIndex, ParkedCounts, Population};
 use crate::queue::EventQueue;
 
 indices! {
-    /// Which batch of agents.
+    /// The index of a batch of agents.
     pub(super) BatchIndex;
 }
 
-/// How many agents a caller takes at a time: enough for their cache misses to overlap, and few enough for their data to stay in
-/// the cache until it is used.
+/// The number of agents to take at a time: enough for their cache misses to overlap, and few enough for their data to
+/// stay in the cache until it is used.
 pub(super) const TOGETHER: usize = 32;
 
 /// The agents whose evaluations are scheduled: one batch for each event.
@@ -24,7 +24,7 @@ pub(super) const TOGETHER: usize = 32;
 pub(super) struct EvaluationSchedule {
     batches: Vec<Batch>,
     free: Vec<BatchIndex>,
-    /// For each agent, its place in a batch.
+    /// For each agent, its slot.
     slots: Vec<Slot>,
     parked: usize,
 }
@@ -44,7 +44,7 @@ struct Batch {
     parked_outcomes: [Vec<ParkedCounts>; Round::LENGTH_MAX],
 }
 
-/// Where an agent is in the schedule, and the state in which it is parked.
+/// The position of an agent in the schedule, and its state while parked.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Slot {
     batch: BatchIndex,
@@ -53,7 +53,7 @@ struct Slot {
     since: u32,
     /// A bit for each snapshot of its recurring pattern: set if the agent's proposal is inhibited then.
     inhibited: u16,
-    /// The recurring pattern of what it sees, from the first round for which it is parked; `None` while it is awake.
+    /// The recurring pattern of its facts, from the first round for which it is parked; `None` while it is awake.
     round: Option<Round>,
 }
 
@@ -70,11 +70,11 @@ pub(super) struct Unparked {
     pub(super) next: Round,
 }
 
-/// Where an iteration over a batch is.
+/// The position of an iteration over a batch.
 #[derive(Default)]
 pub(super) struct Cursor {
     word: usize,
-    /// The bits of the word that are still to be visited.
+    /// The bits of the current word that are still to be visited.
     bits: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ impl EvaluationSchedule {
             && self.batches.iter().all(|batch| batch.agents.iter().all(|agent| agent.position() < self.slots.len()))
     }
 
-    /// An empty schedule with memory for this number of agents.
+    /// An empty schedule with capacity for `agents` agents.
     pub(super) fn with_capacity(agents: usize) -> EvaluationSchedule {
         EvaluationSchedule { slots: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
     }
@@ -277,7 +277,7 @@ impl EvaluationSchedule {
         let slot = &mut self.slots[agent.position()];
         let batch = &mut self.batches[slot.batch.position()];
         if batch.agents.len() < applications {
-            // Aggregating the outcomes of so few would cost more than evaluating them one by one.
+            // Aggregating the outcomes of few agents would cost more than evaluating them one by one.
             return false;
         }
         let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match round.snapshots().map(steady_outcome).collect() {

@@ -19,8 +19,8 @@ use crate::recorder::Recorder;
 /// With fewer agents to evaluate than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
-/// How many agents observe before the policies of some of them are evaluated: enough for a policy to stay in the cache,
-/// and few enough for the agents to be still cached afterwards.
+/// The number of agents that observe before the policies of some of them are evaluated: enough for a policy to stay in
+/// the cache, and few enough for the agents to be still cached afterwards.
 const AGENTS_PER_GROUP: usize = 256;
 
 /// The result of evaluating an agent's policy.
@@ -32,12 +32,12 @@ struct Answer {
     has_failed: bool,
     /// The reason, unless one was already reported.
     failed: Option<Box<FailedDecision>>,
-    /// Kept only if a recorder wants it.
+    /// Kept only if a recorder needs it.
     decision: Option<Decision>,
 }
 
 impl Simulation<'_> {
-    /// The agents of the initial deployment start.
+    /// Starts the agents of the initial deployment.
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
@@ -53,19 +53,19 @@ impl Simulation<'_> {
             self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
-            // From now on an instance comes with its agent.
+            // From now on an instance takes a second number, for its agent.
             self.population.numbers.per_instance = 2;
         }
     }
 
-    /// The prototype numbers everything with one counter: this takes a number for an object that is not an instance.
+    /// Takes a number for an object that is not an instance: the prototype numbers everything with one counter.
     pub(super) fn take_shared_number(&mut self) {
         if self.scenario.numbering == Numbering::Shared {
             self.population.numbers.take(1);
         }
     }
 
-    /// All agents that are due now evaluate, sequentially or in parallel: none sees the decision of another.
+    /// Evaluates all agents that are due now, sequentially or in parallel: none sees the decision of another.
     pub(super) fn evaluate(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         self.unpark_agents(recorder);
         while let Some(Event::Evaluations(next)) =
@@ -92,7 +92,7 @@ impl Simulation<'_> {
         self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
-    /// An agent observes its clients' requests: rule r2.
+    /// Lets an agent observe its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
         let facts = &mut self.scratch.facts;
         let seen = match &mut self.flow {
@@ -124,7 +124,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A batch of agents observe their clients' requests.
+    /// Lets a batch of agents observe their clients' requests.
     ///
     /// In a large world each of them would have several cache misses. So the data is prefetched for all of them, step
     /// by step, and their cache misses overlap.
@@ -164,7 +164,7 @@ impl Simulation<'_> {
         is_known && self.options.reuse == Reuse::Proposals
     }
 
-    /// An agent repeats its cached proposal.
+    /// Repeats the cached proposal of an agent.
     fn repeat(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         if self.population.is_unchanged(agent) {
@@ -174,7 +174,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Looks up the decision of an agent in the shared cache, if that may be used. It holds only proposals, too.
+    /// Looks up the decision of an agent in the shared cache, if it may be used. The cache holds only proposals, not
+    /// all solutions.
     fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Lookup {
         if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
             self.decision_cache.lookup(&self.population, agent)
@@ -183,7 +184,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An agent takes a proposal from the shared cache.
+    /// Uses a proposal from the shared cache for an agent.
     fn follow_others(&mut self, agent: AgentIndex, found: (Option<Proposal>, Basis), recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
         self.population.propose(agent, found.0, found.1);
@@ -206,7 +207,7 @@ impl Simulation<'_> {
         self.note_failure(agent, failed);
     }
 
-    /// Evaluates agents in turn. Where all solutions are wanted, nothing is taken from or stored in the shared cache.
+    /// Evaluates agents one by one. If all solutions are needed, the shared cache is not used.
     fn ask_in_turn(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         let may_park = self.may_park(recorder);
         let mut cursor = Cursor::default();
@@ -229,8 +230,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Evaluates the policies of agents in groups, sequentially or in parallel: all of them, or a few hundred agents at
-    /// a time.
+    /// Evaluates the policies of agents in groups of a few hundred, or all at once, sequentially or in parallel.
     fn ask_together(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         let at_most = if is_shared { usize::MAX } else { AGENTS_PER_GROUP };
@@ -283,7 +283,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes in the result of an evaluation in a group.
+    /// Applies the result of an evaluation in a group.
     fn take(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         self.effort.failed += u64::from(answer.has_failed);
@@ -297,7 +297,7 @@ impl Simulation<'_> {
         self.population.propose(agent, answer.proposal, answer.basis);
     }
 
-    /// The decisions of these agents, each thread evaluating its share of them.
+    /// Evaluates the policies of these agents, divided among threads.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
         let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
         let is_first = self.effort.first.failed.is_none();
@@ -329,7 +329,7 @@ impl Simulation<'_> {
         })
     }
 
-    /// The managers judge the pending requests: rule r1.
+    /// Lets the managers judge the pending requests: rule r1.
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
@@ -420,7 +420,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What reached an instance before does not count any more.
+    /// Forgets the requests that reached an instance before.
     fn restart_observation(&mut self, agent: AgentIndex) {
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),
@@ -428,14 +428,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Updates traffic as rates to the placement of instances.
+    /// Updates traffic as rates to the current placement.
     pub(super) fn settle_flow(&mut self) {
         if let Some((flow, router, mut world)) = self.flowing() {
             flow.settle(router, &mut world);
         }
     }
 
-    /// Removes an instance from a node: nothing reaches it any more.
+    /// Removes an instance from a node, with its routes.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let was_routed_to = self.displaced(agent, node);
@@ -476,14 +476,14 @@ impl Simulation<'_> {
                 .any(|user| user.wanted.is_some() && self.scenario.leads_to(user.application, application))
     }
 
-    /// Whether the first deployment of an application is still to come.
+    /// Whether the first deployment of an application is still pending.
     fn is_to_come(&self, application: ApplicationIndex) -> bool {
         let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
         let is_of_it = |deploy: &Deploy| deploy.application == application;
         to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
     }
 
-    /// An operator asks for a new instance, unless there is one by now or no user wants one any more. The managers
+    /// Proposes a new instance for an operator, unless one exists by now or no user wants it any more. The managers
     /// judge it at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
         self.is_redeploying[application.position()] = false;

@@ -53,7 +53,7 @@ impl Simulation<'_> {
         self.watch_over_applications();
     }
 
-    /// Prefetches what will be changed when these users move, where traffic is rates and there is a lot of it.
+    /// Prefetches what will be changed when these users move, if traffic is rates and its state is large.
     fn prefetch_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
         if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
             return;
@@ -103,7 +103,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A user is away: scheduled requests are dropped.
+    /// Drops the scheduled requests of a user who is away.
     fn end_sending(&mut self, index: UserIndex) {
         self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {

@@ -1,6 +1,7 @@
 //! Management by a planner that sees the whole infrastructure, as a baseline for agents.
 //!
-//! A [`Planner`] is called at each activation of the managers, before they judge. Where agents manage, there is none.
+//! A [`Planner`] is called at each activation of the managers, before they judge. If agents manage, there is no
+//! planner.
 
 use mario_scenario::{Management, NodeIndex, Scenario};
 
@@ -18,12 +19,12 @@ use mario_colony::Availability;
 
 pub(super) use edge::Answers;
 
-/// Plans what to do with instances, from a view of everything.
+/// Plans the operations on instances, with global knowledge.
 pub(super) trait Planner: Send {
     /// The plan of this activation of the managers.
     fn plan(&mut self, view: &View<'_>) -> Plan;
 
-    /// Its memory of earlier plans; `None` where a plan follows from the view alone.
+    /// The memory of earlier plans; `None` if a plan depends on the view alone.
     fn memory(&self) -> Option<Answers>;
 
     /// Restores the memory of a planner.
@@ -35,7 +36,7 @@ pub(super) trait Planner: Send {
     }
 }
 
-/// The world as a planner sees it.
+/// The world as seen by a planner.
 pub(super) struct View<'a> {
     scenario: &'a Scenario,
     population: &'a Population,
@@ -62,7 +63,7 @@ impl View<'_> {
     }
 }
 
-/// The planner of a scenario; `None` where agents manage.
+/// The planner of a scenario; `None` if agents manage.
 pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
     match scenario.management {
         Management::Agents => None,
@@ -72,7 +73,7 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
 }
 
 impl Simulation<'_> {
-    /// The plan of the planner now. The operators' own deployments come first.
+    /// The current plan of the planner. The operators' own deployments come first.
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {

@@ -1,5 +1,5 @@
-//! Why agents achieve nothing: the first failure of a policy, and the first request that is inhibited while none was
-//! accepted yet.
+//! Why agents achieve nothing: the first failure of a policy, and the first inhibited request if none was accepted
+//! before.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{PolicyPlace, Simulation};
 use crate::population::{AgentIndex, Label, Outcome, Population, Target};
 
-/// Why agents achieved nothing, the first case.
+/// The first reasons for which agents achieved nothing.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FirstReasons {
     /// The first decision without a valid proposal.
@@ -29,13 +29,13 @@ pub struct FailedDecision {
     pub time: Time,
     /// The agent's instance.
     pub instance: InstanceId,
-    /// What the scenario calls the policy.
+    /// The name of the policy in the scenario.
     pub policy: String,
-    /// What happened.
+    /// The cause.
     pub cause: String,
-    /// What may help.
+    /// A hint, if there is one.
     pub hint: Option<String>,
-    /// Where in the text of the policy, if that is known.
+    /// The place in the text of the policy, if known.
     pub place: Option<PolicyPlace>,
 }
 
@@ -44,7 +44,7 @@ pub struct FailedDecision {
 pub struct InhibitedRequest {
     /// When it was judged.
     pub time: Time,
-    /// Whose agent asked.
+    /// The instance of the agent.
     pub instance: InstanceId,
     /// The request in words: the operation, and the target if it has one.
     pub request: String,
@@ -52,8 +52,8 @@ pub struct InhibitedRequest {
     pub reason: String,
 }
 
-/// How many decisions were made, and how many of them exhausted their budget. Another thread may read it during a run:
-/// one evaluation of many agents with endless policies takes minutes.
+/// The number of decisions, and of those that exhausted their budget. Another thread may read it during a run, because
+/// a single evaluation of many agents with endless policies can take minutes.
 #[derive(Debug, Default)]
 pub struct BudgetWatch {
     made: AtomicU64,
@@ -69,7 +69,7 @@ impl BudgetWatch {
         }
     }
 
-    /// How many decisions were made, and how many of them exhausted their budget.
+    /// The number of decisions, and of those that exhausted their budget.
     pub fn counts(&self) -> (u64, u64) {
         (self.made.load(Ordering::Relaxed), self.exhausted.load(Ordering::Relaxed))
     }
@@ -111,12 +111,12 @@ pub(super) fn failed_decision(
 }
 
 impl Simulation<'_> {
-    /// Stores why the first failed decision failed.
+    /// Stores the cause of the first failed decision.
     pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
         let (None, Some(mut failed)) = (&self.effort.first.failed, failed) else { return };
         let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];
         failed.policy.clone_from(&policy.name);
-        // An exception has no place, but the call of an undefined predicate can be searched for.
+        // The exception does not tell the place, but the call of an undefined predicate can be found in the text.
         let called = failed.cause.split("existence_error(procedure, ").nth(1).and_then(|rest| rest.split("), ").next());
         if let (Some(called), Some((name, text))) = (called, policy.main())
             && let Some(finding) = find_unknown_call(engine(), name, text, &|| policy.resolver(), called)
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         self.effort.first.failed = Some(*failed);
     }
 
-    /// Stores the first inhibited request, as long as none was accepted: after that it is not needed.
+    /// Stores the first inhibited request, unless a request was accepted before.
     pub(super) fn note_inhibited(&mut self, label: &Label) {
         if self.effort.first.has_accepted {
             return;

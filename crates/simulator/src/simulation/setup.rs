@@ -1,4 +1,4 @@
-//! Everything before time 0.
+//! Builds the simulation of a scenario at time 0.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ use crate::recorder::{Cause, NullRecorder, Recorder};
 use crate::routing::Router;
 
 impl<'a> Simulation<'a> {
-    /// The world of a scenario at time 0, with its initial deployment and its first users.
+    /// Builds the world of a scenario at time 0, with its initial deployment and first users.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         Simulation::with_functions(scenario, options, &PolicyFunctions::default())
     }
 
-    /// The same, where functions decide for some policies.
+    /// As [`Simulation::new`], with functions that decide for some policies.
     pub fn with_functions(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -51,7 +51,7 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// A world in which nothing is deployed and nothing is about to happen.
+    /// A world without instances and scheduled events.
     pub(super) fn empty(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -120,11 +120,11 @@ impl<'a> Simulation<'a> {
         for position in 0..self.population.agent_count() {
             recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
-        // Scheduled first, so that it happens before everything else of its time.
+        // Scheduled first, so that updates come before all other events of the same time.
         for (position, update) in (0..).zip(&self.scenario.updates) {
             self.queue.schedule(update.time, Event::Update(position));
         }
-        // The prototype's monitor.
+        // Takes the number of the prototype's monitor.
         self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
@@ -132,7 +132,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The deploys at time 0 exist when the run starts, and must fit.
+    /// Deploys the instances of time 0, which must fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
@@ -140,7 +140,7 @@ impl<'a> Simulation<'a> {
         let mut label = Label::new();
         self.population.r1(&deployments, &mut self.judge, &mut label);
         self.count_acceptances();
-        // Only these deployments are judged here, so that outcomes and deploys have the same positions.
+        // Only these deployments are in the label, so its entries have the indices of the deploys.
         for (deploy, outcome) in label.iter().enumerate() {
             let Outcome::Deployed(Deployed { deployment, verdict, created }) = outcome else { continue };
             match (self.population.verdict(&verdict, deployment.application), created) {
@@ -157,13 +157,13 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// The agents that are there, in the order of creation.
+    /// The living agents, in the order of creation.
     pub fn agents(&self) -> impl Iterator<Item = AgentIndex> {
         let all = (0..self.population.agent_count()).map(AgentIndex::at);
         all.filter(|agent| self.population.agent(*agent).is_alive())
     }
 
-    /// How many instances of an application there are.
+    /// The number of instances of an application.
     pub fn instance_count(&self, application: ApplicationIndex) -> usize {
         self.placement.agents(application).len()
     }
@@ -175,7 +175,7 @@ fn draws(scenario: &Scenario) -> Vec<bool> {
     if draws.contains(&true) { draws } else { Vec::new() }
 }
 
-/// The nodes whose first event is that they join.
+/// The nodes whose first event is a join.
 fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
     let mut seen = std::collections::BTreeSet::new();
     let mut absent = Vec::new();

@@ -3,8 +3,9 @@
 //! Where messages are sent individually, a request that reaches a sleeper asks its manager; if the sleeper may not
 //! wake, the request is forwarded from its node to the nearest instance that is awake.
 //!
-//! Where traffic is rates, the first request arrives when the rate routed to a sleeper adds up to one. A sleeper that
-//! may not wake is not routed to until its next evaluation, and sees what its users would have sent to it.
+//! Where traffic is rates, the first request arrives when the rate routed to a sleeper adds up to one. No requests are
+//! routed to a sleeper that may not wake until its next evaluation; until then it sees the requests that would have
+//! reached it.
 
 use std::collections::BTreeMap;
 
@@ -22,24 +23,24 @@ use crate::recorder::Recorder;
 #[derive(Serialize, Deserialize)]
 pub(super) struct Sleepers {
     of_agent: BTreeMap<AgentIndex, Sleeper>,
-    /// The placement of the instances that requests are routed to: all but sleepers that may not wake.
+    /// The placement of the instances that receive requests: all except sleepers that may not wake.
     routed: Placement,
 }
 
-/// An instance that sleeps.
+/// A sleeping instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sleeper {
-    /// How many requests have been routed to it until `since`, and the rate from then on.
+    /// The number of requests routed to it until `since`, and the rate from then on.
     requests: f64,
     rate: f64,
     since: Time,
-    /// When the first request reaches it, if nothing changes.
+    /// When the first request will reach it, if the rate does not change.
     first: Option<Time>,
-    /// Whether it may not wake, and is not routed to.
+    /// Whether it may not wake, so that it receives no requests.
     is_out: bool,
 }
 
-/// The rounding error of sums of fractions: less is zero.
+/// The rounding error of sums of fractions: smaller values count as zero.
 const NOTHING: f64 = 1e-9;
 
 impl Sleepers {
@@ -48,7 +49,7 @@ impl Sleepers {
         Sleepers { of_agent: BTreeMap::new(), routed }
     }
 
-    /// The placement of the instances that requests are routed to.
+    /// The placement of the instances that receive requests.
     pub(super) fn routed(&self) -> &Placement {
         &self.routed
     }
@@ -70,7 +71,7 @@ impl Sleeper {
         Sleeper { requests: 0.0, rate: 0.0, since: now, first: None, is_out: false }
     }
 
-    /// Changes the rate of requests. Returns when the first reaches it, if that is new.
+    /// Sets the rate of requests. Returns when the first one will reach it, if that has changed.
     fn set_rate(&mut self, rate: f64, now: Time) -> Option<Time> {
         if rate.to_bits() == self.rate.to_bits() {
             return None;
@@ -84,13 +85,13 @@ impl Sleeper {
 }
 
 impl Simulation<'_> {
-    /// How long an instance takes to start.
+    /// The start time of an instance.
     fn start_time(&self, agent: AgentIndex) -> Duration {
         let application = self.population.application(self.population.agent(agent).application());
         Duration::of(application.sleep.unwrap_or_default().start.value())
     }
 
-    /// A client request asks whether a sleeping instance may wake. Returns whether it is awake now.
+    /// Asks the manager whether a sleeping instance may wake for a client request. Returns whether it is awake now.
     fn ask_to_wake(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) -> bool {
         let verdict = self.population.wake_by_request(agent, &mut self.judge);
         self.count_acceptances();
@@ -98,7 +99,7 @@ impl Simulation<'_> {
         verdict.is_accepted()
     }
 
-    /// A woken instance starts; requests wait meanwhile.
+    /// Starts a woken instance, while requests queue.
     fn start_workload(&mut self, agent: AgentIndex) {
         let (start, now) = (self.start_time(agent), self.queue.now());
         if let Some(flow) = &mut self.flow {
@@ -109,7 +110,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A message has reached a sleeping instance. Returns whether the instance serves it.
+    /// Delivers a message to a sleeping instance. Returns whether the instance serves it.
     pub(super) fn wake_by_message(&mut self, message: &Message, recorder: &mut impl Recorder) -> bool {
         let agent = message.agent;
         let may_ask = !self.population.agent(agent).is_wake_refused();
@@ -147,7 +148,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance fell asleep, or arrived asleep.
+    /// Adds an instance that fell asleep, or arrived asleep.
     pub(super) fn fell_asleep(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         if let Some(sleepers) = &mut self.sleepers {
@@ -155,7 +156,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An agent woke its instance.
+    /// Removes an instance that its agent woke.
     pub(super) fn woke(&mut self, agent: AgentIndex) {
         self.route_again(agent);
         if let Some(sleepers) = &mut self.sleepers {
@@ -174,7 +175,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance that was on a node is gone. Returns whether it was routed to.
+    /// Stops routing to an instance that was removed from a node. Returns whether requests were routed to it.
     pub(super) fn displaced(&mut self, agent: AgentIndex, node: NodeIndex) -> bool {
         let application = self.population.agent(agent).application();
         self.placement.remove(application, node, agent);
@@ -186,7 +187,7 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// An instance is on another node than before. Returns whether it was routed to on the node that it left.
+    /// Changes the node of an instance. Returns whether requests were routed to it on the node that it left.
     pub(super) fn moved(&mut self, agent: AgentIndex, from: NodeIndex) -> bool {
         let moved = self.population.agent(agent);
         let (application, to, is_asleep) = (moved.application(), moved.node(), moved.is_asleep());
@@ -207,7 +208,7 @@ impl Simulation<'_> {
         !was_out
     }
 
-    /// Routes requests to a sleeper again, if they were not.
+    /// Routes requests to a sleeper again, if it was excluded.
     fn route_again(&mut self, agent: AgentIndex) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };
@@ -224,7 +225,7 @@ impl Simulation<'_> {
         router.instance_came(application, node, &terrain);
     }
 
-    /// Agents have evaluated: sleepers that may ask again to wake are routed to.
+    /// Routes requests again to sleepers whose agents have evaluated, so that they can ask to wake.
     pub(super) fn route_to_sleepers(&mut self) {
         let Some(sleepers) = &self.sleepers else { return };
         let may_ask = |(agent, sleeper): (&AgentIndex, &Sleeper)| {
@@ -240,7 +241,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The rates routed to sleepers may have changed: computes when the first requests reach them.
+    /// Recomputes when the first requests reach sleepers, after rates may have changed.
     pub(super) fn expect_requests(&mut self) {
         let (Some(sleepers), Some(flow)) = (&mut self.sleepers, &self.flow) else { return };
         let now = self.queue.now();
@@ -251,7 +252,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The first request of a rate has reached a sleeper, unless the rate has changed in the meantime.
+    /// Handles the first request of a rate at a sleeper, unless the rate has changed in the meantime.
     pub(super) fn requested(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let Some(sleepers) = &mut self.sleepers else { return };

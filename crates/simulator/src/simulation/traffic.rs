@@ -9,12 +9,12 @@ use crate::recorder::{Recorder, ServedCall};
 use crate::routing::Client;
 
 impl Simulation<'_> {
-    /// A user sends a client request, along a route that is fixed now.
+    /// Sends a client request of a user along the current route.
     pub(super) fn emit(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
-            // Scheduled before the user went away.
+            // The event was scheduled before the user went away.
             return;
         }
         let next = user.emitter.next(now);
@@ -38,7 +38,7 @@ impl Simulation<'_> {
         self.queue.schedule(next, Event::Emission(index));
     }
 
-    /// A message has reached a node. It is handled after everything that is due now and was due before it.
+    /// Queues a message that has reached a node. It is handled after all events that were due before it.
     pub(super) fn arrive(&mut self, message: MessageIndex) {
         if self.arriving.is_empty() {
             self.queue.schedule(self.queue.now(), Event::Handling);
@@ -72,11 +72,11 @@ impl Simulation<'_> {
         }
     }
 
-    /// A message is at the end of its path.
+    /// Delivers a message at the end of its path.
     fn deliver(&mut self, message: &Message, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let agent = self.population.agent(message.agent);
-        // The prototype puts a request into the queue of the instance that was chosen, wherever its path has led.
+        // The prototype puts a request into the queue of the chosen instance, even if its path ends elsewhere.
         let is_there = match self.scenario.routing {
             Routing::Nearest(_) => agent.is_alive() && agent.node() == self.paths.end(message.path),
             Routing::LeastUsed => agent.is_alive(),
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         self.queue.schedule(ended, Event::ServiceEnd(agent));
     }
 
-    /// An instance finishes a client request and starts to serve the next.
+    /// Ends the service of a client request, and starts that of the next.
     pub(super) fn end_service(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let service = &mut self.instances[agent.position()];
         service.is_busy = false;
@@ -123,7 +123,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An instance is removed; requests that wait for it are lost.
+    /// Removes an instance; the requests in its queue are lost.
     pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let application = self.population.agent(agent).application();
         let service = std::mem::take(&mut self.instances[agent.position()]);

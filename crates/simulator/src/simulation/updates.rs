@@ -1,4 +1,4 @@
-//! Agents that switch to another policy in the course of a run.
+//! Changes the policy of agents during a run.
 
 use mario_scenario::{ApplicationIndex, PolicyIndex, Update};
 
@@ -7,14 +7,14 @@ use crate::population::Deployment;
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// The agents of an application switch to another policy. Their pending proposals are still judged.
+    /// Switches the agents of an application to another policy. Their pending proposals are still judged.
     pub(super) fn update(&mut self, position: u32, recorder: &mut impl Recorder) {
         let Update { application, policy, .. } = self.scenario.updates[position as usize];
         self.population.set_policy(application, policy);
         recorder.updated(self.queue.now(), application, policy);
     }
 
-    /// A deployment with the current policy of its application.
+    /// Updates a deployment to the current policy of its application.
     pub(super) fn up_to_date(&self, deployment: Deployment) -> Deployment {
         let policy = self.last_update(deployment.application).unwrap_or(deployment.policy);
         Deployment { policy, ..deployment }

@@ -1,12 +1,12 @@
-//! The valid values of each number of a state, by its place.
+//! The valid values of each number of a state, by its field.
 
 use super::Limits;
 use super::walk::{Site, Visitor};
 
-/// No run counts further, and sums of two counts do not overflow.
+/// An upper bound on counts: no run reaches it, and sums of two counts do not overflow.
 const COUNT_MAX: u64 = 1 << 52;
 
-/// The same for counts with 32 bits, and for versions.
+/// The bound for 32-bit counts and for versions.
 const SMALL_COUNT_MAX: u64 = 1 << 31;
 
 /// Marks the absence of a cell, and nodes without an instance or with several.
@@ -15,17 +15,17 @@ const NONE: u64 = u32::MAX as u64;
 /// The highest bit of 32, which marks some numbers.
 const MARKED: u64 = 1 << 31;
 
-/// What a number may be.
+/// The valid values of a number.
 enum Rule {
-    /// Less than this.
+    /// An index below this size.
     Below(usize),
-    /// The same, or the number for none.
+    /// An index below this size, or the number for none.
     BelowOrNone(usize),
-    /// The same, apart from the mark.
+    /// An index below this size, with or without the mark.
     BelowMarked(usize),
-    /// Something that is counted.
+    /// A count.
     Count,
-    /// The same, with 32 bits.
+    /// A 32-bit count.
     SmallCount,
     /// Anything: bits, seeds, and numbers checked elsewhere.
     Any,
@@ -44,7 +44,7 @@ impl<'a> Rules<'a> {
         let limits = self.limits;
         match (site.container, site.field) {
             ("NodeIndex", "") => Rule::Below(limits.nodes),
-            // Without links, inline storage is still filled with the first index.
+            // Inline storage is filled with the first index, even without links.
             ("LinkIndex", "") => Rule::Below(limits.links.max(1)),
             ("ApplicationIndex" | "ApplicationPlace", "") => Rule::Below(limits.applications),
             ("PolicyIndex", "") => Rule::Below(limits.policies),
@@ -73,10 +73,10 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// The rules of numbers that refer to nothing.
+/// The rules of numbers that are not indices.
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
-        // What each table checks by itself.
+        // Checked by the tables themselves.
         ("EventQueue" | "Slot" | "Round", _) | ("Batch", "awake") | ("Onward", "") => Rule::Any,
         ("Agent", "pending_at" | "current")
         | ("RequestSnapshot", "same_as")
@@ -120,9 +120,9 @@ impl Visitor for Rules<'_> {
         let is_period = |value: f64| self.limits.periods.contains(&value.to_bits());
         match (site.container, site.field) {
             // Fractions of requests add up to whole counts. A member of a crowd is counted minus the crowd's value when
-            // it joined, so that its own part can be negative.
+            // it joined, so its own part can be negative.
             ("Account" | "Crowd", "served") | ("Accounts", "lost" | "hops") => value.abs() <= COUNT_MAX as f64,
-            // Requests are counted from these times on.
+            // Counting starts at these times.
             ("Account", "arrival") => value.is_finite() && value >= 0.0,
             ("Account", "counted") | ("Crowd", "since") => value >= 0.0,
             ("Account" | "Crowd", "waited") | ("Turns", "until" | "regular_from") => !value.is_nan(),
@@ -133,7 +133,7 @@ impl Visitor for Rules<'_> {
             ("LinkState", "busy_until") | ("Spot", "distance") => !value.is_nan(),
             ("Exact" | "Regular" | "Number", "period") => is_period(value),
             ("Crowd", "period") => value == 0.0 || is_period(value),
-            // The first requests, which all others are counted from.
+            // The times of first requests, from which all others are counted.
             ("Exact" | "Number" | "Crowd", "first") | ("Regular", "firsts") => value.is_finite() && value >= 0.0,
             _ => value.is_finite(),
         }

@@ -1,10 +1,10 @@
-//! Whether a restored scenario holds together.
+//! Checks whether a restored scenario is consistent.
 
 use mario_scenario::{PolicyText, Scenario};
 
 use super::Limits;
 
-/// No run has more steps: each has its counts in memory.
+/// An upper bound on the steps of a run: each has its counts in memory.
 const STEPS_MAX: f64 = 16_777_216.0;
 
 /// Whether every number refers to something that exists, and tables have the right lengths. Resolving a scenario

@@ -8,7 +8,7 @@ use serde::ser::{
     SerializeTupleVariant, Serializer,
 };
 
-/// The place of a number: the innermost struct and its field, the enum and its variant, or a struct that wraps the
+/// The location of a number: the innermost struct and its field, the enum and its variant, or a struct that wraps the
 /// number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Site {
@@ -209,7 +209,7 @@ impl<V: Visitor> Serializer for Walker<'_, V> {
         Ok(self.entering(variant, ""))
     }
 
-    // Ids and the like have one form for people and another for binary files.
+    // Ids and similar types have one form for people and another for binary files.
     fn is_human_readable(&self) -> bool {
         false
     }

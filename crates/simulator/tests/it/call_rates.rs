@@ -1,4 +1,4 @@
-//! Service graphs as rates, against messages one by one.
+//! Compares service graphs as rates with individual messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,16 +17,16 @@ use crate::calls::stage;
 use crate::fidelity::check_page;
 use crate::world::{Furnish, STILL, audited, scenario, topology};
 
-/// What a run came to at one fidelity.
+/// The results of a run at one fidelity.
 #[derive(Default)]
 struct Ran {
-    /// What users got: requests, and how long these took together.
+    /// The users' requests, and their total response time.
     users: (u64, f64),
     lost: u64,
-    /// The same of each call.
+    /// The requests of each call, and their total response time.
     calls: BTreeMap<u32, (u64, f64)>,
     calls_lost: u64,
-    /// What agents saw: the application, the node and the time, and the requests of all ways.
+    /// The requests that agents saw, by application, node and time.
     seen: BTreeMap<(u32, u32, Time), f64>,
 }
 
@@ -72,7 +72,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     let mut scenario = scenario.clone();
     scenario.network.fidelity = fidelity;
     let mut recorders = (Ran::default(), TraceRecorder::new(Vec::new(), &scenario, Detail::Operations));
-    // The trace has traffic told at each step, and who listens changes nothing: each user and call is told once here, at the end.
+    // The trace asks for traffic at each step; that must not change the results. Here each user and call is reported
+    // once, at the end.
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders.0);
     let mut again = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
@@ -82,8 +83,8 @@ fn ran(scenario: &Scenario, fidelity: Fidelity) -> Ran {
     recorders.0
 }
 
-/// Users on node 0 of a front end on node 1, which calls two others in stages, of which one calls a third. Instances take no time; links take one message
-/// after another or any number at once.
+/// Users on node 0 of a front end on node 1, which calls two others in stages, of which one calls a third. The service
+/// time is zero; links carry one message at a time or any number at once.
 fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
     let mut world = scenario(topology(&[9, 9, 9], &[(0, 1, 2.0), (1, 2, 3.0)]));
     for node in [1, 2, 1, 2] {
@@ -103,17 +104,17 @@ fn graph(users: u32, order: CallOrder, occupancy: Occupancy) -> Scenario {
 }
 
 #[test]
-fn rates_are_messages_where_nothing_waits() {
+fn rates_equal_messages_without_queueing() {
     let world = graph(4, CallOrder::Sequence, Occupancy::Transmission);
     let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
     let mean = |(count, sum): (u64, f64)| sum / count as f64;
     // 2 to the front end, twice 3, and three times 0 and then 3.
     for ran in [&one, &rates] {
         assert!((mean(ran.users) - 17.0).abs() < 1e-6, "{}", mean(ran.users));
-        // Each of them 3, but for the one on the same node, which takes as long as its own call.
+        // Each takes 3, except for the call on the same node, which takes as long as its own call.
         assert!(ran.calls.values().all(|call| (mean(*call) - 3.0).abs() < 1e-6), "{:?}", ran.calls);
     }
-    // Agents see the same in each period once calls have begun.
+    // Agents see the same requests in each period after calls have started.
     for ((application, node, time), seen) in one.seen.range((0, 0, Time::at(500.0))..) {
         if *time < Time::at(500.0) {
             continue;
@@ -124,7 +125,7 @@ fn rates_are_messages_where_nothing_waits() {
 }
 
 #[test]
-fn what_is_lost_beyond_an_instance_is_lost_as_rates_too() {
+fn losses_of_calls_are_the_same_as_rates() {
     let world = graph(5, CallOrder::Parallel, Occupancy::Transmission)
         .with_disturbance(4_000.0, DisturbanceEvent::Crash(NodeIndex(2)));
     let [one, rates] = [Fidelity::Messages, Fidelity::Flow].map(|fidelity| ran(&world, fidelity));
@@ -135,7 +136,7 @@ fn what_is_lost_beyond_an_instance_is_lost_as_rates_too() {
     assert!(one.calls_lost > 450 && rates.calls_lost > 450, "{} {}", one.calls_lost, rates.calls_lost);
 }
 
-/// Service graphs, from none that waits to the one that ships.
+/// Service graphs, from one without queueing to the shipped one.
 fn worlds() -> Vec<(&'static str, Scenario)> {
     let own = "workload-and-latency-aware";
     let shop = |policy: &str, settings: &[&str]| {
@@ -158,7 +159,7 @@ fn worlds() -> Vec<(&'static str, Scenario)> {
 }
 
 #[test]
-fn the_page_says_how_far_rates_are_from_messages_in_service_graphs() {
+fn the_documented_errors_of_rates_in_service_graphs_are_current() {
     let mut table = "| graph | response ms, messages | as rates | | requests of calls, messages | as rates | | of 100 evaluations, agents saw the same number |\n\
         |---|---|---|---|---|---|---|---|\n"
         .to_owned();

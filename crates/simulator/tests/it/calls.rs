@@ -1,4 +1,4 @@
-//! Service graphs at the level of messages, against what can be computed by hand.
+//! Compares service graphs with individual messages with results computed by hand.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, Call, CallOrder, DisturbanceEvent, NodeIndex, Scenario, Stage, Workload};
@@ -15,13 +15,13 @@ pub fn stage(order: CallOrder, calls: &[(u32, u32)]) -> Stage {
     Stage { order, calls: calls.iter().map(call).collect() }
 }
 
-/// Who sent what, and when it was answered.
+/// The sent requests, and their response times.
 #[derive(Default)]
 struct Answers {
-    /// How long users waited.
+    /// The response times of users.
     users: Vec<f64>,
     lost: Vec<f64>,
-    /// Which call, and how long it took.
+    /// The response times of calls, by index.
     calls: Vec<(u32, f64)>,
     sent: u64,
     calls_lost: u64,
@@ -49,7 +49,7 @@ impl Recorder for Answers {
     }
 }
 
-/// Runs a world, audited.
+/// Runs a world, and audits its trace.
 fn answers(scenario: &Scenario) -> Answers {
     story(scenario);
     let mut answers = Answers::default();
@@ -61,7 +61,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A user on node 0 of a front end on node 0, which takes 3 for a request and calls what is on node 1, 2 away, which takes 1.5.
+/// A user of a front end on node 0, whose service time is 3. It calls an application on node 1, over a link of 2, whose
+/// service time is 1.5.
 fn two(stages: Vec<Stage>) -> Scenario {
     let mut world = scenario(topology(&[9, 9], &[(0, 1, 2.0)]))
         .with_application(1, 0, STILL)
@@ -77,7 +78,7 @@ fn two(stages: Vec<Stage>) -> Scenario {
 fn calls_in_sequence_take_the_sum_of_their_times() {
     for requests in [1, 2, 5] {
         let found = answers(&two(vec![stage(CallOrder::Sequence, &[(1, requests)])]));
-        // Each goes over the link, 2, and is served, 1.5, before the next is sent.
+        // Each takes 2 for the link and 1.5 for the service before the next is sent.
         let expected = 3.0 + f64::from(requests) * 3.5;
         assert_eq!(found.users.len(), 49, "one every 40");
         assert!(found.users.iter().all(|time| (time - expected).abs() < 1e-9), "{:?}", found.users);
@@ -87,10 +88,10 @@ fn calls_in_sequence_take_the_sum_of_their_times() {
 }
 
 #[test]
-fn calls_in_parallel_take_as_long_as_the_last_of_them() {
+fn calls_in_parallel_take_as_long_as_the_slowest() {
     for requests in [1, 2, 5] {
         let found = answers(&two(vec![stage(CallOrder::Parallel, &[(1, requests)])]));
-        // The link carries one every 2, and the instance is done with each before the next comes.
+        // The link carries one request every 2, and the instance finishes each before the next arrives.
         let expected = 3.0 + f64::from(requests) * 2.0 + 1.5;
         assert!(found.users.iter().all(|time| (time - expected).abs() < 1e-9), "{:?}", found.users);
         let of_calls = (1..=requests).map(|number| f64::from(number) * 2.0 + 1.5).sum::<f64>() / f64::from(requests);
@@ -101,7 +102,7 @@ fn calls_in_parallel_take_as_long_as_the_last_of_them() {
 
 #[test]
 fn stages_follow_each_other_and_calls_may_call_others() {
-    // 0 calls 1, then 2 and 3 at once; 2 calls 3 twice. 3 is on node 0 itself.
+    // 0 calls 1, then 2 and 3 in parallel; 2 calls 3 twice. 3 is on node 0.
     let mut world = scenario(topology(&[9, 9], &[(0, 1, 2.0)]))
         .with_application(1, 0, STILL)
         .with_application(1, 1, STILL)
@@ -115,8 +116,9 @@ fn stages_follow_each_other_and_calls_may_call_others() {
         vec![stage(CallOrder::Sequence, &[(1, 1)]), stage(CallOrder::Parallel, &[(2, 1), (3, 1)])];
     world.applications[2].stages = vec![stage(CallOrder::Sequence, &[(3, 2)])];
     let found = answers(&world);
-    // 1: own. 2 + 0.5: the first stage. Then 2 + 0.25 to the instance of 2, which calls 3 over the link, 2: that is at 4.25, when 3 is
-    // done with the request of 0 since 4. So each of the two calls takes 2 + 4, and the other call 4.
+    // Own service: 1. First stage: 2 + 0.5. Then 2 + 0.25 to the instance of 2, which calls 3 over the link in 2. That
+    // call arrives 4.25 after the start of the stage, when 3 has been idle since 4. So each of its two calls takes 2 +
+    // 4, and the other call 4.
     let third = 2.0 + 0.25 + 2.0 * (2.0 + 4.0);
     assert!(found.users.iter().all(|time| (time - (1.0 + 2.5 + third)).abs() < 1e-9), "{:?}", found.users);
     let of =
@@ -128,10 +130,10 @@ fn stages_follow_each_other_and_calls_may_call_others() {
     assert_eq!([0, 1, 2, 3].map(|call| of(call).len()), [49, 49, 49, 98]);
 }
 
-/// Requests that come at random go through two servers that take always the same time. By Friedman (1965), they wait as long in both
-/// together as for the slower one alone: the mean of one such server, ρ s / (2 (1 − ρ)).
+/// Requests with random arrivals pass two servers with constant service times. By Friedman (1965), their total wait
+/// equals that at the slower server alone: ρ s / (2 (1 − ρ)).
 #[test]
-fn a_graph_of_two_waits_as_the_theory_of_queues_says() {
+fn the_wait_in_a_graph_of_two_equals_queueing_theory() {
     for (first, second, period) in [(5.0, 3.0, 10.0), (3.0, 5.0, 8.0), (6.0, 6.0, 10.0)] {
         let mut world = scenario(topology(&[9], &[]))
             .with_application(1, 0, STILL)
@@ -154,27 +156,27 @@ fn a_graph_of_two_waits_as_the_theory_of_queues_says() {
 }
 
 #[test]
-fn a_call_that_is_lost_loses_what_it_was_made_for() {
+fn a_lost_call_loses_its_request() {
     // The called application has no instance from 1,000 on.
     let world = two(vec![stage(CallOrder::Sequence, &[(1, 2)])])
         .with_disturbance(1_000.0, DisturbanceEvent::Crash(NodeIndex(1)));
     let found = answers(&world);
-    // The request of 1,000 itself is served before its calls are sent.
+    // The request of 1,000 is served itself before its calls are sent.
     assert_eq!(found.users.len(), 24);
     assert_eq!((found.lost.len(), found.calls_lost), (25, 25), "{:?}", found.lost);
     assert!(found.lost.iter().all(|time| *time > 1_000.0));
-    // Of two in sequence, the second is not sent when the first is lost.
+    // Of two calls in sequence, the second is not sent if the first is lost.
     assert_eq!(found.sent, 2 * 24 + 25);
 }
 
 #[test]
-fn an_instance_that_goes_loses_what_waits_for_its_calls() {
-    // At 1,004 the front end has sent its call of the request of 1,000.
+fn a_removed_instance_loses_its_pending_requests() {
+    // At 1,004 the front end has sent the call for the request of 1,000.
     let world = two(vec![stage(CallOrder::Sequence, &[(1, 1)])])
         .with_disturbance(1_004.0, DisturbanceEvent::Crash(NodeIndex(0)));
     let found = answers(&world);
     assert_eq!(found.users.len(), 24);
     assert_eq!(found.lost.first(), Some(&1_004.0));
-    // What was sent travels on and is served, but no caller waits for it.
+    // The sent call is delivered and served, but its answer is ignored.
     assert_eq!((found.calls.len(), found.calls_lost), (25, 0));
 }

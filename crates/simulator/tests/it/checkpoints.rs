@@ -15,10 +15,10 @@ use rand_pcg::Pcg64;
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
-/// How many worlds a plain test run interrupts.
+/// The number of worlds in a normal test run.
 const WORLDS: u64 = 120;
 
-/// How a world is run.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) keep: Keep,
@@ -26,14 +26,14 @@ pub(crate) struct Way {
     pub(crate) reuse: Reuse,
 }
 
-/// An empty directory of this name.
+/// Creates an empty directory of this name.
 pub(crate) fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints").join(name);
     let _ = fs::remove_dir_all(&path);
     path
 }
 
-/// All files in a directory.
+/// The content of all files in a directory.
 pub(crate) fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
     entries
@@ -67,7 +67,7 @@ pub(crate) fn begin<'a>(
     (simulation, if way.has_regret { kept.with_regret(&resolved.scenario) } else { kept })
 }
 
-/// Runs a world without a break.
+/// Runs a world without interruption.
 fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
     let (mut simulation, mut kept) = begin(resolved, path, way, 1);
     let effort = simulation.run(kept.recorder());
@@ -93,7 +93,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     let mut breaks = 0;
     {
         let (mut simulation, mut kept) = begin(resolved, path, way, 1);
-        // Also before anything has happened.
+        // Interrupts it also before the first event.
         if dice.random_range(0..8) == 0 {
             kept.save(&simulation).expect("writable");
         } else if part(&mut simulation, &mut kept, dice.random_range(1..12)) {
@@ -102,7 +102,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
             return (effort, breaks);
         }
         if dice.random_range(0..2) == 0 {
-            // What happens after the last checkpoint is done again.
+            // Events after the last checkpoint are repeated.
             simulation.run_until(simulation.now() + Duration::of(dice.random_range(0.0..300.0)), kept.recorder());
         }
     }
@@ -119,7 +119,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     }
 }
 
-/// A central planner manages some of the worlds, and in some applications call each other.
+/// Worlds of which some have a central planner, and some a service graph.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
     if number % 4 == 1 {
@@ -164,7 +164,7 @@ fn check(number: u64) -> (u32, bool) {
 
 #[test]
 fn an_interrupted_and_resumed_run_leaves_the_same_bytes() {
-    /// Most of the time a thread waits for the disk.
+    /// Threads mostly wait for the disk.
     const THREADS: u64 = 8;
     let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
         let workers = (0..THREADS).map(|thread| {
@@ -175,7 +175,7 @@ fn an_interrupted_and_resumed_run_leaves_the_same_bytes() {
     });
     let breaks: u32 = done.iter().map(|(breaks, _)| breaks).sum();
     let flows = done.iter().filter(|(breaks, is_flow)| *is_flow && *breaks > 0).count();
-    // Runs without interruptions prove nothing.
+    // The test is meaningless without interruptions.
     assert!(breaks > 150 && flows > 5, "{breaks} breaks, {flows} runs with traffic as rates");
 }
 
@@ -190,7 +190,7 @@ fn saved_run(name: &str) -> PathBuf {
     path
 }
 
-/// Why a run cannot be resumed; trying changes nothing in its directory.
+/// The error of resuming a run; the attempt must not change its directory.
 fn refusal(path: &Path) -> ResumeError {
     let before = files(path);
     let result = Checkpoint::open(path).and_then(|checkpoint| checkpoint.resume(1).map(|_| ()));
@@ -199,7 +199,7 @@ fn refusal(path: &Path) -> ResumeError {
 }
 
 #[test]
-fn no_flipped_bit_and_no_missing_byte_goes_unnoticed() {
+fn a_flipped_bit_or_missing_byte_in_a_checkpoint_is_detected() {
     let path = saved_run("damaged");
     for name in ["checkpoint", "checkpoint.scenario"] {
         let file = path.join(name);
@@ -220,7 +220,7 @@ fn no_flipped_bit_and_no_missing_byte_goes_unnoticed() {
 }
 
 #[test]
-fn a_scenario_of_another_run_is_not_taken_for_that_of_this_one() {
+fn the_stored_scenario_of_another_run_is_rejected() {
     let path = saved_run("exchanged");
     let resolved = resolved(world(9));
     let other = directory("exchanged-other");
@@ -232,7 +232,7 @@ fn a_scenario_of_another_run_is_not_taken_for_that_of_this_one() {
 }
 
 #[test]
-fn files_of_another_program_are_reported_as_such() {
+fn checkpoints_of_another_program_are_reported_as_such() {
     let path = saved_run("foreign");
     let file = path.join("checkpoint");
     let mut content = fs::read(&file).expect("it is there");
@@ -248,7 +248,7 @@ fn files_of_another_program_are_reported_as_such() {
 }
 
 #[test]
-fn outputs_that_became_shorter_are_noticed_before_anything_is_changed() {
+fn a_shortened_output_is_detected_before_anything_is_changed() {
     let path = saved_run("short");
     let trace = path.join("trace.jsonl");
     let whole = fs::read(&trace).expect("it is there");
@@ -263,7 +263,7 @@ fn outputs_that_became_shorter_are_noticed_before_anything_is_changed() {
 }
 
 #[test]
-fn a_flipped_bit_in_an_output_or_in_run_json_is_noticed_before_anything_is_changed() {
+fn a_flipped_bit_in_an_output_is_detected_before_anything_is_changed() {
     let path = saved_run("altered");
     let names = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "run.json"];
     for name in names {
@@ -283,7 +283,7 @@ fn a_flipped_bit_in_an_output_or_in_run_json_is_noticed_before_anything_is_chang
         }
         fs::write(&file, whole).expect("writable");
     }
-    // What was written after the checkpoint is written again, whatever it is.
+    // Output after the checkpoint is overwritten, whatever it contains.
     let mut trace = fs::read(path.join("trace.jsonl")).expect("it is there");
     trace.extend_from_slice(b"anything");
     fs::write(path.join("trace.jsonl"), trace).expect("writable");
@@ -291,7 +291,7 @@ fn a_flipped_bit_in_an_output_or_in_run_json_is_noticed_before_anything_is_chang
 }
 
 #[test]
-fn of_runs_that_begin_at_once_in_one_directory_one_is_kept() {
+fn of_concurrent_runs_in_one_directory_one_is_stored() {
     const THREADS: usize = 4;
     let resolved = resolved(world(8));
     let keep = Keep { detail: Detail::Full, messages: false };

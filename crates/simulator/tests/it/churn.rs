@@ -30,7 +30,7 @@ fn line(policy: &str) -> Scenario {
 
 #[test]
 fn users_are_rerouted_when_an_instance_goes_with_its_node() {
-    // A second instance next to the user; when its node goes down, the first one serves by the other path.
+    // A second instance next to the user; when its node goes down, the first one serves over the other path.
     let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
     let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
     world.deploys.push(Deploy {
@@ -57,17 +57,16 @@ const STAYS_AND_SPREADS: &str =
 
 #[test]
 fn the_survivors_recover_the_service() {
-    // Replicas are made towards the user until one is at the access point; then that node goes down, and comes back
-    // empty.
+    // Replicas follow the user until one is at the access point. Then that node goes down, and comes back empty.
     let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
     let hops = |from: f64, until: f64| {
         let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted.units()));
         within.map(|served| ((served.arrived - served.emitted).units() / 5.0).round() as u32).collect::<Vec<u32>>()
     };
-    // One copy at 300, the next at 500, where it stays.
+    // One replica at 300, and the next at 500 at the access point.
     assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
-    // The instance in the middle survives. It sees requests again from 1,100 on, and makes another copy at 1,300.
+    // The instance in the middle survives. It sees requests again from 1,100 on, and replicates again at 1,300.
     assert_eq!(story.downs, [(1_010.0, 2, 1)]);
     let (meanwhile, after) = (hops(1_040.0, 1_100.0), hops(1_500.0, 2_000.0));
     assert!(meanwhile.iter().all(|hops| *hops == 1) && !meanwhile.is_empty(), "{meanwhile:?}");
@@ -75,7 +74,7 @@ fn the_survivors_recover_the_service() {
 }
 
 #[test]
-fn what_serves_at_the_access_point_does_not_feel_the_loss_of_others() {
+fn an_instance_at_the_access_point_is_unaffected_by_the_loss_of_others() {
     let story = story(&line(SPREADS).with_disturbance(950.0, crash(1)).with_disturbance(1_050.0, join(1)));
     assert_eq!((story.lost.len(), story.served.len()), (0, 49));
 }
@@ -85,7 +84,7 @@ fn an_application_without_instances_is_redeployed_after_the_delay() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(550.0, join(0));
     world.redeploy_delay = Some(Duration::of(300.0));
     let story = story(&world);
-    // Gone at 510, asked for at 810, judged at the next activation.
+    // Gone at 510, proposed at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
     // Requests meanwhile are lost, including those in transit at 510.
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
@@ -102,19 +101,19 @@ fn without_a_delay_nothing_is_redeployed() {
 }
 
 #[test]
-fn a_redeploy_on_a_home_that_is_down_is_tried_again() {
+fn a_redeploy_on_a_home_that_is_down_is_retried() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(1_150.0, join(0));
     world.redeploy_delay = Some(Duration::of(200.0));
     let story = story(&world);
-    // 710, then 200 after each refusal.
+    // 710, then 200 after each inhibition.
     assert_eq!(story.deploys, [(800.0, 0, false), (1_000.0, 0, false), (1_200.0, 0, true)]);
 }
 
 #[test]
-fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
+fn a_redeploy_is_cancelled_if_no_longer_needed() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(520.0, join(0));
     world.redeploy_delay = Some(Duration::of(300.0));
-    // The operator's own deploy comes before it; one that is inhibited meanwhile does not start another wait.
+    // The scenario's own deploy comes first; a deploy that is inhibited in the meantime does not restart the delay.
     for (time, node) in [(530.0, 1), (620.0, 0)] {
         world.deploys.push(Deploy {
             time: Time::at(time),
@@ -129,7 +128,7 @@ fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
 }
 
 #[test]
-fn an_application_that_was_removed_without_users_comes_back_with_them() {
+fn an_application_removed_without_users_is_redeployed_with_them() {
     let undeploys = ":- dynamic requests/4.\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n";
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, undeploys).with_user(0, &[None, Some(0)]);
     world.redeploy_delay = Some(Duration::of(50.0));
@@ -140,7 +139,7 @@ fn an_application_that_was_removed_without_users_comes_back_with_them() {
 }
 
 #[test]
-fn an_application_that_is_still_to_be_deployed_is_not_redeployed() {
+fn an_application_with_a_pending_deploy_is_not_redeployed() {
     let mut world = line(STILL);
     world.deploys[0].time = Time::at(950.0);
     world.redeploy_delay = Some(Duration::of(50.0));
@@ -148,8 +147,8 @@ fn an_application_that_is_still_to_be_deployed_is_not_redeployed() {
 }
 
 #[test]
-fn an_agent_that_waits_for_a_verdict_goes_with_its_node() {
-    // Evaluations are at 300, 500 and so on, each judged at once; with rarer activations they wait.
+fn a_pending_agent_is_lost_with_its_node() {
+    // Evaluations at 300, 500 and so on are normally judged at once; with rarer activations they wait.
     let mut world = line(SPREADS).with_disturbance(350.0, crash(0));
     world.management_period = Duration::of(400.0);
     let story = story(&world);
@@ -158,7 +157,7 @@ fn an_agent_that_waits_for_a_verdict_goes_with_its_node() {
 }
 
 #[test]
-fn a_node_that_is_down_carries_nothing_on() {
+fn a_node_that_is_down_forwards_no_messages() {
     // The request of 480 is in transit from 2 to 1 when 1 goes down.
     let world = line(STILL).with_disturbance(482.0, crash(1)).with_disturbance(488.0, join(1));
     let story = story(&world);
@@ -166,7 +165,7 @@ fn a_node_that_is_down_carries_nothing_on() {
 }
 
 #[test]
-fn a_message_on_a_link_that_goes_down_arrives_and_finds_the_next_link_gone() {
+fn a_message_on_a_link_that_goes_down_still_arrives_and_is_lost_at_the_next() {
     let on_it = story(&line(STILL).with_disturbance(481.0, link_down(1, 2)).with_disturbance(500.0, link_up(1, 2)));
     assert_eq!(on_it.lost, []);
     let next = story(&line(STILL).with_disturbance(481.0, link_down(0, 1)).with_disturbance(500.0, link_up(0, 1)));
@@ -174,7 +173,7 @@ fn a_message_on_a_link_that_goes_down_arrives_and_finds_the_next_link_gone() {
 }
 
 #[test]
-fn a_link_that_is_down_already_does_not_go_down() {
+fn a_second_failure_of_a_link_is_ignored() {
     let mut world = line(STILL).with_disturbance(400.0, link_up(0, 1));
     for time in [500.0, 600.0] {
         world = world.with_disturbance(time, link_down(0, 1)).with_disturbance(time + 200.0, link_up(1, 0));
@@ -183,7 +182,7 @@ fn a_link_that_is_down_already_does_not_go_down() {
 }
 
 #[test]
-fn a_node_announces_once_that_it_leaves_and_a_join_does_not_hold_it() {
+fn a_node_announces_once_that_it_leaves_and_a_join_does_not_cancel_that() {
     let event = |event: fn(NodeIndex) -> DisturbanceEvent| event(NodeIndex(1));
     let world = line(STILL)
         .with_disturbance(400.0, event(DisturbanceEvent::Notice))
@@ -213,7 +212,7 @@ fn street() -> Scenario {
 }
 
 #[test]
-fn users_of_a_dead_access_point_go_to_the_nearest_that_works_and_come_back() {
+fn users_of_a_failed_access_point_use_the_nearest_until_it_recovers() {
     let world = street()
         .with_disturbance(300.0, crash(0))
         .with_disturbance(400.0, crash(1))
@@ -230,7 +229,7 @@ fn users_of_a_dead_access_point_go_to_the_nearest_that_works_and_come_back() {
 }
 
 #[test]
-fn without_any_access_point_requests_are_lost_until_one_comes() {
+fn requests_are_lost_while_no_access_point_is_up() {
     let mut world = street();
     for node in 0..4 {
         world = world.with_disturbance(300.0 + f64::from(node), crash(node));

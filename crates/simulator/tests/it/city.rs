@@ -24,7 +24,7 @@ fn listed(scenario: &Scenario) -> Scenario {
     let mut now = vec![None; attachments.users.len()];
     let (mut due, mut generated) = (attachments.first_due(), Vec::new());
     for step in 0..attachments.step_count() as u32 {
-        // Every user is looked at in every step.
+        // All users are checked in every step.
         due.fill(0);
         let changes = attachments.changes(step, &mut due, |user| now[user.position()], &mut generated).to_vec();
         changes.iter().for_each(|(user, access_point)| now[user.position()] = *access_point);
@@ -35,7 +35,7 @@ fn listed(scenario: &Scenario) -> Scenario {
 }
 
 #[test]
-fn a_run_is_the_same_whether_ways_are_listed_or_generated_and_on_any_number_of_threads() {
+fn listed_and_generated_movements_give_the_same_run_on_any_number_of_threads() {
     let scenario = city(&["mobility.users=2000", "topology.size=32", "duration=11000"]).scenario;
     assert!(scenario.attachments.steps.is_empty(), "nothing is listed");
     let (lazy, effort) = traced(&scenario, 1);

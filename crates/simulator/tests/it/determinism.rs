@@ -6,7 +6,7 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 
 use crate::world::{Furnish, SPREADS, outputs, scenario, topology};
 
-/// Enough agents evaluate at one moment that two and three threads share them.
+/// A world in which enough agents evaluate at one time for two and three threads to share them.
 fn crowd() -> Scenario {
     let units = vec![300; 12];
     let links: Vec<(u32, u32, f64)> = (1..12).map(|node| ((node - 1) / 2, node, 2.0)).collect();
@@ -67,7 +67,7 @@ fn threads_and_reuse_change_no_byte() {
 }
 
 #[test]
-fn a_preset_with_the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+fn the_same_seed_gives_the_same_bytes_and_another_seed_different_ones() {
     let run = |seed: &str| {
         let mut document = Document::preset("paper").expect("a preset");
         document.set(&[format!("seed={seed}"), "duration=9000".to_owned()]);
@@ -79,7 +79,7 @@ fn a_preset_with_the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn a_run_in_parts_gives_the_bytes_of_a_run_at_once() {
+fn a_run_in_parts_gives_the_same_bytes() {
     let world = crowd();
     let (expected, _) = outputs(&world, RunOptions::default(), Detail::Full);
     let mut writer = mario_simulator::TraceRecorder::new(Vec::new(), &world, Detail::Full);

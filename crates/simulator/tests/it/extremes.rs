@@ -1,7 +1,7 @@
 //! No number that a scenario may have makes a run panic, abort or hang.
 //!
-//! The keys come from the schema, so that a new one is covered. Each is set to extremes, one at a time, in a small
-//! world with low limits. Either that is rejected with a place, or the run reaches its end with no more events than its
+//! The keys come from the schema, so new ones are covered. Each is set to extremes, one at a time, in a small world
+//! with low limits. Either the scenario is rejected with a location, or the run ends with no more events than the
 //! limits allow.
 
 use std::path::Path;
@@ -34,7 +34,7 @@ const EXTREMES: [&str; 20] = [
     "-inf",
 ];
 
-/// The base of all worlds: each list has an element, so that its keys can be set.
+/// The base of all worlds. Each list has an element, so that its keys can be set.
 const WORLD: &str = r#"
 duration = 700
 [limits]
@@ -84,7 +84,7 @@ const CHURN: [(&str, &str); 5] = [
     ("link-up", "link = [\"NODE\", \"OTHER\"]\ntime = 300"),
 ];
 
-/// What a world consists of, besides the topology.
+/// The kinds of a world's parts, besides the topology.
 #[derive(Clone, Copy)]
 struct Kinds<'k> {
     topology: &'k str,
@@ -135,7 +135,7 @@ fn document(kinds: Kinds<'_>) -> (Document, Texts) {
     (Document::file(Path::new("s.toml"), text, &mut files), files)
 }
 
-/// A key with a number: where it is, and how the number is written there.
+/// A key with a number: its path, and how the number is written there.
 #[derive(Clone, PartialEq, Debug)]
 struct Key {
     path: String,
@@ -237,11 +237,11 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
             }
             Ok(resolved) => {
                 counts[1] += 1;
-                // The limits themselves may be anything: worlds that need them are not run.
+                // If the limits themselves are extreme, the cost may exceed them; such worlds are not run.
                 assert!(resolved.cost.events <= 200_000.0 || key.path.starts_with("limits"), "{line}");
                 let mut tally = Tally::new(&resolved.scenario);
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };
-                // The bound is checked at least once in 64 events.
+                // Checked at least once in 64 events.
                 let mut left = 200_000;
                 let is_over = simulation.run_until_pause(Time::NEVER, &mut tally, || {
                     left -= 1;
@@ -264,7 +264,7 @@ fn push_all(kinds: Kinds<'_>, keys: &[Key]) {
 }
 
 #[test]
-fn the_world_itself_can_be_run() {
+fn the_base_world_can_be_run() {
     for topology in kinds_of("topology") {
         let (document, mut files) = document(Kinds { topology: &topology, ..USUAL });
         let resolved = document.resolve(&mut files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes));
@@ -290,7 +290,7 @@ fn every_number_of_the_schema_has_a_range_and_a_reason() {
 }
 
 #[test]
-fn extremes_of_topologies_are_refused_or_run() {
+fn extremes_of_topologies_are_rejected_or_run() {
     for topology in kinds_of("topology") {
         let kinds = Kinds { topology: &topology, mobility: "static", ..USUAL };
         push_all(kinds, &keys_of("topology", Some(&topology)));
@@ -298,14 +298,14 @@ fn extremes_of_topologies_are_refused_or_run() {
 }
 
 #[test]
-fn extremes_of_mobility_are_refused_or_run() {
+fn extremes_of_mobility_are_rejected_or_run() {
     for mobility in kinds_of("mobility") {
         push_all(Kinds { mobility: &mobility, ..USUAL }, &keys_of("mobility", Some(&mobility)));
     }
 }
 
 #[test]
-fn extremes_of_workloads_and_churn_are_refused_or_run() {
+fn extremes_of_workloads_and_churn_are_rejected_or_run() {
     for workload in kinds_of("workload") {
         push_all(Kinds { workload: &workload, ..USUAL }, &keys_of("workload", Some(&workload)));
     }
@@ -315,7 +315,7 @@ fn extremes_of_workloads_and_churn_are_refused_or_run() {
 }
 
 #[test]
-fn extremes_of_everything_else_are_refused_or_run() {
+fn extremes_of_all_other_keys_are_rejected_or_run() {
     let schema = schema();
     let sections = schema["properties"].as_object().expect("it is a table").keys();
     for section in sections.filter(|section| kinds_of(section).is_empty()) {

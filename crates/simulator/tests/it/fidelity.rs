@@ -13,7 +13,7 @@ use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceReco
 
 use crate::world::{self, Furnish, STILL};
 
-/// What an agent saw, and its previous proposal.
+/// The facts of an evaluation, and the agent's previous proposal.
 #[derive(PartialEq, Debug)]
 struct Look {
     time: Time,
@@ -48,7 +48,7 @@ fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
     looks.0
 }
 
-/// Links that carry any number of messages at once: nothing queues.
+/// Links of unlimited parallel capacity: nothing queues.
 const WIDE: [&str; 3] = ["network.bandwidth=1e9", "network.occupancy=transmission", "network.service_time=0"];
 
 #[test]
@@ -70,13 +70,13 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
 
 /// The result of a run at one fidelity.
 struct Ran {
-    /// How often an application proposed what, where and when.
+    /// The number of proposals by application, node and time.
     decisions: BTreeMap<Decided, u64>,
     response: f64,
     operations: u64,
 }
 
-/// The time, the application, the node, and what was proposed there.
+/// The time, application, node and proposal.
 type Decided = (Time, u32, u32, Option<(&'static str, String)>);
 
 #[derive(Default)]
@@ -126,7 +126,7 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 
-/// Compares the table between two comments of a page with this one, or writes it there when asked to.
+/// Compares the table between two comments of a page with this one, or updates it on request.
 pub fn check_page(page: &str, table: &str) {
     const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
@@ -141,7 +141,7 @@ pub fn check_page(page: &str, table: &str) {
 }
 
 #[test]
-fn the_page_says_how_far_rates_are_from_messages() {
+fn the_documented_errors_of_rates_are_current() {
     let mut table =
         "| world | decisions | others | operations: messages, rates | mean response: messages, rates | error |\n\
         |---|---|---|---|---|---|\n"
@@ -190,10 +190,10 @@ fn recorders_do_not_change_the_counts() {
     }
 }
 
-/// A user of whom only the mean is known is served on a short path, then loses a request, then is served part of one on
-/// a long path: the mean response time of the request that was served before grows, and no other request is served.
+/// A user with random send times is served on a short path, then loses a request, then is served a fraction of a
+/// request on a long path. So the total response time grows, although the number of served requests does not.
 #[test]
-fn the_auditor_believes_a_sum_that_grows_while_requests_are_lost() {
+fn the_auditor_accepts_a_response_time_that_grows_while_requests_are_lost() {
     let [one, other, third] = [0, 1, 2].map(NodeIndex);
     let topology = world::topology(&[1, 1, 1], &[(0, 1, 3.0), (0, 2, 10.0), (1, 2, 10.0)]);
     let mut scenario = world::scenario(topology)

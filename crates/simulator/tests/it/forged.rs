@@ -12,13 +12,13 @@ use rand_pcg::Pcg64;
 
 use crate::checkpoints::{Way, begin, city, directory, files, managed, part, resolved};
 
-/// How many forgeries a plain test run makes of each run; `MARIO_FORGERIES` asks for more.
+/// The number of forgeries per run in a normal test run; `MARIO_FORGERIES` asks for more.
 const FORGERIES: u64 = 60;
 
 /// Worlds of messages and of rates, with planners, failures, and users generated on the fly.
 const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 
-/// What became of forgeries.
+/// The results of forgeries.
 #[derive(Default, Debug)]
 struct Tried {
     refused: u64,
@@ -55,7 +55,7 @@ fn packed(opening: &[u8], content: &[u8]) -> (Vec<u8>, (u64, u32)) {
     (file, (length, checksum))
 }
 
-/// Changes a content a little.
+/// Changes a few bytes of a content.
 fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     const FLOATS: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300, 1e-300];
     const BYTES: [u8; 6] = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
@@ -65,7 +65,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     for _ in 0..dice.random_range(1..4) {
         let place = dice.random_range(0..content.len());
         match dice.random_range(0..14) {
-            // Another number in as many bytes: everything after it is decoded as before.
+            // Another number of the same length, so that everything after it is decoded as before.
             9.. => content[place] = content[place] & 0x80 | dice.random_range(0..0x80),
             0 | 1 => content[place] ^= 1 << dice.random_range(0..8),
             2 | 3 => content[place] = BYTES[dice.random_range(0..BYTES.len())],
@@ -82,7 +82,7 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     }
 }
 
-/// Resumes the run in a directory, for a while.
+/// Resumes the run in a directory for some time.
 fn go_on(path: &Path) -> Result<(), ResumeError> {
     const LOOKS: u32 = 4_000;
     Checkpoint::guarded(path, || {
@@ -118,7 +118,7 @@ fn forge_world(number: u64, forgeries: u64) -> Tried {
     let keep = Keep { detail, messages: !is_flow && number.is_multiple_of(2) };
     let way = Way { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };
     let path = directory(&format!("forged-{number}"));
-    // As late as it can be interrupted, so that there is much to forge.
+    // Interrupts the run as late as possible, so that there is much state to forge.
     let is_saved = [30, 10, 3, 1].into_iter().any(|looks| {
         let _ = fs::remove_dir_all(&path);
         let (mut simulation, mut kept) = begin(&resolved, &path, way, 1);
@@ -173,7 +173,7 @@ fn a_forged_checkpoint_is_rejected_or_resumes() {
     println!("{} refused, {} went on, {} found out late", all.refused, all.went_on, all.late.len());
     all.late.iter().for_each(|late| println!("{late}"));
     assert!(all.refused > all.went_on / 8, "{all:?}");
-    // Errors that only sums reveal are detected late, and that must stay rare.
+    // Errors that only sums reveal are detected late, which must stay rare.
     let tried = all.refused + all.went_on + all.late.len() as u64;
     assert!(all.late.len() as u64 <= tried / 100, "{all:?}");
 }

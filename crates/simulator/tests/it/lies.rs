@@ -1,6 +1,6 @@
-//! Every field of every record and of the header is changed, one at a time, and the auditor must detect it, unless the
-//! list in `lies/believed.rs` says that nothing contradicts such a change, and why. A change on that list must not be
-//! detected.
+//! Every field of every record and of the header is changed, one at a time. The auditor must detect the change, unless
+//! `lies/believed.rs` lists it with the reason why nothing in the trace contradicts it. A change on that list must not
+//! be detected.
 //!
 //! `MARIO_LIES=400` tries as many random worlds; `MARIO_LIES_TABLE=1` prints how often each kind of lie was detected
 //! and believed.
@@ -44,7 +44,7 @@ impl Trace {
         Trace(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
     }
 
-    /// The auditor's first finding; `None` when it believes everything.
+    /// The auditor's first finding; `None` if there is none.
     fn finding(&self) -> Option<String> {
         static ENGINE: OnceLock<Engine> = OnceLock::new();
         let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
@@ -77,7 +77,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How often a kind of lie was detected and not detected, and the first that was.
+/// How often a kind of lie was detected and believed, and the first one that was believed.
 #[derive(Default)]
 struct Tally {
     found: Vec<String>,
@@ -120,7 +120,7 @@ fn believed(kind: &Kind) -> Option<&'static Believed> {
     BELIEVED.iter().find(|entry| entry.is_about(&kind.field, kind.change, kind.detail))
 }
 
-/// What goes against the list.
+/// The differences from the list.
 fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let mut faults = Vec::new();
     for (kind, tally) in tallies {
@@ -137,7 +137,7 @@ fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     faults
 }
 
-/// Superfluous entries of the list: nothing passes, or a field is never detected and should be listed as such.
+/// Superfluous entries of the list: nothing is believed, or nothing is ever detected although the entry says sometimes.
 fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
     let sums = |is_of_it: &dyn Fn(&Believed) -> bool| {
         let about = tallies.iter().filter(|(kind, _)| believed(kind).is_some_and(is_of_it));
@@ -163,7 +163,7 @@ fn summary(tallies: &BTreeMap<Kind, Tally>) -> String {
 }
 
 #[test]
-fn every_lie_is_found_or_contradicts_nothing() {
+fn every_lie_is_detected_or_listed_as_undetectable() {
     let mut tallies = BTreeMap::new();
     let drawn = std::env::var("MARIO_LIES").map_or(DRAWN, |count| count.parse().expect("a number of worlds"));
     let numbers = (0..drawn).chain(RARE.into_iter().filter(|number| *number >= drawn));
@@ -182,7 +182,7 @@ fn every_lie_is_found_or_contradicts_nothing() {
 }
 
 #[test]
-fn the_page_tells_what_is_believed() {
+fn the_documented_list_of_undetectable_lies_is_current() {
     let page = include_str!("../../../../docs/auditing.md");
     for entry in BELIEVED {
         assert!(page.contains(entry.reason), "docs/auditing.md does not say: {}", entry.reason);

@@ -1,4 +1,4 @@
-//! The crate from outside.
+//! Integration tests of the simulator.
 
 mod call_rates;
 mod calls;

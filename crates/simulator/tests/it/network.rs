@@ -1,4 +1,4 @@
-//! Links and queues, compared with a reference implementation that is too simple to be wrong in the same way.
+//! Compares links and queues with a reference implementation that is too simple to have the same errors.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeInde
     ways
 }
 
-/// The results of all client requests: the earliest message of a list makes a hop, repeatedly.
+/// The results of all client requests, by brute force: the earliest message of a list makes a hop, repeatedly.
 fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     let mut on_the_way: Vec<(f64, Row, Vec<NodeIndex>)> = Vec::new();
     for (user, at) in &world.attachments.steps[0] {
@@ -80,7 +80,7 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     rows
 }
 
-/// A small network with much queueing. By hops there is only one path, by latency one that is shortest.
+/// A small network with much queueing. In hops there is only one path, in latency only one shortest path.
 fn network(seed: u64, metric: Metric) -> Scenario {
     let mut random = Pcg64::seed_from_u64(seed);
     let nodes = random.random_range(1..9_usize);
@@ -108,8 +108,7 @@ fn network(seed: u64, metric: Metric) -> Scenario {
     for application in 0..random.random_range(1..4_u32) {
         world = world.with_application(1, random.random_range(0..nodes as u32), STILL);
         world.applications[application as usize].service_time = Duration::of(random.random_range(0.01..12.0));
-        // Equally near instances are used round robin, which the reference does not implement; by latency there are
-        // none.
+        // The reference does not implement round robin, so only one instance may be nearest.
         let home = world.applications[application as usize].home;
         for node in (0..nodes).map(NodeIndex::at).filter(|node| *node != home) {
             if metric == Metric::Latency && random.random_bool(0.3) {
@@ -129,7 +128,7 @@ fn network(seed: u64, metric: Metric) -> Scenario {
 }
 
 #[test]
-fn times_of_arrival_and_service_are_those_of_a_toy() {
+fn times_of_arrival_and_service_equal_those_of_the_reference() {
     let (mut rows, mut waited) = (0, 0);
     for seed in 0..60 {
         for metric in [Metric::Hops, Metric::Latency] {
@@ -156,7 +155,7 @@ fn times_of_arrival_and_service_are_those_of_a_toy() {
     assert!(rows > 20_000 && waited > rows / 10, "{waited} of {rows} waited for service");
 }
 
-/// The user is at 0; nodes 1 and 2 are one hop away from it, node 3 is two.
+/// The user is at 0; nodes 1 and 2 are one hop away, node 3 is two.
 fn diamond(hosts: &[u32]) -> Scenario {
     let links = [(0, 1, 4.0), (0, 2, 6.0), (1, 3, 4.0), (2, 3, 1.0)];
     let mut world = scenario(topology(&[9, 9, 9, 9], &links)).with_application(1, hosts[0], STILL);
@@ -170,7 +169,7 @@ fn served_by(world: &Scenario) -> Vec<u32> {
 }
 
 #[test]
-fn instances_that_are_equally_near_take_turns() {
+fn equally_near_instances_are_used_round_robin() {
     assert_eq!(served_by(&diamond(&[3, 1, 2])), [1, 2, 1, 2, 1, 2]);
     assert_eq!(served_by(&diamond(&[1, 1, 1])), [0, 1, 2, 0, 1, 2]);
     let by_latency = |hosts| Scenario { routing: Routing::Nearest(Metric::Latency), ..diamond(hosts) };
@@ -179,7 +178,7 @@ fn instances_that_are_equally_near_take_turns() {
 }
 
 #[test]
-fn users_of_one_access_point_share_the_turns() {
+fn users_of_one_access_point_share_a_round_robin() {
     let world = diamond(&[1, 1]).with_user(0, &[Some(0)]);
     let by: Vec<(u32, u32)> = story(&world).served.iter().map(|served| (served.user.0, served.agent.0)).collect();
     assert_eq!(by[..4], [(0, 0), (1, 1), (0, 0), (1, 1)]);
@@ -198,9 +197,9 @@ fn a_request_that_finds_its_instance_gone_is_lost() {
 }
 
 #[test]
-fn what_waits_at_an_instance_moves_with_it_and_is_lost_without_it() {
-    // Sent at 40, 80 and so on to 280, and served from 40, 110, 180, 250: three wait when the instance migrates or is
-    // removed.
+fn queued_requests_migrate_with_their_instance_and_are_lost_with_it() {
+    // Requests are sent at 40, 80, ... 280 and served from 40, 110, 180, 250: three are queued when the instance
+    // migrates or is removed.
     for (policy, served, lost) in [("operation(migrate, _, n1).\n", 7, 0), ("operation(undeploy, _, self).\n", 4, 3)] {
         let mut world = scenario(topology(&[1, 1], &[(0, 1, 100.0)])).with_application(1, 0, policy);
         world = world.with_user(0, &[Some(0), None]);

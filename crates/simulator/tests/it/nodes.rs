@@ -1,9 +1,9 @@
 //! One engine: nodes that exchange messages produce the same labels as the population that holds them all.
 //!
 //! A recorder observes a simulation and drives one `mario_colony::Node` for each node of its world, connected by
-//! instant and ordered messages: what an agent observes in the simulation, its twin observes; when it evaluates, its
-//! twin evaluates; when the managers judge, the twins are judged in the same order. Each proposal and each verdict,
-//! with its reason, must be the same, cycle by cycle, up to the names of instances.
+//! instant and ordered messages: whenever an agent observes, evaluates or is judged in the simulation, so is its twin,
+//! in the same order. Each proposal and each verdict, with its reason, must be the same, cycle by cycle, up to the
+//! names of instances.
 //!
 //! `MARIO_NODES=10000` draws that many worlds; `MARIO_NODE_WORLD=1234` replays one, and a failure prints that command.
 
@@ -34,8 +34,7 @@ impl Drop for Replay {
     }
 }
 
-/// The world of a number, restricted to what nodes by themselves support: no planner, judging by managers, sliding
-/// memory.
+/// The world of a number, restricted to what single nodes support: no planner, judging by managers, sliding memory.
 fn world(number: u64) -> Scenario {
     as_nodes(drawn::draw(number))
 }
@@ -48,7 +47,7 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
-            // Within a cycle, a node by itself enacts operations at once, and the population together.
+            // Within a cycle, a single node enacts operations at once, and the population all together.
             *code = code.replace("asleep(J)", "J = I, asleep(J)").replace("asleep(_), C)", "(fail, asleep(_)), C)");
         }
     }
@@ -64,7 +63,7 @@ fn mirrored(scenario: &Scenario, options: RunOptions) -> Option<Counts> {
 }
 
 #[test]
-fn nodes_with_instant_messages_come_to_the_labels_of_the_population() {
+fn nodes_with_instant_messages_produce_the_labels_of_the_population() {
     let only = std::env::var("MARIO_NODE_WORLD").ok().map(|text| text.parse().expect("the number of a world"));
     let count = std::env::var("MARIO_NODES").map_or(WORLDS, |text| text.parse().expect("how many worlds"));
     let numbers = only.map_or(0..count, |number| number..number + 1);
@@ -80,7 +79,7 @@ fn nodes_with_instant_messages_come_to_the_labels_of_the_population() {
     }
     println!("{total:?}");
     if only.is_none() {
-        // Worlds without events prove nothing.
+        // The comparison is meaningless without events.
         assert!(total.is_varied(), "{total:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Agents that are parked while nothing is new to them.
+//! Runs with and without parking have the same results.
 
 use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
@@ -7,12 +7,12 @@ use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOut
 use crate::random_worlds::calling::calling;
 use crate::random_worlds::world;
 
-/// Wants every evaluation, so that no agent is parked.
+/// Asks for every evaluation, so that no agent is parked.
 struct Curious;
 
 impl Recorder for Curious {}
 
-/// The outputs of a run where counts suffice, and its figures.
+/// The outputs of a run at the level of counts, and its figures.
 fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
     let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
     let written = (TraceRecorder::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
@@ -43,7 +43,7 @@ fn check(name: &str, scenario: &Scenario) -> u64 {
 }
 
 #[test]
-fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
+fn parking_changes_no_count_of_the_papers_experiments_and_saves_most_evaluations() {
     let policies =
         ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
     for policy in policies {
@@ -56,7 +56,7 @@ fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
             let scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
             let rested = check(&format!("{policy}, {phases}"), &scenario);
             let asked = counts(&scenario, 1, None).3.asked;
-            // One of them remembers inhibitions, so that something is new to it each time.
+            // One policy remembers inhibitions, which are new facts.
             let part = if policy.ends_with("memory") { 4 } else { 2 };
             assert!(rested * part > asked, "{policy}, {phases}: {rested} of {asked}");
         }
@@ -64,7 +64,7 @@ fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
 }
 
 #[test]
-fn rest_changes_no_count_of_any_random_world() {
+fn parking_changes_no_count_of_any_random_world() {
     let mut rested = 0;
     for number in 0..300 {
         let mut scenario = if number % 5 == 2 { calling(number) } else { world(number) };
@@ -79,7 +79,7 @@ fn rest_changes_no_count_of_any_random_world() {
         // Some policies double their instances in each period.
         scenario.duration = scenario.duration.min(scenario.agents.period * 12.0);
         for (position, user) in scenario.users.iter_mut().enumerate() {
-            // The same rate in each period, in round robins of different lengths.
+            // Regular traffic, in round robins of different lengths.
             let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
             user.workload =
                 Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };
@@ -90,7 +90,7 @@ fn rest_changes_no_count_of_any_random_world() {
 }
 
 #[test]
-fn no_agent_is_parked_where_something_could_happen_unseen() {
+fn no_agent_is_parked_where_its_facts_could_change_unnoticed() {
     for number in 0..60 {
         let scenario = world(number);
         let may_park = scenario.network.fidelity == Fidelity::Flow

@@ -1,4 +1,4 @@
-//! The transition system from outside: the clauses of its rules, one test each.
+//! The transition system: one test for each clause of its rules.
 
 mod acceptance;
 mod context;

@@ -1,4 +1,4 @@
-//! The prototype's four runs, to the last evaluation, operation and message.
+//! The prototype's four runs, reproduced to the last evaluation, operation and message.
 
 use mario_domain::{AgentOperation, Capacity, Id, Time};
 use mario_policy::{Decision, Solution};
@@ -23,14 +23,14 @@ struct Comparison {
     activations: std::vec::IntoIter<Activation>,
     /// The messages so far.
     messages: Messages,
-    /// Those of the prototype.
+    /// The prototype's messages.
     expected: Messages,
-    /// The same one by one, where the full records are available.
+    /// The prototype's individual messages, if the full records are available.
     rows: Option<std::vec::IntoIter<Message>>,
     nodes: Vec<Node>,
     /// The ids of the instances, by agent.
     instances: Vec<i64>,
-    /// How many evaluations and activations were compared.
+    /// The numbers of compared evaluations and activations.
     compared: [usize; 2],
 }
 
@@ -214,22 +214,22 @@ fn compare(policy: usize, name: &str, reuse: Reuse) {
 }
 
 #[test]
-fn the_workload_aware_run_is_the_prototypes() {
+fn the_workload_aware_run_equals_the_prototypes() {
     compare(1, "workload-aware", Reuse::Nothing);
 }
 
 #[test]
-fn the_latency_aware_run_is_the_prototypes() {
+fn the_latency_aware_run_equals_the_prototypes() {
     compare(2, "latency-aware", Reuse::Proposals);
 }
 
 #[test]
-fn the_run_with_both_is_the_prototypes() {
+fn the_workload_and_latency_aware_run_equals_the_prototypes() {
     compare(3, "workload-and-latency-aware", Reuse::Nothing);
 }
 
 #[test]
-fn the_run_with_memory_is_the_prototypes() {
+fn the_run_with_memory_equals_the_prototypes() {
     compare(4, "workload-and-latency-aware-with-memory", Reuse::Nothing);
 }
 
@@ -336,7 +336,7 @@ fn assert_figures(known: &Known, figures: &Figures) {
 }
 
 #[test]
-fn the_figures_are_those_of_the_prototypes_runs() {
+fn the_figures_equal_those_of_the_prototypes_runs() {
     for known in &KNOWN {
         let scenario = scenario(known.policy);
         let mut tally = Tally::new(&scenario);

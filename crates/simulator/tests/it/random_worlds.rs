@@ -29,10 +29,10 @@ use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationE
 
 use crate::world::{Story, audited, outputs};
 
-/// How many worlds a plain test run draws.
+/// The number of worlds in a normal test run.
 const WORLDS: u64 = 400;
 
-/// How often a run is paused to be checked.
+/// How often a run is paused for a check.
 const PARTS: u32 = 16;
 
 /// Prints the replay command when a world violates a rule or panics.
@@ -71,7 +71,7 @@ impl Read for Growing {
     }
 }
 
-/// An audit that keeps up with a run.
+/// An audit that follows a run.
 struct Observer {
     reader: TraceReader<BufReader<Growing>>,
     audit: Audit,
@@ -93,7 +93,7 @@ impl Observer {
     }
 }
 
-/// The invariants at every moment, seen from the population itself.
+/// Checks the invariants of the current state of the population.
 fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     let population = simulation.population();
     let mut used: BTreeMap<NodeIndex, Hardware> = BTreeMap::new();
@@ -215,7 +215,7 @@ fn no_random_world_breaks_a_rule() {
     for world in 0..number("MARIO_WORLDS").unwrap_or(WORLDS) {
         check(world, &mut seen);
     }
-    // Worlds without events prove nothing.
+    // The test is meaningless without these events.
     for what in [
         "deploy",
         "undeploy",
@@ -238,7 +238,7 @@ fn no_random_world_breaks_a_rule() {
 }
 
 #[test]
-fn worlds_are_drawn_in_all_kinds() {
+fn random_worlds_cover_all_kinds() {
     let worlds: Vec<Scenario> = (0..WORLDS).map(drawn::draw).collect();
     let count = |is: &dyn Fn(&Scenario) -> bool| worlds.iter().filter(|world| is(world)).count();
     assert!(count(&|world| world.topology.node_count() == 1) > 5);

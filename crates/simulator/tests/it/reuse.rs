@@ -1,4 +1,4 @@
-//! Decisions that are reused.
+//! Reused decisions change no result.
 
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::{Detail, Reuse, RunOptions};
@@ -12,7 +12,7 @@ fn paper(policy: &str, settings: &[&str]) -> Scenario {
     document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
-/// The paper's.
+/// The paper's policies.
 const POLICIES: [&str; 4] =
     ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
 
@@ -34,7 +34,7 @@ fn reuse_changes_no_byte_of_the_papers_experiments_and_saves_four_evaluations_in
     }
 }
 
-/// The others that ship.
+/// The other shipped policies.
 const OTHERS: [&str; 9] = [
     "cost-aware",
     "load-thresholds",
@@ -48,7 +48,7 @@ const OTHERS: [&str; 9] = [
 ];
 
 #[test]
-fn decisions_of_others_change_no_byte_with_any_shipped_policy() {
+fn shared_decisions_change_no_byte_with_any_shipped_policy() {
     for fidelity in ["network.fidelity=messages", "network.fidelity=flow"] {
         for policy in OTHERS {
             let scenario = paper(policy, &[fidelity, "duration=24000"]);
@@ -61,7 +61,7 @@ fn decisions_of_others_change_no_byte_with_any_shipped_policy() {
 }
 
 #[test]
-fn agents_that_know_the_same_up_to_names_ask_once() {
+fn agents_with_the_same_knowledge_up_to_names_share_one_evaluation() {
     let evaluated = |policy: &str, detail| {
         let scenario = paper(policy, &["network.fidelity=flow", "mobility.users=200", "mobility.first_users=200"]);
         outputs(&scenario, RunOptions::default(), detail).1.evaluated

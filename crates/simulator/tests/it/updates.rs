@@ -1,4 +1,4 @@
-//! Agents that switch to another policy in the course of a run, and runs resumed from a recorded past.
+//! Changes of policy during a run, and runs resumed from a recorded past.
 
 use std::io::BufReader;
 
@@ -11,8 +11,8 @@ use crate::random_worlds::world;
 
 const MOMENT: f64 = 3_050.0;
 
-/// The paper's world for a short while, with these keys, under a policy until the moment and perhaps another from then
-/// on.
+/// The paper's world for a short time, with these keys, under one policy until `MOMENT` and perhaps another one after
+/// it.
 fn paper(keys: &[&str], seed: u64, policy: &str, from_then_on: Option<&str>) -> Scenario {
     let mut document = Document::preset("paper").expect("a preset");
     let keys: Vec<String> =
@@ -34,7 +34,7 @@ fn trace(scenario: &Scenario, detail: Detail) -> Vec<u8> {
     recorder.finish(scenario.end()).expect("memory takes everything")
 }
 
-/// The records before the moment, and those from then on.
+/// The records before the moment, and those after it.
 fn parts(trace: &[u8]) -> (Vec<&str>, Vec<&str>) {
     let text = std::str::from_utf8(trace).expect("text");
     let time =
@@ -47,11 +47,11 @@ fn is_clean(trace: &[u8]) {
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
 }
 
-/// Messages one by one, and rates.
+/// Individual messages, and rates.
 const FIDELITIES: [&[&str]; 2] = [&[], &["network.fidelity=flow"]];
 
 #[test]
-fn the_same_policy_from_a_moment_on_leaves_the_same_bytes() {
+fn an_update_to_the_same_policy_leaves_the_same_bytes() {
     for (number, policy) in policy_names().enumerate() {
         for keys in FIDELITIES {
             let seed = 1 + number as u64;
@@ -66,7 +66,7 @@ fn the_same_policy_from_a_moment_on_leaves_the_same_bytes() {
 }
 
 #[test]
-fn another_policy_changes_nothing_before_the_moment_and_is_audited_after_it() {
+fn an_update_changes_nothing_before_it_and_is_audited_after_it() {
     let policies: Vec<&str> = policy_names().collect();
     let mut differing = 0;
     for (number, policy) in policies.iter().enumerate() {
@@ -85,7 +85,7 @@ fn another_policy_changes_nothing_before_the_moment_and_is_audited_after_it() {
 }
 
 #[test]
-fn agents_begin_under_a_new_policy_with_an_empty_memory() {
+fn an_update_clears_the_memory_of_agents() {
     let looks_back = "popularity-with-cool-down";
     for policy in ["workload-and-latency-aware-with-memory", "sustained-demand", looks_back] {
         for other in ["workload-and-latency-aware-with-memory", "sustained-demand", looks_back, "workload-aware"] {
@@ -97,7 +97,7 @@ fn agents_begin_under_a_new_policy_with_an_empty_memory() {
 }
 
 #[test]
-fn a_past_is_the_one_that_was_recorded() {
+fn the_simulated_past_equals_the_recorded_one() {
     for seed in 0..40 {
         let scenario = world(seed);
         let recorded = trace(&scenario, Detail::Full);
@@ -116,7 +116,7 @@ fn a_past_is_the_one_that_was_recorded() {
 }
 
 #[test]
-fn a_past_that_differs_is_told_with_its_line() {
+fn a_different_past_is_reported_with_its_line() {
     let scenario = paper(&[], 1, "latency-aware", None);
     let text = String::from_utf8(trace(&scenario, Detail::Full)).expect("text");
     let mut lines: Vec<&str> = text.lines().collect();
@@ -138,9 +138,10 @@ fn a_past_that_differs_is_told_with_its_line() {
     assert!(held(&lines).starts_with("line 1 of the trace"), "{}", held(&lines));
 }
 
-/// An update that is left out, comes too late, or is of another application or policy is found: the decisions after it do not follow.
+/// An update that is left out, comes too late, or is of another application or policy is detected, because the
+/// decisions after it do not follow.
 #[test]
-fn lies_about_updates_are_found() {
+fn lies_about_updates_are_detected() {
     let text = trace(&paper(&[], 7, "workload-aware", Some("latency-aware")), Detail::Full);
     is_clean(&text);
     let lines: Vec<String> = String::from_utf8(text).expect("text").lines().map(str::to_owned).collect();
@@ -152,7 +153,7 @@ fn lies_about_updates_are_found() {
         assert_ne!(lies, lines, "{name} changes something");
         let text = lies.join("\n") + "\n";
         let report = audit(BufReader::new(text.as_bytes()), Options::default(), &mut |_| {});
-        // A place that there is not makes it no trace at all.
+        // An index out of range makes the trace unreadable.
         assert!(report.map_or(true, |report| !report.findings.is_empty()), "{name} is believed");
     };
     finds("no update at all", &|lies| lies.retain(|line| !line.starts_with("[\"update\",")));

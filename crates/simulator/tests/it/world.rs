@@ -1,4 +1,4 @@
-//! Small handmade worlds, and a recorder that remembers their events.
+//! Small handmade worlds, and a recorder that stores their events.
 
 use mario_audit::{Audit, Options, Report};
 use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};
@@ -22,7 +22,7 @@ pub const SPREADS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
 
-/// A node before anything runs; it is an access point.
+/// An access point with this capacity.
 pub fn described(number: usize, capacity: Capacity) -> NodeDescription {
     NodeDescription {
         id: NodeId::name(&format!("n{number}")).expect("a name"),
@@ -46,7 +46,7 @@ pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
     builder.build().expect("an infrastructure")
 }
 
-/// A world with nothing in it.
+/// An empty world.
 pub fn scenario(topology: Topology) -> Scenario {
     Scenario {
         name: "by hand".to_owned(),
@@ -81,7 +81,8 @@ pub fn scenario(topology: Topology) -> Scenario {
 
 /// Extends a world, one call at a time.
 pub trait Furnish: Sized {
-    /// An application that needs this many units with a policy of its own, deployed on its home from the start.
+    /// An application with a policy of its own whose instances need this number of units, deployed on its home from the
+    /// start.
     fn with_application(self, units: u64, home: u32, policy: &str) -> Self;
     /// A user of an application who sends every 40 units, and is at these access points, step by step.
     fn with_user(self, application: u32, steps: &[Option<u32>]) -> Self;
@@ -145,17 +146,17 @@ pub fn policy_text(text: &str, memory: u32) -> PolicyText {
     PolicyText { name: "policy".to_owned(), files: vec![("policy.pl".to_owned(), text.to_owned())], memory }
 }
 
-/// The events, apart from those that the trace has.
+/// The events that are not in the trace.
 #[derive(Default)]
 pub struct Story {
     pub served: Vec<Served>,
-    /// When, and whose request.
+    /// The time and the user.
     pub lost: Vec<(f64, u32)>,
-    /// When, who, from where, to where.
+    /// The time, the user, and the access points before and after.
     pub handovers: Vec<(f64, u32, Option<u32>, Option<u32>)>,
-    /// Verdicts on deploys: when, where, whether accepted.
+    /// Verdicts on deploys: the time, the node, and whether accepted.
     pub deploys: Vec<(f64, u32, bool)>,
-    /// When, which, how many instances went.
+    /// The time, the node, and the number of instances lost.
     pub downs: Vec<(f64, u32, usize)>,
     pub leaving: Vec<(f64, u32)>,
     pub ups: Vec<(f64, u32)>,

@@ -1,4 +1,4 @@
-//! The memory of a world, byte by byte: a program of its own, because everything in it is counted.
+//! Measures the memory of a world. A separate program, because all its allocations are counted.
 //!
 //! `cargo test -p mario-simulator --test memory -- --nocapture` prints the numbers that `docs/scale.md` states.
 
@@ -11,7 +11,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The bytes in use now.
+/// The bytes currently in use.
 fn in_use() -> i64 {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
@@ -35,8 +35,8 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
     (bytes as f64, effort)
 }
 
-/// The bytes for each additional one, which must be the same from the first size to the second as from the second to
-/// the third. Sizes double, so that lists which double when they are full have the same spare capacity at each.
+/// The bytes per additional item, which must be the same from the first size to the second as from the second to the
+/// third. Sizes double, so that vectors, which double their capacity, have the same spare capacity at each.
 fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
     let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
     let first = f64::from(first);
@@ -63,7 +63,7 @@ fn paper(size: u32, users: u32, duration: u32) -> Scenario {
     scenario("paper", "workload-and-latency-aware", &overrides)
 }
 
-/// Agents that have no users, and whose policy proposes nothing.
+/// Agents without users, whose policy proposes nothing.
 fn idle(agents: u32) -> Scenario {
     let overrides = ["mobility.users=1".to_owned(), "duration=2000".to_owned(), "network.fidelity=flow".to_owned()];
     let mut scenario = scenario("paper", "baseline:never-move", &overrides);
@@ -73,10 +73,10 @@ fn idle(agents: u32) -> Scenario {
     scenario
 }
 
-// One test, because a concurrent one would be counted too.
+// One test, because the allocations of a concurrent one would be counted too.
 #[test]
-fn memory_grows_with_users_agents_and_nodes_and_not_with_time() {
-    // Policies are compiled once for all that follows.
+fn memory_grows_with_users_agents_and_nodes_but_not_with_time() {
+    // Compiles the policies, which are then shared by all further runs.
     bytes_at_the_end(|| city(16, 2_000));
 
     let of_user = bytes_each("a user of the city", 4_096, |users| bytes_at_the_end(|| city(users, 9_000)).0);
@@ -90,7 +90,7 @@ fn memory_grows_with_users_agents_and_nodes_and_not_with_time() {
     });
     assert!(of_agent < 1_500.0, "{of_agent} bytes for an agent");
 
-    // Days pass, and nothing of them is stored.
+    // Simulated days must not accumulate memory.
     let (one_day, _) = bytes_at_the_end(|| city(4_096, 24_000));
     let (four_days, _) = bytes_at_the_end(|| city(4_096, 96_000));
     println!("a city after a day: {one_day:.0} bytes, after four days: {four_days:.0}");

@@ -1,4 +1,4 @@
-//! Rates go through the graph of applications.
+//! Propagates changed rates through the call graph.
 
 use smallvec::SmallVec;
 
@@ -13,7 +13,7 @@ use crate::population::AgentIndex;
 use crate::routing::{CellIndex, Nearest};
 
 impl Flow {
-    /// Users of a cell, or its routes, may be others now: takes down what they send to which instances.
+    /// Updates the requests that a cell's users send to each instance, after its users or routes may have changed.
     pub(in crate::flow) fn note_users(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
         if self.calls.is_none() || world.scenario.applications[router.application(index).position()].stages.is_empty() {
             return;
@@ -35,7 +35,7 @@ impl Flow {
         }
     }
 
-    /// The routes of these cells may be others now, and these instances are gone or somewhere else.
+    /// Puts cells whose routes may have changed, and instances that were removed or moved, on the work list.
     pub(in crate::flow) fn note_stale(&mut self, cells: &[CellIndex], router: &Nearest, world: &FlowWorld<'_>) {
         let Some(calls) = &mut self.calls else { return };
         for cell in cells.iter().filter(|cell| calls.cells.contains_key(cell)) {
@@ -47,7 +47,7 @@ impl Flow {
         }
     }
 
-    /// Lets what has changed go through the graph of applications.
+    /// Processes the work list until all rates are consistent.
     pub(crate) fn settle_calls(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let Some(mut calls) = self.calls.take() else { return };
         while let Some((rank, due)) = calls.due.pop_first() {
@@ -58,13 +58,13 @@ impl Flow {
         }
         calls.start(&self.load, Beyond::of(world));
         self.calls = Some(calls);
-        // Each cell that calls come from is one that users may come to.
+        // A cell of calls may get users later.
         if self.cells.len() < router.cell_count() {
             self.cells.resize_with(router.cell_count(), FlowCell::default);
         }
     }
 
-    /// Requests of calls from a node go to the nearest instances as they are now.
+    /// Routes the calls from a cell to the instances that are now the nearest.
     fn distribute(
         &mut self,
         calls: &mut CallFlow,
@@ -86,7 +86,7 @@ impl Flow {
             return;
         }
         if cell.routes != routes {
-            // What took the old ways is counted before there are others.
+            // Requests on the old routes are accounted for before the routes change.
             for caller in cell.callers.keys() {
                 calls.count(*caller, &self.load, Beyond::of(world));
             }
@@ -101,7 +101,7 @@ impl Flow {
         calls.cells.insert(index, CallCell { share, routes, ..cell });
     }
 
-    /// So much more in a period takes each of these routes.
+    /// Adds a rate to each of these routes; a negative one removes it.
     fn carry(&mut self, routes: &[CallRoute], share: Parts, now: Time) {
         if share == 0.0 {
             return;
@@ -110,7 +110,8 @@ impl Flow {
         for route in routes {
             let (agent, way) = (route.reach.agent, route.reach.way);
             self.load.add(route.track(), rate, now);
-            // Nothing of what came to an instance that is gone counts any more; one that sleeps and may not wake sees what would have come.
+            // The inflow of a removed instance is already cleared, and the agent of a frozen one continues to see the
+            // requests that would have reached it.
             let is_kept = self.is_cleared[agent.position()] || self.frozen.contains(&agent);
             if share > 0.0 || !is_kept {
                 self.inflows.change(agent).flow_in(way, requests(share), Window { length: self.window, now });
@@ -120,7 +121,7 @@ impl Flow {
 }
 
 impl CallFlow {
-    /// So much more reaches each of these instances in a period.
+    /// Adds a rate to the arrivals at each of these instances; a negative one removes it.
     fn arrive(&mut self, agents: &[AgentIndex], share: Parts, rank: u32) {
         for agent in agents {
             self.callers.entry(*agent).or_default().arrivals += share;
@@ -128,7 +129,7 @@ impl CallFlow {
         }
     }
 
-    /// An instance sends calls for what reaches it now, from the node that it is on.
+    /// Starts the calls of an instance for its current arrivals, from its current node.
     fn enter(&mut self, agent: AgentIndex, load: &Load, router: &mut Nearest, world: &FlowWorld<'_>) {
         let beyond = Beyond::of(world);
         let node = world.terrain.population.agent(agent).node();
@@ -156,7 +157,7 @@ impl CallFlow {
         }
     }
 
-    /// Counts what became of the calls of an instance since that was last done. Its calls take other ways, or are others, from now on.
+    /// Accounts for the calls of an instance since the last accounting, before its calls or their routes change.
     fn count(&mut self, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
         self.to_start.insert(agent);
         let Some(caller) = self.callers.get(&agent) else { return };
@@ -174,7 +175,7 @@ impl CallFlow {
         }
     }
 
-    /// Takes down what was summed up on the ways that calls take from now on.
+    /// Stores the integrals on the new routes, as the start of the next accounting.
     fn start(&mut self, load: &Load, beyond: Beyond<'_>) {
         for agent in std::mem::take(&mut self.to_start) {
             let Some(caller) = self.callers.get(&agent) else { continue };

@@ -1,4 +1,4 @@
-//! What became of calls that were rates.
+//! Reports the results of calls in the rate model.
 
 use mario_domain::Duration;
 
@@ -10,8 +10,8 @@ use crate::recorder::{Recorder, SentCalls};
 use crate::simulation::CallIndex;
 
 impl Flow {
-    /// Tells the recorder what became of all calls until now. Returns how many requests that were, and over how many links they went.
-    /// Changes nothing.
+    /// Reports the results of all calls so far to the recorder. Returns the number of requests, and the links that they
+    /// passed. Changes nothing.
     pub(in crate::flow) fn tell_calls(&self, beyond: Beyond<'_>, recorder: &mut impl Recorder) -> (u64, f64) {
         let Some(calls) = &self.calls else { return (0, 0.0) };
         let mut accounts = calls.accounts.clone();
@@ -32,7 +32,7 @@ impl Flow {
 }
 
 impl CallFlow {
-    /// What became of the calls of an instance since they were last counted: which call, and what.
+    /// The results of the calls of an instance since the last accounting, each with the index of its call.
     pub(super) fn counted(
         &self,
         caller: &Caller,
@@ -68,9 +68,9 @@ impl CallAccount {
         self.hops += other.hops;
     }
 
-    /// In whole requests: parts of them wait until they are whole.
+    /// The results in whole requests: fractions are not reported until they add up to one.
     fn told(&self) -> SentCalls {
-        /// What is lost in sums of fractions must not take a request away.
+        /// Absorbs rounding errors of sums, which would otherwise cost a whole request.
         const NEARLY: f64 = 1e-6;
         let whole = |count: f64| (count + NEARLY).floor().max(0.0);
         let (served, lost) = (whole(self.served), whole(self.lost));

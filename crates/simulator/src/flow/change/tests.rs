@@ -1,4 +1,4 @@
-//! Changes against counting request by request.
+//! Compares changes with counting request by request.
 
 use mario_scenario::NodeIndex;
 use rand::{RngExt, SeedableRng};
@@ -73,7 +73,7 @@ fn found(facts: &[RequestFact], ways: &[Way]) -> Vec<f64> {
 }
 
 #[test]
-fn users_who_join_and_leave_are_counted_as_request_by_request() {
+fn joins_and_leaves_count_the_same_as_individual_requests() {
     let way = |node, latency| Way { neighbour: Neighbour::Node(NodeIndex(node)), latency: Duration::of(latency) };
     // Some requests take longer than a period.
     let ways = [Way { neighbour: Neighbour::Own, latency: Duration::ZERO }, way(1, 3.0), way(1, 45.0), way(2, 260.0)];
@@ -83,7 +83,7 @@ fn users_who_join_and_leave_are_counted_as_request_by_request() {
         let mut users: Vec<User> = Vec::new();
         let mut now = Time::ZERO;
         for _ in 0..400 {
-            // Often several things at once, and many in one period.
+            // Often several changes at one time, and many in one period.
             now += Duration::of(f64::from(random.random_range(0..4) * random.random_range(0..60)) / 4.0);
             if random.random_range(0..4) == 0 {
                 let newcomer = user(&mut random, now);
@@ -126,7 +126,7 @@ fn equal_numbers_of_joins_and_leaves_cancel_out() {
 }
 
 #[test]
-fn users_of_one_schedule_count_as_one_by_one() {
+fn users_with_one_schedule_count_the_same_together_as_separately() {
     let way = Way { neighbour: Neighbour::Own, latency: Duration::of(3.0) };
     let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
     let (mut together, mut one_by_one) = (Inflow::default(), Inflow::default());

@@ -1,4 +1,4 @@
-//! Round robins compared with counting request by request, and shared ones with those of each cell by itself.
+//! Compares round robins with counting request by request, and shared round robins with separate ones.
 
 use mario_scenario::NodeIndex;
 use rand::{RngExt, SeedableRng};
@@ -85,7 +85,7 @@ impl Pair {
         self.table.release(ended);
     }
 
-    /// What both instances see, by latency.
+    /// The facts of both instances, by latency.
     fn seen(&mut self, now: Time) -> Vec<f64> {
         let facts = self.inflows.iter_mut().map(|inflow| inflow.seen(Window { length: WINDOW, now }, &mut self.table));
         let rate = |facts: &[RequestFact], latency: f64| -> f64 {

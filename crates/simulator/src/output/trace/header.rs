@@ -1,4 +1,4 @@
-//! The first line of a trace, from a scenario.
+//! Builds the header of a trace from a scenario.
 
 use mario_scenario::{
     ApplicationPlan, Arbitration, Fidelity, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, Stage,
@@ -9,7 +9,7 @@ use mario_trace::{
     HeaderUser, NodePlace, PolicyPlace, Version,
 };
 
-/// The header of the trace of a scenario: its tables have the order of the scenario's.
+/// The header of the trace of a scenario. Its tables have the same order as those of the scenario.
 pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let topology = &scenario.topology;
     let nodes = topology.nodes().map(|(index, node): (_, &NodeDescription)| HeaderNode {
@@ -82,7 +82,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     }
 }
 
-/// The version of the format that has all that a scenario uses.
+/// The lowest format version that covers the features of the scenario.
 fn version(scenario: &Scenario, has_owners: bool) -> Version {
     let looks_back = scenario.policies.iter().any(|policy| !remembers(policy).is_nothing());
     let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
@@ -103,7 +103,7 @@ fn version(scenario: &Scenario, has_owners: bool) -> Version {
     }
 }
 
-/// What applications call, in the order of [`Scenario::calls`].
+/// The calls between applications, in the order of [`Scenario::calls`].
 fn calls(scenario: &Scenario) -> Vec<HeaderCall> {
     let of_application = |(caller, plan): (u32, &ApplicationPlan)| {
         let in_stage = move |(stage, of): (u32, &Stage)| {

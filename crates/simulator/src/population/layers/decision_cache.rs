@@ -74,15 +74,15 @@ struct Prefetched {
     taken: usize,
 }
 
-/// What a policy said.
+/// The answer of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
-    /// The policy is being asked.
+    /// The policy is being evaluated.
     Pending,
     /// Not to be shared.
     Private,
     Nothing,
-    /// The policy looks further back than the key does: at what happened before, or at the age too.
+    /// The policy looks further back than the key: the key must include the history, or the age as well.
     LooksBack,
     /// This operation, towards the node at this position of the key.
     Proposal(AgentOperation, u8),
@@ -140,9 +140,10 @@ pub struct SlotId(u32);
 pub enum Lookup {
     /// The proposal of the agent, which may be none, and its basis.
     Hit(Option<Proposal>, Basis),
-    /// The policy has to be evaluated, and the answer passed to [`DecisionCache::insert`] if there is a slot.
+    /// The policy has to be evaluated, and its answer passed to [`DecisionCache::insert`] if there is a slot.
     Miss(Option<SlotId>),
-    /// Another agent's policy is being evaluated for it: call [`DecisionCache::lookup_pending`] afterwards.
+    /// The policy is being evaluated for another agent with the same key: call [`DecisionCache::lookup_pending`]
+    /// afterwards.
     Pending(SlotId),
 }
 
@@ -240,7 +241,7 @@ impl DecisionCache {
         Lookup::Miss(None)
     }
 
-    /// Looks up the current key; `None` if more of what happened before has to be part of it.
+    /// Looks up the current key; `None` if the key must include more of the history.
     fn lookup_key(&mut self, hash: u64, basis: Basis) -> Option<Lookup> {
         Some(match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
@@ -275,8 +276,8 @@ impl DecisionCache {
         }
     }
 
-    /// Writes the key of an agent as it is in a slot. Returns how much of what happened before is part of it; `None` if the decision
-    /// cannot be shared.
+    /// Writes the key of an agent with the basis of a slot, and returns that basis; `None` if the decision cannot be
+    /// shared.
     fn write_key_of(&mut self, slot: SlotId, population: &Population, agent: AgentIndex) -> Option<Basis> {
         self.current = 0;
         for basis in [Basis::Present, Basis::Past] {
@@ -372,7 +373,7 @@ impl DecisionCache {
         (self.count, &self.blocks)
     }
 
-    /// Restores a checkpoint of a cache for the same population. Returns whether its entries are whole.
+    /// Restores a checkpoint of a cache for the same population. Returns whether its entries are valid.
     #[must_use]
     pub fn restore(&mut self, saved: SavedDecisionCache) -> bool {
         self.count = saved.count;
@@ -402,14 +403,14 @@ fn alike(applications: &[Application]) -> Vec<ApplicationIndex> {
     };
     let first = |(position, application): (usize, &Application)| {
         let like = applications.iter().position(|other| is_like(other, application));
-        // An application that is described twice is like no other.
+        // An application that is described twice is not equal to any other.
         let has_names = ids.len() == applications.len();
         ApplicationIndex::at(like.filter(|_| has_names).unwrap_or(position))
     };
     applications.iter().enumerate().map(first).collect()
 }
 
-/// Whether a decision may be shared: it is complete, and was far from its budget.
+/// Whether a decision may be shared: it is complete and used only a small part of its budget.
 pub(crate) fn is_plain(policy: &Policy, decision: &Decision) -> bool {
     decision.ending == Ending::Complete && decision.inferences <= policy.settings().budget.inferences / BUDGET_PART
 }

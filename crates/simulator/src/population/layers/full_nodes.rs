@@ -1,4 +1,4 @@
-//! Which nodes are full: one byte for each, instead of a look at its manager.
+//! A table of full nodes: one byte for each, instead of an access to its manager.
 
 use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware};
@@ -8,13 +8,13 @@ use crate::population::simulated_node::SimulatedNode;
 
 /// For each node, whether it is up and has no hardware left.
 ///
-/// Where hardware is scarce, half of all agents propose a place on a full node in every cycle; this answers without
-/// fetching the node. It is derived from the nodes, and not stored in checkpoints.
+/// Where hardware is scarce, half of all agents propose a place on a full node in every cycle; the table inhibits them
+/// without fetching the node. It is derived from the nodes, so it is not stored in checkpoints.
 pub(crate) struct FullNodes {
     is_full: Vec<bool>,
 }
 
-/// What a full node has left.
+/// The free hardware of a full node.
 pub(crate) const NO_HARDWARE: Capacity = Capacity::units(0);
 
 impl FullNodes {
@@ -22,7 +22,7 @@ impl FullNodes {
         FullNodes { is_full: nodes.iter().map(is_full).collect() }
     }
 
-    /// Takes in a change of a node. Returns whether the node was full and no longer is.
+    /// Updates the entry of a node. Returns whether the node was full and no longer is.
     pub(crate) fn update(&mut self, node: NodeIndex, changed: &SimulatedNode) -> bool {
         let is_full = is_full(changed);
         std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full

@@ -22,7 +22,7 @@ pub struct ParkedCounts {
     pub idle: u64,
     /// Agents that propose a place on a full node and are inhibited.
     pub inhibited: u64,
-    /// The client requests that they see, in all.
+    /// The total rate of the client requests that they see.
     pub requests: f64,
 }
 
@@ -58,24 +58,24 @@ impl Population {
     pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
         let agent = self.agent(agent);
         let is_settled = agent.is_blank && agent.is_settled();
-        // Where operations are enacted one by one, a node may have free hardware in the middle of a cycle.
+        // If operations are enacted one by one, a node may have free hardware in the middle of a cycle.
         if !is_settled || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
             return None;
         }
         let (proposal, reached) = match snapshot {
             None => (agent.proposal(), agent.reached),
-            // While requests change, so does the past of an agent that looks back.
+            // While requests change, so does the history of an agent that looks back.
             Some(number) if agent.history().is_some() && !agent.sees(number) => return None,
             Some(number) => agent.cached_proposal(number)?,
         };
         let rate = agent.rate_in(snapshot);
-        // Only sums of whole numbers do not depend on their order.
+        // Only sums of whole numbers are independent of the order of summation.
         let is_certain =
             rate.fract() == 0.0 && proposal.is_none_or(|proposal| self.stays_inhibited(agent, proposal, reached));
         is_certain.then(|| ParkedCounts::one(proposal.is_some(), rate))
     }
 
-    /// Returns what [`Population::steady_outcome`] of an agent was when it was parked.
+    /// Returns the [`Population::steady_outcome`] of an agent at the time when it was parked.
     pub fn former_outcome(&self, agent: AgentIndex, snapshot: Option<u8>, was_inhibited: bool) -> ParkedCounts {
         ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
     }
@@ -125,7 +125,7 @@ impl Population {
         to_unpark.append(&mut self.to_unpark);
     }
 
-    /// Parked agents of each application have evaluated: the next cycle counts them.
+    /// Adds the outcomes of parked agents to the next cycle.
     pub fn propose_parked(&mut self, parked: &[ParkedCounts]) {
         self.parked.resize(self.applications.len(), ParkedCounts::default());
         for (sum, more) in self.parked.iter_mut().zip(parked) {
@@ -133,7 +133,7 @@ impl Population {
         }
     }
 
-    /// Something about its node is new to an agent.
+    /// Unparks an agent after the cycle, because something about its node has changed.
     pub(crate) fn unpark_later(&mut self, agent: AgentIndex) {
         if self.agent(agent).activity == Activity::Parked {
             self.to_unpark.push(agent);

@@ -11,14 +11,14 @@ use crate::population::label::Label;
 use crate::population::proposal::{CompactVerdict, Judged, Proposal, Target};
 use crate::population::state::Population;
 
-/// An agent that has evaluated since the last cycle. Most outcomes can be told from this alone, without fetching the agent.
+/// An agent that has evaluated since the last cycle. Most outcomes follow from this alone, without fetching the agent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum PendingRequest {
     /// It proposes nothing.
     Nop(AgentIndex),
-    /// It proposes a place on a reachable node. If that is full when it is judged, it is inhibited.
+    /// It proposes a place on a reachable node. If the node is full at the time of judging, it is inhibited.
     Place(PlaceRequest),
-    /// It asks for something else.
+    /// It proposes something else.
     Other(AgentIndex),
 }
 
@@ -29,7 +29,7 @@ const _: () = assert!(size_of::<PendingRequest>() == 16, "four in a cache line")
 pub(crate) struct PlaceRequest {
     agent: AgentIndex,
     from: NodeIndex,
-    /// The same as `from` if the target was written `self`.
+    /// The same as `from` if the policy wrote `self`.
     to: NodeIndex,
     operation: AgentOperation,
 }
@@ -45,7 +45,7 @@ impl PlaceRequest {
         match proposal.target {
             _ if !proposal.operation.asks_for_place() => None,
             Target::Own => Some(from),
-            // The own node, written by name, would be read as `self`.
+            // The own node is written as `self` in the short form, so its name needs the long form.
             Target::Node(node) if node != from => Some(node),
             Target::Node(_) | Target::Unknown(_) | Target::Flavour(_) => None,
         }
@@ -104,8 +104,7 @@ impl Population {
     /// Queues the request of an agent that has just evaluated, in place of an earlier one of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
-        // Where another amount is needed than the application declares, a request has no short form: as if none were
-        // needed.
+        // An amount other than the application's needs the long form, which `Hardware::NONE` selects.
         let needed = self.needed(agent.application);
         let is_usual = agent.is_blank || self.held(agent) == needed;
         let needed = if is_usual { needed } else { Hardware::NONE };
@@ -121,8 +120,8 @@ impl Population {
         }
     }
 
-    /// Returns the agent at a position of the queue and its proposal. What needs no judging is put into the label: no
-    /// proposal, or a place on a full node.
+    /// Returns the agent at a position of the queue and its proposal. Entries that need no judging go directly into the
+    /// label: no proposal, or a place on a full node.
     pub(crate) fn dequeue(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         if let PendingRequest::Place(request) = self.pending[position]
             && self.full_nodes.contains(request.to)
@@ -133,7 +132,7 @@ impl Population {
         self.proposal_at(position, label)
     }
 
-    /// Returns the agent at a position of the queue and its proposal; puts it into the label if there is none.
+    /// Returns the agent at a position of the queue and its proposal; without a proposal, adds the agent to the label.
     pub(crate) fn proposal_at(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Proposal)> {
         let index = self.pending[position].agent();
         if matches!(self.pending[position], PendingRequest::Nop(_)) {
@@ -152,7 +151,7 @@ impl Population {
         }
     }
 
-    /// Links have changed: reachability has to be checked again.
+    /// Invalidates the checked reachability, because links have changed.
     pub(crate) fn recheck_reach(&mut self) {
         for pending in &mut self.pending {
             if let PendingRequest::Place(request) = *pending {

@@ -1,4 +1,4 @@
-//! The proposal cache: an agent that sees client requests that it saw before, and nothing else that is new, reuses its
+//! The proposal cache: an agent that sees the same client requests as before, and nothing else that is new, reuses its
 //! proposal.
 //!
 //! Round robin traffic between several instances reaches each of them in a few recurring patterns. The simulation
@@ -14,14 +14,14 @@ use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::proposal::Proposal;
 use crate::population::state::Population;
 
-/// Client requests as an agent saw them, and what it proposed.
+/// Client requests as seen by an agent, and its proposal for them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RequestSnapshot {
     /// `None` if anything else that the agent knows has changed since.
     cached: Option<CachedProposal>,
     rate: f64,
     requests: SmallVec<[RequestFact; 3]>,
-    /// The first snapshot of the pattern with the same requests: itself, as a rule.
+    /// The first snapshot of the pattern with the same requests: usually itself.
     same_as: u8,
 }
 
@@ -34,19 +34,19 @@ struct CachedProposal {
     basis: Basis,
 }
 
-/// What a decision is based on.
+/// The knowledge on which a decision is based.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Basis {
-    /// What the agent sees now: the policy did not look back.
+    /// The current facts: the policy did not look back.
     Present,
-    /// Also what happened before: `earlier/5` and `done/4`.
+    /// Also the history: `earlier/5` and `done/4`.
     Past,
-    /// Also how long the agent has been on its node: `age/2`.
+    /// Also the time on the current node: `age/2`.
     Age,
 }
 
 impl Basis {
-    /// What a decision was based on.
+    /// The basis of a decision.
     pub fn of(decision: &Decision) -> Basis {
         match (decision.read_age, decision.looked_back) {
             (true, _) => Basis::Age,
@@ -61,12 +61,12 @@ impl RequestSnapshot {
         &self.requests
     }
 
-    /// Whether these are its requests. Most others differ in their sum, which is compared first.
+    /// Whether these are its requests. The sum is compared first, because it differs for most others.
     fn holds(&self, facts: &[RequestFact]) -> bool {
         self.rate.to_bits() == sum(facts).to_bits() && *self.requests == *facts
     }
 
-    /// Takes on requests that the agent has not seen before.
+    /// Replaces the requests by ones that the agent has not seen before.
     fn replace(&mut self, number: u8, facts: &[RequestFact]) {
         self.cached = None;
         self.rate = sum(facts);
@@ -82,16 +82,17 @@ fn sum(facts: &[RequestFact]) -> f64 {
 }
 
 impl Agent {
-    /// Snapshots kept for traffic without a recurring pattern. More of them find hardly more, and cost memory in every agent.
+    /// Snapshots kept for traffic without a recurring pattern. More snapshots hardly raise the hit rate, and cost
+    /// memory in every agent.
     const SNAPSHOTS_MAX: u8 = 2;
 
-    /// The client requests that the agent sees from now on.
+    /// Sets the client requests that the agent sees from now on.
     pub(crate) fn observe(&mut self, facts: &[RequestFact]) {
         if self.sees_already(facts) {
             return;
         }
         let number = self.find_snapshot(facts).unwrap_or_else(|| {
-            // The one after the present one is the oldest.
+            // The snapshot after the current one is the oldest.
             let number = if self.snapshots.len() < usize::from(Agent::SNAPSHOTS_MAX) {
                 self.snapshots.len() as u8
             } else {
@@ -103,7 +104,7 @@ impl Agent {
         self.switch_to(number);
     }
 
-    /// A snapshot of a recurring pattern, in its first round: they come in order, numbered from 0.
+    /// Observes a snapshot of a recurring pattern in its first round, where they come in order, numbered from 0.
     fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
         let is_new = !self.sees_already(facts);
         let shown = match self.find_snapshot(facts) {
@@ -126,7 +127,7 @@ impl Agent {
         self.is_unchanged = was_unchanged && !is_new;
     }
 
-    /// A snapshot of the recurring pattern, in a later round.
+    /// Observes a snapshot of the recurring pattern in a later round.
     fn observe_again(&mut self, number: u8) {
         if let Some(snapshot) = self.snapshots.get(usize::from(number))
             && snapshot.same_as != self.current
@@ -141,7 +142,7 @@ impl Agent {
         self.is_unchanged = false;
     }
 
-    /// Returns the snapshot with this number, which may be a new one.
+    /// Returns the snapshot with this number, and creates it if necessary.
     fn snapshot(&mut self, number: u8) -> &mut RequestSnapshot {
         let position = usize::from(number);
         if self.snapshots.len() <= position {
@@ -171,7 +172,7 @@ impl Agent {
         (self.proposal, self.reached) = cached.map_or((None, None), |cached| (cached.proposal, cached.reached));
     }
 
-    /// The proposal of the agent for what it sees.
+    /// Sets the proposal of the agent for its current facts.
     pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>, basis: Basis) {
         if let Some(snapshot) = self.snapshots.get_mut(usize::from(self.current)) {
             snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None, basis });
@@ -180,7 +181,7 @@ impl Agent {
         self.reached = None;
     }
 
-    /// The target of the agent's proposal is reachable.
+    /// Notes that the target of the agent's proposal is reachable.
     pub(crate) fn set_reached(&mut self, version: LinksVersion) {
         self.reached = Some(version);
         let snapshot = self.snapshots.get_mut(usize::from(self.current));
@@ -189,8 +190,8 @@ impl Agent {
         }
     }
 
-    /// Returns the agent's proposal for a snapshot of its recurring pattern, and with which links its target was
-    /// reachable; `None` if that is not cached.
+    /// Returns the agent's proposal for a snapshot of its recurring pattern, and the version of the links with which
+    /// its target was reachable; `None` if it is not cached.
     pub(crate) fn cached_proposal(&self, number: u8) -> Option<(Option<&Proposal>, Option<LinksVersion>)> {
         let cached = self.recurring(number)?.cached.as_ref()?;
         Some((cached.proposal.as_ref(), cached.reached))
@@ -207,7 +208,7 @@ impl Agent {
         self.snapshots.get(usize::from(same_as))
     }
 
-    /// While it was parked, the agent saw a snapshot of its recurring pattern last, and proposed what is cached for it.
+    /// Sets the last snapshot that the agent saw while it was parked, with its cached proposal.
     pub(crate) fn observed_while_parked(&mut self, number: u8) {
         let was_unchanged = self.is_unchanged;
         self.observe_again(number);
@@ -217,7 +218,7 @@ impl Agent {
         }
     }
 
-    /// Something other than client requests is new to the agent, so no cached proposal is valid any more.
+    /// Invalidates all cached proposals, because something other than client requests is new to the agent.
     pub(crate) fn invalidate_cached_proposals(&mut self) {
         self.is_unchanged = false;
         for snapshot in &mut self.snapshots {
@@ -225,8 +226,8 @@ impl Agent {
         }
     }
 
-    /// What happened before, or the age, is no longer what it was at the last evaluation, so no cached proposal is valid that is based
-    /// on as much.
+    /// Invalidates the cached proposals that are based on the history or the age, because these have changed since the
+    /// last evaluation.
     pub(crate) fn invalidate_proposals_based_on(&mut self, basis: Basis) {
         self.is_unchanged = false;
         for snapshot in &mut self.snapshots {
@@ -234,13 +235,13 @@ impl Agent {
         }
     }
 
-    /// Whether the agent will propose the same while it sees what it sees, whatever else is shown of the past: what it proposed last is
-    /// cached, and would not be if it were based on what has changed.
+    /// Whether the agent will repeat its proposal while its requests stay the same, whatever happens to the history:
+    /// its last proposal is cached, so it does not depend on what has changed.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_unchanged || self.current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// Whether a snapshot of the recurring pattern has the requests that the agent sees.
+    /// Whether a snapshot of the recurring pattern has the requests that the agent sees now.
     pub(crate) fn sees(&self, number: u8) -> bool {
         self.snapshots.get(usize::from(number)).is_some_and(|snapshot| snapshot.same_as == self.current)
     }
@@ -274,7 +275,7 @@ impl Population {
         self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
 
-    /// An agent proposes the cached proposal: see [`Population::has_cached_proposal`].
+    /// Proposes the cached proposal: see [`Population::has_cached_proposal`].
     pub fn propose_cached(&mut self, index: AgentIndex) {
         self.agents[index.position()].reuse_cached();
         self.repeat_proposal(index);

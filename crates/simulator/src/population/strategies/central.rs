@@ -5,7 +5,7 @@ use crate::population::label::Label;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal};
 use crate::population::state::Population;
 
-/// The plan of one cycle, in this order: first operations on existing instances, then deployments.
+/// The plan of one cycle: first operations on existing instances, then deployments.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
     /// Undeploys, and migrations to any node.
@@ -15,9 +15,9 @@ pub struct Plan {
 }
 
 impl Population {
-    /// A cycle in which a plan replaces the proposals of agents. Each operation is judged by the hardware that is free
-    /// at that moment and enacted before the next, so that a plan can use the hardware it frees. A migration may lead
-    /// anywhere and keeps the instance's id. The agents' own proposals are not judged.
+    /// Runs a cycle in which a plan replaces the proposals of agents. Each operation is judged by the hardware that is
+    /// free at that moment and enacted before the next, so that a plan can use the hardware it frees. A migration may
+    /// lead anywhere and keeps the instance's id. The agents' own proposals are not judged.
     pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
         label.clear();
         self.cycle_by_plan(&plan.orders, &plan.deployments, label);
@@ -35,7 +35,7 @@ impl Population {
             if !agent.is_alive() {
                 continue;
             }
-            // It has had its turn.
+            // The agent no longer waits.
             agent.pending_at = u32::MAX;
             let from = agent.node;
             let (verdict, proposal) = (self.judge_by_room(*index, proposal), proposal.clone());
@@ -56,7 +56,7 @@ impl Population {
         }
     }
 
-    /// The verdict on a proposal by free hardware alone, wherever it leads.
+    /// The verdict on a proposal by free hardware alone, whatever its target.
     pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
         let agent = self.agent(index);
         if !proposal.operation.asks_for_place() {

@@ -10,7 +10,7 @@ use crate::routing::CellIndex;
 pub(super) struct Levels {
     level: Vec<NodeIndex>,
     next: Vec<NodeIndex>,
-    /// The same while an instance comes.
+    /// The same nodes while an instance is added.
     reached: Vec<Reached>,
     further: Vec<Reached>,
     /// Nodes reached from the border of a region, with their distances; the furthest first.
@@ -33,8 +33,8 @@ impl Levels {
     }
 }
 
-/// A node with a new instance among its nearest, and whether another one is equally near: in one number, because they
-/// are sorted.
+/// A node that has a new instance among its nearest, and whether another is equally near, packed into one number for
+/// sorting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Reached(u32);
 
@@ -86,7 +86,7 @@ pub(super) fn add(
                 }
             }
         }
-        // A node whose distance shrank comes first, if it was reached once more after that.
+        // If a node was reached twice, the entry with the shrunk distance comes first.
         further.sort_unstable();
         further.dedup_by_key(|reached| reached.node());
         std::mem::swap(reached, further);

@@ -8,7 +8,7 @@ use super::{Ground, Onward, Spot};
 use crate::paths::Candidate;
 use crate::routing::CellIndex;
 
-/// Nodes to be visited.
+/// The queue of nodes to visit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heap {
     candidates: BinaryHeap<Candidate>,
@@ -29,7 +29,7 @@ impl Heap {
         self.candidates.push(Candidate::at(node, 0.0));
     }
 
-    /// Marks a node as visited. Returns whether it was not before.
+    /// Marks a node as visited. Returns whether this is the first visit.
     fn visit(&mut self, node: NodeIndex) -> bool {
         std::mem::replace(&mut self.visited[node.position()], self.round) != self.round
     }

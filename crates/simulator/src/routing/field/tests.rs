@@ -44,7 +44,7 @@ fn graph(state: &mut u64) -> Topology {
     builder.build().expect("a graph")
 }
 
-/// Which nodes have instances, and which have a cell: cell `n` is that of node `n`.
+/// The nodes with instances, and those with a cell: cell `n` is that of node `n`.
 struct World {
     topology: Topology,
     paths: Paths,
@@ -112,7 +112,7 @@ impl World {
             self.field.refresh(NodeIndex(cell.0));
         }
         if self.metric == Metric::Latency {
-            // Of two nodes with a link of length zero in between, the one that is reached first is first.
+            // Of two nodes that are connected by a link of length zero, the one reached first comes first.
             let distances = self.distances_to(|at| at == node);
             let distance = |cell: CellIndex| distances[cell.position()];
             assert!(stale.is_sorted_by(|one, other| distance(*one) <= distance(*other)));
@@ -121,7 +121,7 @@ impl World {
         stale
     }
 
-    /// An instance comes to a node or leaves it.
+    /// Adds an instance to a node, or removes it.
     fn change(&mut self, node: NodeIndex) {
         let before = self.cells_near(node);
         self.hosts[node.position()] = !self.hosts[node.position()];
@@ -142,7 +142,7 @@ impl World {
         field.rebuild(Ground { topology, paths, metric: *metric }, hosts, frontier);
     }
 
-    /// A node or a link goes up or down.
+    /// Takes a node or a link up or down.
     fn disturb(&mut self, state: &mut u64) {
         let node = NodeIndex::at(random(state, NODES));
         if random(state, 2) == 0 {
@@ -167,7 +167,8 @@ impl World {
         }
     }
 
-    /// The path followed link by link, until it joins the previous path, is the one that a search finds.
+    /// Checks that the path followed link by link, until it joins the previous path, equals the one that a search
+    /// finds.
     fn check_way_from(
         &mut self,
         from: NodeIndex,
@@ -206,7 +207,7 @@ impl World {
 }
 
 #[test]
-fn distances_ways_and_stale_cells_stay_right_as_instances_come_and_go() {
+fn distances_paths_and_stale_cells_stay_correct_as_instances_come_and_go() {
     let mut state = 4_101_842_887_655_102_017;
     for metric in [Metric::Hops, Metric::Latency] {
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! The best placement that can be found, recomputed at each activation.
+//! Central planning: the best allocation found, recomputed at each activation.
 
 use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 
@@ -6,7 +6,7 @@ use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, best, changes};
 use crate::population::Plan;
 
-/// Searches for the best allocation of everything, and moves there in one cycle.
+/// Searches for the best allocation, and reaches it in one cycle.
 pub(super) struct Central {
     search: Search,
     distances: Distances,
@@ -14,7 +14,7 @@ pub(super) struct Central {
     last: Option<(Moment, Problem, Vec<Allocation>)>,
 }
 
-/// What a best allocation depends on.
+/// Everything that the best allocation depends on.
 #[derive(PartialEq)]
 struct Moment {
     access_points: Vec<Option<NodeIndex>>,
@@ -35,7 +35,7 @@ impl Planner for Central {
             rooms: view.rooms(),
             infrastructure: view.paths.version(),
         };
-        // The result is a pure function of the moment: while that is the same, so is the result.
+        // The result is a pure function of the moment, so it is reused while the moment stays the same.
         let is_known = self.last.as_ref().is_some_and(|(last, ..)| *last == moment);
         if !is_known {
             let problem = Problem::new(
@@ -52,7 +52,7 @@ impl Planner for Central {
         let applications = (0..view.scenario.applications.len()).map(ApplicationIndex::at);
         let current: Vec<Allocation> =
             applications.map(|application| Allocation::current(view.placement, application, view.population)).collect();
-        // Nothing moves for nothing.
+        // Keeps the current placement unless the best one has a higher value.
         if problem.fits(&current) && problem.value(&current) >= problem.value(best) {
             return Plan::default();
         }

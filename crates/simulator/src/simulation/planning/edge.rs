@@ -1,4 +1,4 @@
-//! Everything at the edge, first fit, and never moved.
+//! The planner `edge-first-fit`: first fit at the edge, without later moves.
 
 use mario_scenario::{NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
@@ -8,18 +8,18 @@ use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
 use crate::population::{Deployment, Plan};
 
-/// Gives each arriving user a share of an instance, on the access point or as near to it as there is room.
+/// Assigns each arriving user a share of an instance, on the access point or as near to it as there is room.
 pub(super) struct FirstFit {
     distances: Distances,
     answers: Answers,
 }
 
-/// What users were given.
+/// The capacity that was assigned to users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::simulation) struct Answers {
-    /// For each user, whether the demand was considered.
+    /// For each user, whether capacity was assigned.
     is_answered: Vec<bool>,
-    /// For each application and node, the spare capacity of its instances there.
+    /// For each application and node, the unassigned capacity of its instances there.
     spare: FxHashMap<(u32, NodeIndex), f64>,
 }
 

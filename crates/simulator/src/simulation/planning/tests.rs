@@ -1,4 +1,4 @@
-//! A plan is enacted in one cycle, wherever there is room.
+//! A plan is enacted in one cycle, wherever hardware is free.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::population::{Deployed, Label, Outcome, Plan, Population};
 use crate::recorder::Recorder;
 use crate::simulation::{RunOptions, Simulation};
 
-/// A cloud over four access points with room for one, two applications on one access point each.
+/// A cloud above four access points with room for one instance each, and two applications, each on one access point.
 const TEXT: &str = r#"
 preset = "paper"
 reset = ["application"]
@@ -44,7 +44,7 @@ fn node(scenario: &Scenario, name: &str) -> NodeIndex {
     scenario.topology.find(&NodeId::name(name).expect("a name")).expect("there is such a node")
 }
 
-/// Wants the same, whatever there is.
+/// A planner that always wants the same allocations.
 struct Fixed(Vec<Allocation>);
 
 impl Planner for Fixed {
@@ -59,7 +59,7 @@ impl Planner for Fixed {
     fn remember(&mut self, _memory: Answers) {}
 }
 
-/// All operations, and their verdicts.
+/// Records all operations and verdicts.
 #[derive(Default)]
 struct Operations(Vec<(OperationName, bool)>);
 
@@ -79,7 +79,7 @@ impl Recorder for Operations {
     }
 }
 
-/// The operations that reach the wanted placement.
+/// The operations that lead to the wanted placement.
 fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     let scenario = scenario();
     let allocations: Vec<Allocation> = wanted
@@ -93,7 +93,7 @@ fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
     simulation.planner = Some(Box::new(Fixed(allocations.clone())));
     let mut recorder = Operations::default();
-    // One activation of the managers, and then one more that finds nothing to do.
+    // One activation of the managers, and one more that changes nothing.
     simulation.run_until(Time::at(250.0), &mut recorder);
     let current = (0..2).map(|application| {
         Allocation::current(&simulation.placement, ApplicationIndex(application), &simulation.population)
@@ -109,20 +109,20 @@ fn an_instance_migrates_to_any_node_in_one_cycle() {
 }
 
 #[test]
-fn a_migration_waits_for_the_room_that_another_makes() {
+fn a_migration_waits_for_the_room_freed_by_another() {
     let found = operations([&["n1lt0ln1"], &["n0lt0ln0"]]);
     assert_eq!(found, [(OperationName::Migrate, true), (OperationName::Migrate, true)]);
 }
 
 #[test]
-fn two_instances_on_full_nodes_change_places() {
+fn two_instances_on_full_nodes_are_exchanged() {
     let found = operations([&["n1lt0ln1"], &["n1lt0ln0"]]);
     let expected = [OperationName::Undeploy, OperationName::Migrate, OperationName::Deploy];
     assert_eq!(found, expected.map(|operation| (operation, true)));
 }
 
 #[test]
-fn what_is_too_many_goes_before_anything_comes() {
+fn surplus_instances_are_undeployed_first() {
     let found = operations([&[], &["n1lt0ln1", "n1lt0ln0"]]);
     assert_eq!(found, [(OperationName::Undeploy, true), (OperationName::Deploy, true)]);
 }

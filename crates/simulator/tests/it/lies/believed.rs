@@ -1,8 +1,9 @@
-//! The changes that contradict nothing in a trace, or nothing in some places: what the auditor takes as recorded.
+//! The changes that nothing in a trace contradicts, everywhere or in some places: values that the auditor takes as
+//! recorded.
 
 use super::fields::Change;
 
-/// Whether such changes are found.
+/// Whether such changes are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookup {
     /// Nothing contradicts them.
@@ -15,12 +16,12 @@ pub enum Lookup {
 pub struct Believed {
     /// The field; it may end in `*`, for a prefix.
     pub field: &'static str,
-    /// Which changes of it; all, if there are none.
+    /// The changes of the field; empty for all.
     pub changes: &'static [Change],
-    /// The trace levels; all, if there are none.
+    /// The trace levels; empty for all.
     pub details: &'static [&'static str],
     pub found: Lookup,
-    /// Why nothing contradicts them, as `docs/auditing.md` says it.
+    /// Why nothing contradicts them, as stated in `docs/auditing.md`.
     pub reason: &'static str,
 }
 

@@ -19,9 +19,9 @@ pub enum Change {
     Other,
     /// Another valid word; an unknown name; the negation.
     Word,
-    /// It is not there.
+    /// The field is missing.
     Dropped,
-    /// It is there twice.
+    /// The field occurs twice.
     Repeated,
 }
 
@@ -78,7 +78,7 @@ impl Lie {
     }
 }
 
-/// The names of the elements of each record; a name with `*` is a list of what follows it.
+/// The names of the elements of each record; a name with `*` is a list.
 const RECORDS: &[(&str, &[&str])] = &[
     ("deployed", &["time", "instance", "application", "node", "policy"]),
     ("handover", &["time", "user", "from", "to"]),
@@ -190,7 +190,7 @@ fn length(list: &Value) -> usize {
     list.as_array().map_or(0, Vec::len)
 }
 
-/// How many entries the tables of the header have.
+/// The sizes of the tables of the header.
 struct Tables {
     nodes: usize,
     applications: usize,
@@ -238,7 +238,7 @@ fn object(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &
 fn list(elements: &[Value], field: &str, pointer: &str, tables: &Tables, changes: &mut Changes) {
     let named = |field: &str| ELEMENTS.iter().find(|(name, _)| *name == field).map(|(_, names)| *names);
     if let Some(names) = named(field) {
-        // A value has names for its elements, and none can be omitted.
+        // The elements of this value have names, and none can be omitted.
         for (place, element) in elements.iter().enumerate() {
             any(element, &format!("{field}/{}", names[place]), &format!("{pointer}/{place}"), tables, changes);
         }
@@ -318,7 +318,7 @@ fn leaf(value: &Value, field: &str, pointer: &str, tables: &Tables, changes: &mu
             }
             (None, None) => {}
         },
-        // A user who comes or goes.
+        // A user who arrives or leaves.
         (Value::Null, Some(_)) => change(Change::Other, json!(0)),
         (Value::Null, None) if name == "bin" => change(Change::Other, json!(0)),
         (Value::Bool(word), _) => change(Change::Word, json!(!word)),

@@ -23,7 +23,7 @@ pub struct World {
     pub trace: Vec<u8>,
 }
 
-/// Follows late requests, undeploys without any, and proposes impossible operations now and then.
+/// Follows late requests, undeploys without any, and sometimes proposes impossible operations.
 const FOLLOWS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
@@ -32,13 +32,13 @@ operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inh
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
 
-/// The same for agents that know the capacity of an instance, and the tolerated latency.
+/// The same policy for agents that know the capacity of an instance, and the tolerated latency.
 const MEASURES: &str = "\
 operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
 operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhibited(replicate, I, M).\n";
 
-/// Goes where it is drawn to.
+/// Proposes random targets.
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
 
@@ -50,7 +50,7 @@ operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, ear
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).\n\
 operation(migrate, I, M) :- done(1, I, replicate, M), M \\== self.\n";
 
-/// Adapts to demand, proposes unknown flavours, and migrates and replicates as it is.
+/// Adapts to demand, proposes unknown flavours, and migrates and replicates in its flavour.
 const ADAPTS: &str = "\
 rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
 operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, _, M, Late, _), rate(I, T), T > M, requests(I, _, _, L), L =< Late, flavour(A, F, _, W, _, Q), W > M, Q < 1, \\+ inhibited(adapt, I, F).\n\
@@ -59,7 +59,7 @@ operation(adapt, I, full) :- running(I, lite), \\+ requests(I, _, _, _).\n\
 operation(migrate, I, M) :- requests(I, M, _, L), M \\== self, L > 2, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, R, _), R > 3, \\+ inhibited(replicate, I, M).\n";
 
-/// Accepts no copies of the second application.
+/// Accepts no replicas of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
 
 /// A cloud, two nodes below it and two access points below each, with two applications and users who move.
@@ -88,7 +88,7 @@ fn base(policy: &str) -> Scenario {
         .with_application(1, 0, policy)
         .with_application(2, 0, other)
         .with_application(1, 0, policy);
-    // The last has no users, and is not deployed.
+    // The last application has no users, and is not deployed.
     world.deploys.pop();
     for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
     {
@@ -104,7 +104,7 @@ fn base(policy: &str) -> Scenario {
     world
 }
 
-/// The same with nodes and links that go up and down, and managers with policies of their own.
+/// The base world with nodes and links that go up and down, and with acceptance policies.
 fn troubled(policy: &str) -> Scenario {
     let node = mario_scenario::NodeIndex;
     let mut world = base(policy)
@@ -126,7 +126,7 @@ fn troubled(policy: &str) -> Scenario {
     world
 }
 
-/// The same, with applications that have flavours.
+/// The troubled world with applications that have flavours.
 fn flavoured() -> Scenario {
     let mut world = troubled(ADAPTS);
     for plan in &mut world.applications {
@@ -160,7 +160,7 @@ evict(I, full(H)) :- node(N, 0), serviceInstance(I, A, N), service(A, H, _, _), 
 shrink(I, least, tight) :- node(N, F), F < 2, serviceInstance(I, A, N), running(I, full), flavour(A, least, _, _, _, _).\n\
 reject(request(replicate, _, _, _, N), waits(E)) :- node(N, _), leave(_, E), E > 1.\n";
 
-/// The same, with owners who evict and shrink.
+/// The same world with owners who evict and shrink.
 fn owned() -> Scenario {
     let mut world = flavoured();
     for (place, policy) in world.policies.iter_mut().enumerate() {
@@ -176,7 +176,7 @@ fn owned() -> Scenario {
     world
 }
 
-/// The same as the troubled one, with applications that call each other, all the way to one without users.
+/// The troubled world with applications that call each other, down to one without users.
 fn calling() -> Scenario {
     let mut world = troubled(FOLLOWS);
     let last = ApplicationIndex(2);
@@ -254,12 +254,12 @@ fn is_decided_fast(world: &World) -> bool {
     report.spent_at.is_none()
 }
 
-/// A random world whose policies look back; `None` likewise.
+/// A random world whose policies look back; `None` as in [`drawn_world`].
 pub fn remembering_world(number: u64) -> Option<World> {
     shortened(number, remembering(number), Detail::Full)
 }
 
-/// A random world; `None` where it cannot be run or takes long to audit.
+/// A random world; `None` if it cannot be run or takes long to audit.
 pub fn drawn_world(number: u64) -> Option<World> {
     let detail = [Detail::Full, Detail::Operations, Detail::Summary][number as usize % 3];
     shortened(number, draw(number), detail)

@@ -21,7 +21,7 @@ use mario_simulator::{Cause, Recorder};
 #[derive(Clone, Debug, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
-/// The events that must occur for a comparison to prove something.
+/// The events that must occur for the comparison to be meaningful.
 const WANTED: [&str; 12] = [
     "evaluations",
     "proposals",
@@ -70,10 +70,10 @@ pub struct Mirror<'a> {
     twins: BTreeMap<AgentIndex, InstanceId>,
     journals: u128,
     deploys: u128,
-    /// Copies that stop at the end of the cycle: freed hardware counts from the next one on.
+    /// Copies that stop at the end of the cycle, because freed hardware counts from the next one on.
     stopping: Vec<(NodeIndex, WorkloadId)>,
     adapting: Vec<(NodeIndex, WorkloadId)>,
-    /// What owners did at this activation.
+    /// The actions of owners at this activation.
     acted: BTreeMap<NodeIndex, OwnerActs>,
     reports: Vec<Report>,
     counts: Counts,
@@ -88,7 +88,7 @@ impl<'a> Mirror<'a> {
             .map(|application| descriptor(scenario, application, scenario.applications[application.position()].policy))
             .collect();
         if let Some(first) = catalogue.first_mut() {
-            // The population shows the facts of all applications, one after another.
+            // The population shows the facts of all applications in this order.
             let facts = all_facts();
             *first = Arc::new(Descriptor { facts, ..Descriptor::clone(first) });
         }
@@ -175,7 +175,7 @@ impl<'a> Mirror<'a> {
                 }
                 Effect::Start { workload, .. } => (node, Input::Healthy(workload)),
                 Effect::Adapt { workload, .. } => {
-                    // Freed hardware counts from the next cycle on, as with copies that stop.
+                    // Freed hardware counts from the next cycle on, as for copies that stop.
                     self.adapting.push((node, workload));
                     continue;
                 }
@@ -197,7 +197,7 @@ impl<'a> Mirror<'a> {
         }
     }
 
-    /// Links are as in the population.
+    /// Updates the links to those of the population.
     fn follow_links(&mut self, population: &Population) {
         for node in (0..self.nodes.len()).map(NodeIndex::at) {
             let now: Vec<NodeIndex> = population.node(node).neighbours().to_vec();
@@ -282,10 +282,10 @@ impl<'a> Mirror<'a> {
         });
     }
 
-    /// The owner of a node acts on the twins as on the population's agents.
+    /// Compares the actions of a node's owner with those in the population.
     fn compare_owner(&mut self, node: NodeIndex, acts: Option<&OwnerActs>, population: &Population) {
         self.handle(node, Input::Evict);
-        // The hardware freed by an eviction is free when the owner is asked.
+        // The hardware freed by an eviction is free when the owner's policy is evaluated.
         self.stop_copies();
         self.handle(node, Input::Initiative);
         let mut found: Vec<String> = Vec::new();
@@ -320,7 +320,7 @@ impl<'a> Mirror<'a> {
         assert_eq!(found, expected, "what the owner of {} does", population.node(node).id());
     }
 
-    /// Memory and free hardware of each twin are as in the population.
+    /// Compares memory and free hardware of each twin with the population.
     fn compare_states(&self, population: &Population) {
         for (agent, twin) in &self.twins {
             let state = population.agent(*agent);
@@ -466,7 +466,7 @@ impl Recorder for Mirror<'_> {
     }
 }
 
-/// A proposal is complete.
+/// Checks that a proposal is complete.
 fn check(proposal: Option<&Proposal>) {
     if let Some(proposal) = proposal
         && proposal.operation == mario_domain::AgentOperation::Undeploy

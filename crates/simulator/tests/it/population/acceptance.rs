@@ -1,4 +1,4 @@
-//! Both sides are asked: the node of the instance, and the target.
+//! Acceptance policies: both the node of the instance and the target are asked.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
@@ -7,10 +7,10 @@ use mario_simulator::population::{Asked, ContextChange, Deployment, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node};
 
-/// Rejects everything that would leave the node, or be copied from it.
+/// Rejects every migration and replica from the node.
 const NOTHING_LEAVES: &str = "reject(request(_, _, _, From, To), nothing_leaves) :- node(From, _), To \\== From.\n";
 
-/// Rejects everything that comes.
+/// Rejects every instance that would arrive.
 const NOTHING_COMES: &str = "reject(request(_, _, _, From, To), nothing_comes) :- node(To, _), To \\== From.\n";
 
 fn rejected(by: u32, reason: &str) -> Verdict {
@@ -42,7 +42,7 @@ fn the_manager_of_the_target_is_asked() {
 }
 
 #[test]
-fn the_manager_of_the_source_says_no_first() {
+fn the_verdict_of_the_source_comes_first() {
     let mut world = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
@@ -71,7 +71,7 @@ fn no_policy_overrules_the_hardware() {
 }
 
 #[test]
-fn a_manager_sees_what_it_has_promised_in_this_cycle_as_taken() {
+fn a_manager_sees_its_reservations_of_this_cycle_as_used() {
     let keeps_one = "accept(request(_, _, _, _, To)) :- node(To, Free), Free >= 2.\n";
     let mut world = Plan::line(&[2, 3]).accepting(1, keeps_one).found();
     let agents = world.deploy(&[0, 0]);
@@ -84,7 +84,7 @@ fn a_manager_sees_what_it_has_promised_in_this_cycle_as_taken() {
 }
 
 #[test]
-fn a_rejected_request_promises_nothing() {
+fn a_rejected_request_reserves_nothing() {
     let no_copies = "reject(request(replicate, _, _, _, _), no_copies).\n";
     let mut world = Plan::line(&[2, 1]).accepting(1, no_copies).found();
     let agents = world.deploy(&[0, 0]);
@@ -95,7 +95,7 @@ fn a_rejected_request_promises_nothing() {
 }
 
 #[test]
-fn a_policy_that_does_not_answer_inhibits() {
+fn a_failing_acceptance_policy_inhibits() {
     for text in ["accept(_) :- throw(broken).\n", "accept(_) :- accept(_), fail.\n", "accept(_) :- halt.\n"] {
         let mut world = Plan::line(&[1, 1]).accepting(1, text).found();
         let agent = world.deploy(&[0])[0];
@@ -107,17 +107,17 @@ fn a_policy_that_does_not_answer_inhibits() {
     }
 }
 
-/// Takes one instance of each application.
+/// Accepts one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
 
-/// Names the instances that it sees once there are four of them.
+/// Names the instances that it sees once there are four.
 const NAMES_FOUR: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), findall(I, serviceInstance(I, _, _), Is), \
                           length(Is, L), L >= 4.\n";
 
 const ACCEPTED: Option<Verdict> = Some(Verdict::Accepted);
 
 #[test]
-fn a_limit_on_the_number_holds_within_a_cycle() {
+fn a_limit_on_instances_holds_within_a_cycle() {
     for operation in [Migrate, Replicate] {
         for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
             let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
@@ -133,7 +133,7 @@ fn a_limit_on_the_number_holds_within_a_cycle() {
 }
 
 #[test]
-fn a_deploy_counts_for_what_agents_ask_in_the_same_cycle() {
+fn a_deploy_counts_for_requests_of_agents_in_the_same_cycle() {
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
         let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
         let agent = world.deploy(&[0])[0];
@@ -145,7 +145,7 @@ fn a_deploy_counts_for_what_agents_ask_in_the_same_cycle() {
 }
 
 #[test]
-fn a_copy_on_the_own_node_counts() {
+fn a_replica_on_the_own_node_counts() {
     let at_most_two = "reject(request(_, _, _, _, To), two) :- node(To, _), \
                        setof(I, serviceInstance(I, app1, To), Is), length(Is, N), N >= 2.\n";
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
@@ -163,7 +163,7 @@ fn a_copy_on_the_own_node_counts() {
 }
 
 #[test]
-fn another_application_is_not_counted() {
+fn instances_of_other_applications_are_not_counted() {
     let plan = Plan { applications: vec![1, 1], ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) };
     let mut world = plan.found();
     let agent = world.deploy(&[0])[0];
@@ -174,7 +174,7 @@ fn another_application_is_not_counted() {
 }
 
 #[test]
-fn a_promised_instance_is_seen_after_those_that_are_here() {
+fn a_reserved_instance_is_listed_after_existing_ones() {
     let mut world = Plan::line(&[9, 9]).accepting(1, NAMES_FOUR).found();
     let agents = world.deploy(&[0, 0, 1]);
     world.propose(agents[0], Migrate, node(1));
@@ -190,7 +190,7 @@ fn a_promised_instance_is_seen_after_those_that_are_here() {
 }
 
 #[test]
-fn an_instance_that_leaves_is_here_until_the_cycle_ends() {
+fn a_leaving_instance_is_visible_until_the_cycle_ends() {
     for leaves in [Migrate, Undeploy] {
         let mut world = Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH).found();
         let agents = world.deploy(&[1, 0]);
@@ -205,7 +205,7 @@ fn an_instance_that_leaves_is_here_until_the_cycle_ends() {
 }
 
 #[test]
-fn in_sequence_an_instance_that_left_before_is_gone() {
+fn in_sequence_an_instance_that_left_is_not_visible() {
     let plan = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH) };
     let mut world = plan.found();
     let agents = world.deploy(&[0, 1]);
@@ -227,8 +227,8 @@ fn in_sequence_the_managers_of_source_and_target_are_asked() {
 }
 
 #[test]
-fn what_one_manager_accepts_and_the_other_does_not_is_not_promised() {
-    // n0 would accept the copy from n1, but n1 lets no copy go.
+fn a_request_accepted_by_only_one_manager_reserves_nothing() {
+    // n0 would accept the replica from n1, but n1 lets none leave.
     let mut world = Plan::line(&[9, 9]).accepting(0, ONE_EACH).accepting(1, NOTHING_LEAVES).found();
     let agent = world.deploy(&[1])[0];
     world.propose(agent, Replicate, node(0));
@@ -239,7 +239,7 @@ fn what_one_manager_accepts_and_the_other_does_not_is_not_promised() {
 }
 
 #[test]
-fn a_manager_asks_its_policy_where_no_agent_has_one() {
+fn acceptance_policies_work_without_policies_of_agents() {
     let mut world = Plan { policies: Vec::new(), ..Plan::line(&[1]).accepting(0, "reject(_, never).\n") }.found();
     world.cycle(&[deployment(0)]);
     assert_eq!(world.verdict(), rejected(0, "never"));
@@ -259,7 +259,7 @@ fn a_manager_that_cannot_see_its_node_inhibits() {
 }
 
 #[test]
-fn what_policies_did_not_answer_is_counted() {
+fn failed_acceptance_policies_are_counted() {
     let throws = "reject(request(migrate, _, _, _, _), _) :- throw(broken).\naccept(_).\n";
     let mut world = Plan::line(&[9, 9]).accepting(0, "accept(_).\n").accepting(1, throws).found();
     let agents = world.deploy(&[0, 0, 0]);

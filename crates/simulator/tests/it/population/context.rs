@@ -9,7 +9,7 @@ use mario_simulator::population::{ContextChange, Target};
 use crate::population::world::{Plan, deployment, inhibited, node};
 
 #[test]
-fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
+fn a_leaving_node_accepts_no_instance_and_lets_all_leave() {
     let mut world = Plan::line(&[2, 3]).found();
     let agents = world.deploy(&[0, 1, 1]);
     world.population.r2(ContextChange::Leaving(NodeIndex(1)));
@@ -25,7 +25,7 @@ fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
 }
 
 #[test]
-fn what_is_on_a_node_goes_with_it_and_it_comes_back_empty() {
+fn a_node_that_goes_down_loses_its_instances_and_comes_back_empty() {
     let mut world = Plan::line(&[1, 2]).found();
     let agents = world.deploy(&[0, 1, 1]);
     assert_eq!(world.population.r2(ContextChange::Down(NodeIndex(1))), agents[1..]);
@@ -60,7 +60,7 @@ fn a_pending_agent_whose_node_goes_down_is_not_judged() {
 }
 
 #[test]
-fn a_lost_link_is_no_way_to_a_neighbour() {
+fn a_node_without_a_working_link_is_not_a_neighbour() {
     let mut world = Plan::line(&[1, 1]).policy("operation(replicate, _, M) :- node(_, _, [M | _]).\n", 0).found();
     let agent = world.deploy(&[0])[0];
     let change = |neighbours| ContextChange::Neighbours { node: NodeIndex(0), neighbours };

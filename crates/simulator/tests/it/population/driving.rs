@@ -10,7 +10,7 @@ use mario_simulator::population::{
 
 use crate::population::world::{Plan, World, deployment, node};
 
-/// Follows its clients, and replicates where it is when it has none.
+/// Follows its clients, and replicates on its node when it has none.
 const FOLLOWS: &str =
     "operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\noperation(replicate, _, self).\n";
 
@@ -55,7 +55,7 @@ fn a_parallel_round_equals_a_sequential_one() {
 }
 
 #[test]
-fn a_manager_asked_by_itself_says_what_a_cycle_says() {
+fn a_manager_asked_directly_gives_the_verdict_of_a_cycle() {
     let (mut world, agents) = crowd();
     for agent in &agents {
         world.evaluate(*agent);
@@ -83,7 +83,7 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
 }
 
 #[test]
-fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
+fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
     let mut world = Plan::line(&[3, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 0]);
     let agent = agents[0];
@@ -96,7 +96,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
         assert!(world.population.is_unchanged(agent));
     };
     settled(&mut world);
-    // New client requests; the same again change nothing.
+    // Client requests that are new; the same ones again change nothing.
     requests(&mut world, agent, 1, 5.0);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
@@ -105,7 +105,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
     requests(&mut world, agent, 1, 6.0);
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Hardware of the own node; that of others is not seen.
+    // Hardware of the own node; that of other nodes is not visible.
     world.cycle(&[deployment(1)]);
     assert!(world.population.is_unchanged(agent));
     world.propose(agents[1], Replicate, Target::Own);
@@ -116,7 +116,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
     world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
     assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
-    // Memories, when they appear and when they expire.
+    // Memories, when they are added and when they expire.
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
     assert!(!world.population.is_unchanged(agent));
@@ -127,7 +127,7 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
 }
 
 #[test]
-fn an_agent_that_proposes_again_proposes_the_same() {
+fn a_repeated_proposal_equals_the_last_one() {
     let mut world = Plan::line(&[1, 0]).policy("operation(migrate, _, n1).\n", 0).found();
     let agent = world.deploy(&[0])[0];
     world.evaluate(agent);
@@ -141,7 +141,7 @@ fn an_agent_that_proposes_again_proposes_the_same() {
 }
 
 #[test]
-fn a_proposal_that_is_no_operation_is_a_nop() {
+fn an_invalid_proposal_is_a_nop() {
     for text in [
         "operation(explode, _, self).\n",
         "operation(migrate, _, _).\n",
@@ -162,7 +162,7 @@ fn a_proposal_that_is_no_operation_is_a_nop() {
 }
 
 #[test]
-fn the_first_solution_counts_even_when_it_is_no_operation() {
+fn the_first_solution_counts_even_if_it_is_invalid() {
     let text = "operation(explode, _, self).\noperation(migrate, _, n1).\n";
     let mut world = Plan::line(&[1, 1]).policy(text, 0).found();
     let agent = world.deploy(&[0])[0];
@@ -170,7 +170,7 @@ fn the_first_solution_counts_even_when_it_is_no_operation() {
 }
 
 #[test]
-fn an_empty_name_is_no_node() {
+fn an_empty_name_denotes_no_node() {
     let mut world = Plan::line(&[1, 1]).policy("operation(migrate, _, '').\n", 0).found();
     let agent = world.deploy(&[0])[0];
     world.evaluate(agent);

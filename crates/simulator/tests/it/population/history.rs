@@ -1,4 +1,4 @@
-//! What policies that look back see of the past.
+//! The history that policies can read.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_policy::Wanted;
@@ -16,12 +16,12 @@ fn observe(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
     world.population.r2(ContextChange::Requests { agent, facts: &facts });
 }
 
-/// The visible past of an agent, in short.
+/// The visible history of an agent, abbreviated.
 fn shown(world: &mut World, agent: AgentIndex) -> String {
     world.evaluator.evaluate(&world.population, agent, Wanted::All);
     let facts = world.evaluator.facts();
     let row = |row: &[mario_policy::Constant]| {
-        // The instance, which is the same in all of them, is left out.
+        // The instance is the same in all facts, and left out.
         row.iter().map(|value| facts.text(*value)).collect::<Vec<String>>().join(" ")
     };
     let earlier = facts.earlier().map(|[ago, _, from, rate, _]| row(&[ago, from, rate]));
@@ -40,7 +40,7 @@ fn replica(world: &World) -> AgentIndex {
 }
 
 #[test]
-fn an_agent_is_shown_what_happened_before_and_takes_it_along() {
+fn the_history_of_an_agent_migrates_with_it() {
     let mut world = Plan::line(&[3, 3, 3]).policy(LOOKS_BACK, 0).found();
     let agent = world.deploy(&[0])[0];
     assert_eq!(shown(&mut world, agent), " |  | 0", "there is nothing before the first evaluation");
@@ -67,7 +67,7 @@ fn an_agent_is_shown_what_happened_before_and_takes_it_along() {
 }
 
 #[test]
-fn what_was_inhibited_was_not_done() {
+fn inhibited_operations_are_not_in_the_history() {
     let mut world = Plan::line(&[1, 0]).policy(LOOKS_BACK, 0).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
@@ -76,7 +76,7 @@ fn what_was_inhibited_was_not_done() {
 }
 
 #[test]
-fn where_a_migration_makes_a_new_instance_it_begins_without_a_past() {
+fn a_migration_that_makes_a_new_instance_starts_without_a_history() {
     let plan = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 1]).policy(LOOKS_BACK, 0) };
     let mut world = plan.found();
     let agent = world.deploy(&[0])[0];
@@ -88,7 +88,7 @@ fn where_a_migration_makes_a_new_instance_it_begins_without_a_past() {
 }
 
 #[test]
-fn an_agent_is_unchanged_once_its_past_is_like_its_present() {
+fn an_agent_is_unchanged_once_its_history_equals_its_current_facts() {
     const SUSTAINED: &str = ":- remembers(requests, 2).\n:- dynamic operation/3, earlier/5.\n\
                              operation(replicate, I, self) :- earlier(2, I, _, R, _), R > 9.\n";
     let mut world = Plan::line(&[3, 3]).policy(SUSTAINED, 0).found();

@@ -1,4 +1,4 @@
-//! What agents remember, for how long, and how it affects their decisions.
+//! The memory of agents: its content, its duration, and its effect on decisions.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
@@ -9,7 +9,7 @@ use crate::population::world::{Plan, STILL, World, node};
 /// Replicates towards `n1` until that is remembered as inhibited.
 const TRIES_ONCE: &str = ":- dynamic inhibited/3.\noperation(replicate, I, n1) :- \\+ inhibited(replicate, I, n1).\n";
 
-/// The evaluations at which an agent whose first proposal was inhibited still sees that.
+/// The evaluations at which an agent still sees that its first proposal was inhibited.
 fn seen_at(world: &mut World, evaluations: u32) -> Vec<u32> {
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, node(1));
@@ -34,7 +34,7 @@ fn an_inhibition_is_seen_at_the_next_k_evaluations() {
 }
 
 #[test]
-fn a_policy_that_heeds_its_memory_asks_every_k_plus_first_time() {
+fn a_policy_that_heeds_its_memory_proposes_every_k_plus_1_evaluations() {
     for (k, expected) in
         [(0, "????????????????"), (1, "?.?.?.?.?.?.?.?."), (2, "?..?..?..?..?..?"), (10, "?..........?....")]
     {
@@ -52,7 +52,7 @@ fn a_policy_that_heeds_its_memory_asks_every_k_plus_first_time() {
 }
 
 #[test]
-fn periodic_memory_is_lost_at_evaluations_6_11_16_after_the_facts_were_read() {
+fn periodic_memory_is_cleared_after_the_facts_of_evaluations_6_11_16() {
     let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]).policy(TRIES_ONCE, 0) };
     let mut world = plan.found();
     let agent = world.deploy(&[0])[0];
@@ -68,7 +68,7 @@ fn periodic_memory_is_lost_at_evaluations_6_11_16_after_the_facts_were_read() {
 }
 
 #[test]
-fn a_refusal_at_the_evaluation_that_forgets_is_the_first_of_the_new_memory() {
+fn an_inhibition_at_the_evaluation_that_clears_the_memory_is_kept() {
     let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]) };
     let mut world = plan.found();
     let agent = world.deploy(&[0])[0];
@@ -78,7 +78,7 @@ fn a_refusal_at_the_evaluation_that_forgets_is_the_first_of_the_new_memory() {
         world.cycle(&[]);
         lengths.push(world.population.visible_memory(world.population.agent(agent)).len());
     }
-    // Repeats stay: it is a list.
+    // Repeats are kept, because the memory is a list.
     assert_eq!(lengths, [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
 }
 
@@ -117,7 +117,7 @@ fn the_target_is_remembered_as_the_policy_wrote_it() {
 }
 
 #[test]
-fn an_inhibited_undeploy_is_remembered_too() {
+fn an_inhibited_undeploy_is_remembered() {
     let mut world = Plan::line(&[1]).policy(STILL, 1).accepting(0, "accept(request(deploy, _, _, _, _)).\n").found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);

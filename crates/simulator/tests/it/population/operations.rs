@@ -1,4 +1,4 @@
-//! Rule r1: what each operation does, and what it never does.
+//! Rule r1: the effects of each operation, and their limits.
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
@@ -8,7 +8,7 @@ use mario_simulator::population::{Outcome, Target};
 use crate::population::world::{Plan, deployment, full, inhibited, node, node_id};
 
 #[test]
-fn a_deploy_makes_a_new_agent_on_its_node() {
+fn a_deploy_creates_an_agent_on_its_node() {
     let mut world = Plan::line(&[2, 1]).found();
     let agents = world.deploy(&[0, 1]);
     assert_eq!(world.placement(), [[0], [1]]);
@@ -18,7 +18,7 @@ fn a_deploy_makes_a_new_agent_on_its_node() {
 }
 
 #[test]
-fn an_undeploy_takes_the_agent_and_gives_its_room_back() {
+fn an_undeploy_removes_the_agent_and_frees_its_hardware() {
     let mut world = Plan::line(&[1]).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Undeploy, Target::Own);
@@ -29,7 +29,7 @@ fn an_undeploy_takes_the_agent_and_gives_its_room_back() {
 }
 
 #[test]
-fn an_undeploy_is_of_the_instance_itself_whatever_target_came_with_it() {
+fn an_undeploy_removes_the_own_instance_whatever_its_target() {
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
         for target in [node(1), Target::Unknown(Box::new(NodeId::name("nowhere").expect("a name")))] {
             let mut world = Plan { arbitration, ..Plan::line(&[1, 1]) }.found();
@@ -97,7 +97,7 @@ fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
 }
 
 #[test]
-fn an_instance_may_be_replicated_where_it_is_but_not_migrated_there() {
+fn an_instance_may_be_replicated_but_not_migrated_to_its_own_node() {
     for target in [Target::Own, node(0)] {
         let mut world = Plan::line(&[2, 2]).found();
         let agent = world.deploy(&[0])[0];
@@ -112,7 +112,7 @@ fn an_instance_may_be_replicated_where_it_is_but_not_migrated_there() {
 }
 
 #[test]
-fn a_target_outside_the_neighbourhood_is_inhibited_with_that_reason() {
+fn a_target_outside_the_neighbourhood_is_inhibited_for_that_reason() {
     for operation in [Migrate, Replicate] {
         let mut world = Plan::line(&[1, 1, 1]).found();
         let agent = world.deploy(&[0])[0];
@@ -142,7 +142,7 @@ fn two_requests_for_the_last_unit_are_never_both_accepted() {
 }
 
 #[test]
-fn what_is_promised_counts_by_what_each_application_needs() {
+fn reservations_count_the_hardware_of_each_application() {
     let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.found();
     let small = world.deploy(&[0])[0];
     let large =
@@ -166,7 +166,7 @@ fn what_is_promised_counts_by_what_each_application_needs() {
 }
 
 #[test]
-fn room_that_is_freed_counts_from_the_next_cycle_on() {
+fn freed_hardware_counts_from_the_next_cycle_on() {
     for leaving in [Undeploy, Migrate] {
         let mut world = Plan::line(&[1, 1, 1]).found();
         let agents = world.deploy(&[0, 1]);
@@ -182,7 +182,7 @@ fn room_that_is_freed_counts_from_the_next_cycle_on() {
 }
 
 #[test]
-fn two_full_neighbours_cannot_change_places() {
+fn two_full_neighbours_cannot_exchange_instances() {
     let mut world = Plan::line(&[1, 1]).found();
     let agents = world.deploy(&[0, 1]);
     world.propose(agents[0], Migrate, node(1));
@@ -252,7 +252,7 @@ fn an_inhibited_request_changes_only_the_memory_of_its_agent() {
 }
 
 #[test]
-fn an_unbounded_node_takes_whatever_comes() {
+fn an_unbounded_node_accepts_every_instance() {
     let plan = Plan { capacities: vec![Capacity::Unbounded], applications: vec![u64::MAX], ..Plan::line(&[1]) };
     let mut world = plan.found();
     world.deploy(&[0, 0, 0]);

@@ -13,7 +13,7 @@ fn to_unpark(world: &mut World) -> Vec<AgentIndex> {
 }
 
 #[test]
-fn an_agent_that_proposes_nothing_rests_until_its_node_is_another() {
+fn an_idle_agent_stays_parked_until_its_node_changes() {
     let mut world = Plan::line(&[9, 9]).found();
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.population.steady_outcome(agent, None), None, "nobody knows yet what it proposes");
@@ -33,7 +33,7 @@ fn an_agent_that_proposes_nothing_rests_until_its_node_is_another() {
 }
 
 #[test]
-fn an_agent_that_is_refused_rests_until_there_is_room() {
+fn an_inhibited_agent_stays_parked_until_there_is_room() {
     let mut world = Plan::line(&[1, 1, 1]).found();
     let [agent, other, third] = world.deploy(&[0, 1, 2])[..] else { panic!("three of them") };
     world.propose(agent, AgentOperation::Migrate, Target::Node(NodeIndex(1)));
@@ -75,7 +75,7 @@ fn no_agent_is_parked_whose_next_cycle_may_differ() {
 }
 
 #[test]
-fn a_round_of_sights_is_known_by_its_numbers_and_whole_rates_alone_are_summed_up() {
+fn parked_agents_with_recurring_snapshots_need_known_numbers_and_whole_rates() {
     let mut world = Plan::line(&[9, 9]).found();
     let agent = world.deploy(&[0])[0];
     let fact = |rate| [RequestFact { neighbour: Neighbour::Own, rate, latency: 0.0 }];

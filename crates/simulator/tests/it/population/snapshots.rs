@@ -60,7 +60,7 @@ impl Watched {
 }
 
 #[test]
-fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
+fn snapshots_by_number_give_the_same_facts_and_proposals() {
     let mut state = 0x2545_F491_4F6C_DD1D;
     for _ in 0..60 {
         let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
@@ -96,7 +96,7 @@ fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
 }
 
 #[test]
-fn a_number_that_was_never_shown_changes_nothing() {
+fn an_unknown_snapshot_number_changes_nothing() {
     let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
     let agent = world.deploy(&[0])[0];
     world.population.observe_recurring(agent, 3, None);

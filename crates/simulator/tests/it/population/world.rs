@@ -22,7 +22,7 @@ pub struct Plan {
     pub memory: Memory,
     pub capacities: Vec<Capacity>,
     pub links: Vec<(u32, u32)>,
-    /// What an instance of each application needs.
+    /// The hardware that an instance of each application needs.
     pub applications: Vec<u64>,
     /// Texts, and the lengths of their memories.
     pub policies: Vec<(&'static str, u32)>,
@@ -30,7 +30,7 @@ pub struct Plan {
     pub acceptances: Vec<(u32, &'static str)>,
 }
 
-/// A population with what is needed to drive it.
+/// A population with everything needed to drive it.
 pub struct World {
     pub population: Population,
     pub evaluator: Evaluator,
@@ -145,12 +145,12 @@ impl World {
         self.population.r1(deployments, &mut self.judge, &mut self.label);
     }
 
-    /// An agent proposes, whatever its policy says.
+    /// Makes an agent propose, regardless of its policy.
     pub fn propose(&mut self, agent: AgentIndex, operation: AgentOperation, target: Target) {
         self.population.propose(agent, Some(Proposal { operation, target }), Basis::Past);
     }
 
-    /// Evaluates the policy of an agent, which then waits for the managers.
+    /// Evaluates the policy of an agent, whose proposal then waits for the managers.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
         let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
         let proposal = self.population.proposal(agent, decision);
@@ -163,7 +163,7 @@ impl World {
         self.label.iter().collect()
     }
 
-    /// The verdicts of the last cycle, in the order judged; none for a nop.
+    /// The verdicts of the last cycle, in the order of judging; none for a nop.
     pub fn verdicts(&self) -> Vec<Option<Verdict>> {
         let verdict = |outcome: &Outcome| match outcome {
             Outcome::Nop(_) => None,
@@ -193,7 +193,7 @@ impl World {
         (0..self.nodes).map(on).collect()
     }
 
-    /// What an agent remembers: the evaluation, the operation and the target of each.
+    /// The memory of an agent: evaluation, operation and target of each entry.
     pub fn remembered(&self, agent: AgentIndex) -> Vec<(u32, AgentOperation, Target)> {
         let remembered = self.population.agent(agent).remembered().iter();
         remembered.map(|known| (known.evaluation, known.operation, known.target.clone())).collect()

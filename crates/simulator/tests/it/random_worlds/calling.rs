@@ -1,4 +1,4 @@
-//! Worlds drawn at random in which applications call each other.
+//! Random worlds in which applications call each other.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::sleep::sleeping;
 use super::{Replay, run, world};
 use crate::world::{audited, outputs};
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 240;
 
 /// A random world in which applications call those after them.
@@ -21,7 +21,7 @@ pub fn calling(number: u64) -> Scenario {
         0 => world(number),
         1 => flavoured(number),
         2 => owned(number),
-        // Sleepers are drawn with messages only.
+        // Sleepers are drawn with individual messages only.
         3 if number % 3 != 1 => sleeping(number),
         _ => remembering(number),
     };
@@ -33,7 +33,7 @@ pub fn calling(number: u64) -> Scenario {
         scenario.network.fidelity = Fidelity::Flow;
     }
     let count = scenario.applications.len();
-    // A small generator of its own, so that other worlds stay what they are.
+    // A separate generator, so that other worlds do not change.
     let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut below = |limit: usize| {
         state ^= state << 13;
@@ -94,7 +94,7 @@ fn no_random_world_with_a_service_graph_breaks_a_rule() {
     }
 }
 
-/// Adds up what the records `calls` of a trace tell.
+/// Sums the records `calls` of a trace.
 fn count(trace: &str, fidelity: Fidelity, seen: &mut BTreeMap<&'static str, u64>) {
     for line in trace.lines().filter(|line| line.starts_with("[\"calls\"")) {
         let numbers: Vec<f64> =

@@ -107,7 +107,7 @@ impl Dice {
         builder.build().expect("an infrastructure")
     }
 
-    /// A line, a star, a tree, a grid, or anything.
+    /// A line, a star, a tree, a grid, or an arbitrary graph.
     fn links(&mut self, nodes: usize) -> Vec<(usize, usize)> {
         match self.below(5) {
             0 => (1..nodes).map(|node| (node - 1, node)).collect(),
@@ -117,7 +117,7 @@ impl Dice {
                 let across = (1..nodes).filter(|node| node % 3 != 0).map(|node| (node - 1, node));
                 across.chain((3..nodes).map(|node| (node - 3, node))).collect()
             }
-            // Some nodes may have no link at all.
+            // Some nodes may have no links.
             _ => {
                 let pairs = (0..nodes).flat_map(|other| (0..other).map(move |one| (one, other)));
                 pairs.filter(|_| self.once_in(3)).collect()
@@ -148,7 +148,7 @@ impl Dice {
         scenario.arbitration = self.of(&[Arbitration::Managers, Arbitration::Sequential]);
         scenario.memory = self.of(&[Memory::Sliding, Memory::Periodic { every: 5 }]);
         scenario.numbering = self.of(&[Numbering::Counted, Numbering::Shared]);
-        // Rates require the rule, not the prototype's routing table.
+        // Rates do not support the prototype's routing table.
         let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
         if is_by_rule && self.once_in(4) {
             scenario.network.fidelity = Fidelity::Flow;
@@ -240,7 +240,7 @@ impl Dice {
         }
     }
 
-    /// In any order: a node that is down may be told to go down, and one that is up to come up.
+    /// Arbitrary events: also for a node to go down that is down, or to come up that is up.
     fn disturbances(&mut self, scenario: &mut Scenario) {
         let count = if self.once_in(4) { 0 } else { self.below(16) };
         let links: Vec<(NodeIndex, NodeIndex)> = scenario

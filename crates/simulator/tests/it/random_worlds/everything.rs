@@ -1,4 +1,5 @@
-//! Worlds drawn at random in which agents remember, adapt and sleep, hardware has kinds, owners have initiative, and policies change.
+//! Random worlds with all features at once: memory, flavours, sleep, several kinds of hardware, owners with initiative,
+//! and policy updates.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use super::owners::give_owners;
 use super::sleep::give_sleep;
 use crate::world::{audited, outputs};
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 150;
 
-/// Policies that use all of it.
+/// Policies that use all features.
 const TEXTS: [&str; 4] = [
     ":- remembers(requests, 2). :- remembers(operations, 3).\n\
      operation(migrate, I, M) :- leave(I, _), requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\

@@ -9,7 +9,7 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 use super::{Replay, run, world};
 use crate::world::{audited, outputs};
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 160;
 
 /// Policies that adapt, among other things.
@@ -22,7 +22,7 @@ const TEXTS: [&str; 7] = [
      operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, H, M, _, _), rate(I, T), T =< M,\n\
          flavour(A, F, K, _, _, _), K < H.\n\
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
-    // In turn, whether it fits or not.
+    // Cycles through the flavours, whether they fit or not.
     "operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, F, _, _, _, _), F \\== G.\n",
     // By name, without reading anything: invariant under renaming except for this one.
     "operation(adapt, I, lite) :- requests(I, _, R, _), R > 2.\n\
@@ -39,16 +39,16 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, self) :- running(I, lite).\n\
      operation(adapt, I, large) :- running(I, lite), node(_, F), F > 0.\n\
      operation(undeploy, I, self) :- running(I, large), \\+ requests(I, _, _, _).\n",
-    // By quality.
+    // Adapts by quality.
     "operation(adapt, I, F) :- serviceInstance(I, A, N), running(I, G), node(N, Free),\n\
          findall(Q-X, (flavour(A, X, H, _, _, Q), H =< Free), Xs), sort(Xs, Sorted), last(Sorted, _-F), F \\== G.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\n",
-    // Has flavours of its own.
+    // Defines predicates of these names itself.
     "flavour(a, b). running(_, full).\n\
      operation(replicate, I, self) :- running(I, full), flavour(a, b).\n",
 ];
 
-/// A manager that looks at what runs, and lets no instance grow when hardware is scarce.
+/// An acceptance policy that reads flavours, and inhibits growth when hardware is scarce.
 const LOOKS: &str = "reject(request(adapt, I, A, N, N), tight) :-\n\
                          node(N, F), F < 1, serviceInstance(I, A, N), running(I, lite).\n\
                      reject(request(replicate, _, A, _, N), too_many(C)) :-\n\

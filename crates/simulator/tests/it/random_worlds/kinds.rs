@@ -9,7 +9,7 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 use super::{Replay, run, world};
 use crate::world::outputs;
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 120;
 
 /// Policies that read hardware by kind.
@@ -23,7 +23,7 @@ const TEXTS: [&str; 3] = [
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, [self | Ms]).\n",
 ];
 
-/// A manager that reserves a part of every kind for itself.
+/// An acceptance policy that reserves a part of every kind.
 const KEEPS: &str = "reject(request(_, _, A, _, To), tight(K)) :-\n\
                      needs(A, K, W), free(To, K, F), capacity(To, K, C), F - W < C / 4.\n";
 

@@ -14,7 +14,7 @@ use crate::world::audited;
 
 const WORLDS: u64 = 200;
 
-/// How many lies are tried for each world at most.
+/// The maximum number of lies per world.
 const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
@@ -23,7 +23,7 @@ const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, 
 #[derive(Default)]
 struct Limit {
     cycles: u64,
-    /// What was inhibited by the limit.
+    /// The number of requests inhibited by the limit.
     inhibited: u64,
     /// Requests inhibited by the limit after another one of the same application was accepted for the node in the same
     /// cycle.
@@ -72,7 +72,7 @@ impl Recorder for Limit {
     }
 }
 
-/// The world of a number, in which every owner has the limit.
+/// The world of a number, with the limit at every node.
 fn limited(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     let files = vec![("one-each.pl".to_owned(), ONE_EACH.to_owned())];
@@ -101,7 +101,7 @@ fn accepted(outcome: &Value, arbitration: Arbitration) -> Option<Value> {
     })
 }
 
-/// Traces with one verdict turned each.
+/// Traces with one reversed verdict each.
 fn lies(trace: &str, arbitration: Arbitration) -> Vec<String> {
     let lines: Vec<&str> = trace.lines().collect();
     let mut lies = Vec::new();
@@ -124,7 +124,7 @@ fn lies(trace: &str, arbitration: Arbitration) -> Vec<String> {
 }
 
 #[test]
-fn no_owner_of_a_node_is_overrun() {
+fn no_node_exceeds_the_limit_of_its_owner() {
     let mut beside_promises = [0; 2];
     let (mut cycles, mut inhibited, mut told) = (0, 0, 0);
     for number in 0..WORLDS {
@@ -148,7 +148,7 @@ fn no_owner_of_a_node_is_overrun() {
         }
         drop(replay);
     }
-    // Worlds without events prove nothing.
+    // The test is meaningless without events.
     assert!(cycles > 500 && inhibited > 100 && told > 100, "{cycles} cycles, {inhibited} inhibited, {told} lies");
     assert!(beside_promises.iter().all(|count| *count > 5), "{beside_promises:?}");
 }

@@ -10,7 +10,7 @@ use super::remembering::remembering;
 use super::{Replay, run, world};
 use crate::world::{audited, outputs};
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 200;
 
 /// Owners with initiative. None depends on the names of instances, or on their order of arrival.
@@ -18,18 +18,18 @@ pub const OWNERS: [&str; 6] = [
     // Evicts everything when hardware is scarce.
     ":- dynamic leave/2.\n\
      evict(I, tight) :- node(N, F), F \\== inf, F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n",
-    // Whatever needs most, and says why.
+    // Evicts the application that needs most, with a reason.
     "needs_most(A) :- findall(H-B, (serviceInstance(_, B, _), service(B, H, _, _)), Hs), Hs \\== [], sort(Hs, S), last(S, _-A).\n\
      evict(I, largest(H)) :- needs_most(A), serviceInstance(I, A, _), service(A, H, _, _).\n\
      reject(request(deploy, _, _, _, _), closed) :- leave(_, _).\n",
-    // Shrinks what runs in the first flavour, including what already does, and evicts small instances.
+    // Shrinks instances to the first flavour, even if they already run in it, and evicts small ones.
     "shrink(I, lite, 'less is more') :- serviceInstance(I, A, _), flavour(A, lite, H, _, _, _), running(I, G), flavour(A, G, K, _, _, _), H =< K,\n\
          \\+ (needs(A, gpu, _)), \\+ G = 7, node(_, F), F \\== inf.\n\
      evict(I, small) :- running(I, lite), node(_, F), F < 1.\n",
-    // Shrinks to an unknown flavour, so that nothing is done; not even evictions.
+    // Shrinks to an unknown flavour, which makes the answer invalid: nothing is done, not even evictions.
     "shrink(I, lite, all) :- serviceInstance(I, _, _).\n\
      evict(I, never) :- serviceInstance(I, _, _), \\+ running(I, _).\n",
-    // Returns no valid answer now and then.
+    // Sometimes returns an invalid answer.
     "evict(I, why) :- serviceInstance(I, _, N), node(N, F), F \\== inf, X is 6 / F, X > 0.\n\
      evict(_, _) :- node(_, 3).\n",
     // Counts instances that are about to leave.

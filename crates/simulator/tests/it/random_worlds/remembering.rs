@@ -8,28 +8,28 @@ use mario_simulator::{Detail, Reuse, RunOptions};
 use super::{Replay, run, world};
 use crate::world::outputs;
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 160;
 
 /// Policies that look back, some of them invariant under renaming and some not.
 const TEXTS: [&str; 8] = [
-    // With sustained demand, towards its source.
+    // Replicates towards sustained demand.
     ":- dynamic requests/4, earlier/5.\n:- remembers(requests, 2).\n\
      operation(replicate, I, M) :- requests(I, M, R, _), forall(member(A, [1, 2]), (earlier(A, I, M, P, _), P > R / 2)).\n\
      operation(migrate, I, M) :- earlier(2, I, M, _, _), M \\== self, \\+ requests(I, _, _, _).\n",
-    // Not right after an operation.
+    // Does nothing right after an operation.
     ":- dynamic done/4.\n:- remembers(operations, 2).\n\
      operation(replicate, I, M) :- \\+ done(_, I, _, _), node(_, _, Ms), member(M, [self | Ms]).\n\
      operation(migrate, I, M) :- done(2, I, replicate, _), node(_, _, [M | _]).\n",
-    // Not while young.
+    // Does nothing while young.
     ":- dynamic age/2.\n\
      operation(undeploy, I, self) :- age(I, 2).\n\
      operation(migrate, I, M) :- age(I, A), A > 0, node(_, _, Ms), last(Ms, M).\n",
-    // Back to the source of its requests before it migrated.
+    // Migrates back to the source of its requests before the last migration.
     ":- remembers(requests, 1). :- remembers(operations, 1).\n\
      operation(migrate, I, M) :- done(1, I, migrate, _), earlier(1, I, M, _, _), M \\== self.\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\n",
-    // By the trend, with float rates too.
+    // Follows the trend, also of fractional rates.
     ":- remembers(requests, 3), remembers(inhibited, 2).\n\
      sum(I, A, T) :- findall(R, earlier(A, I, _, R, _), Rs), sum_list(Rs, T).\n\
      operation(replicate, I, self) :- sum(I, 1, One), sum(I, 2, Two), One > Two, \\+ inhibited(replicate, I, self).\n\
@@ -39,11 +39,11 @@ const TEXTS: [&str; 8] = [
      operation(replicate, I, M) :- aggregate_all(count, done(_, I, replicate, _), C), C < 2, node(_, _, Ms),\n\
          K is (I + C) mod 2, nth0(K, [self | Ms], M).\n\
      operation(migrate, I, M) :- done(1, I, _, _), node(_, _, Ms), member(M, Ms), \\+ done(_, I, migrate, M).\n",
-    // Everything at once.
+    // Looks back as far as possible.
     ":- remembers(requests, 64), remembers(operations, 5), remembers(inhibited, 10).\n\
      operation(migrate, I, M) :- age(I, 1), earlier(_, I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, self) :- age(I, A), A >= 2, \\+ done(_, I, replicate, _).\n",
-    // Defines these words for itself.
+    // Defines predicates of these names itself.
     "age(_, 2). done(_, _, _, _) :- fail.\n\
      operation(replicate, I, self) :- age(I, 2), \\+ done(_, I, _, _), \\+ requests(I, _, _, _).\n",
 ];
@@ -61,7 +61,7 @@ pub fn remembering(number: u64) -> Scenario {
 }
 
 #[test]
-fn no_random_world_of_agents_that_remember_breaks_a_rule() {
+fn no_random_world_with_policies_that_look_back_breaks_a_rule() {
     let only = std::env::var("MARIO_REMEMBERING").ok().map(|text| text.parse().expect("the number of a world"));
     let mut seen: BTreeMap<&'static str, u64> = BTreeMap::new();
     for number in only.map_or(0..WORLDS, |number: u64| number..number + 1) {

@@ -12,7 +12,7 @@ use super::remembering::remembering;
 use super::world;
 use crate::world::{audited, outputs};
 
-/// How many worlds are drawn.
+/// The number of worlds.
 const WORLDS: u64 = 200;
 
 /// Policies that sleep, among other things.
@@ -21,15 +21,15 @@ const TEXTS: [&str; 7] = [
     ":- dynamic asleep/1.\n\
      operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).\n\
      operation(replicate, I, M) :- \\+ asleep(I), requests(I, M, R, _), R > 2, \\+ inhibited(replicate, I, M).\n",
-    // In any case, and whether it already sleeps or not.
+    // Sleeps in any case, even if it is already asleep.
     "operation(sleep, I, self) :- \\+ inhibited(sleep, I, self).\n\
      operation(wake, I, self) :- inhibited(sleep, I, self), \\+ inhibited(wake, I, self).\n\
      operation(replicate, I, self) :- inhibited(wake, I, self).\n",
-    // By turns.
+    // Alternates between sleep and wake.
     ":- remembers(operations, 2).\n\
      operation(wake, I, self) :- done(1, I, sleep, self).\n\
      operation(sleep, I, self) :- \\+ done(1, I, sleep, _).\n",
-    // Moves and copies itself asleep.
+    // Migrates and replicates while asleep.
     "operation(replicate, I, M) :- asleep(I), requests(I, M, R, _), R > 1, \\+ inhibited(replicate, I, M).\n\
      operation(migrate, I, M) :- asleep(I), node(_, _, Ms), last(Ms, M), \\+ inhibited(migrate, I, M).\n\
      operation(replicate, I, self) :- \\+ asleep(I), requests(I, _, R, _), R > 2, \\+ inhibited(replicate, I, self).\n\
@@ -40,7 +40,7 @@ const TEXTS: [&str; 7] = [
      operation(sleep, I, self) :- \\+ asleep(I), requests(I, _, R, _), R < 4.\n\
      operation(replicate, I, self) :- \\+ asleep(I), \\+ inhibited(replicate, I, self).\n\
      operation(sleep, I, self) :- \\+ asleep(I).\n",
-    // Follows requests awake, and sleeps while there is no room.
+    // Follows requests while awake, and sleeps while there is no room.
     "operation(sleep, I, self) :- \\+ asleep(I), node(_, F), F \\== inf, F < 1.\n\
      operation(wake, I, self) :- asleep(I), node(_, F), F \\== inf, F > 2.\n\
      operation(migrate, I, M) :- requests(I, M, _, _), M \\== self, \\+ inhibited(migrate, I, M).\n\
@@ -51,14 +51,14 @@ const TEXTS: [&str; 7] = [
      operation(replicate, I, M) :- requests(I, M, _, _).\n",
 ];
 
-/// A manager that looks at sleepers, and lets few of them wake.
+/// An acceptance policy that looks at sleepers, and lets few of them wake.
 const LOOKS: &str = "reject(request(wake, I, A, N, N), tight(F)) :- asleep(I), serviceInstance(I, A, N), node(N, F), F \\== inf, F < 2.\n\
                      reject(request(sleep, I, _, N, N), 'stay up') :- \\+ asleep(I), aggregate_all(count, (asleep(J), serviceInstance(J, _, N)), C), C > 1.\n\
                      reject(request(replicate, _, _, _, _), sleepers) :- aggregate_all(count, asleep(_), C), C > 2.\n";
 
-/// Lets the instances of most applications sleep, and has more of the traffic be rates.
+/// Lets the instances of most applications sleep, and uses rates in more of the worlds.
 pub fn give_sleep(scenario: &mut Scenario, number: u64) {
-    // Rates require the rule, not the prototype's routing table.
+    // Rates do not support the prototype's routing table.
     let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
     if is_by_rule && number % 8 < 5 {
         scenario.network.fidelity = Fidelity::Flow;
@@ -70,7 +70,7 @@ pub fn give_sleep(scenario: &mut Scenario, number: u64) {
         let least = needed.map(Hardware::as_units).min().unwrap_or(0);
         let keeps = Hardware::units(if seed.is_multiple_of(3) { least.min(1) } else { 0 });
         let start = Quantity::fraction([0.0, 5.0, 40.5, 300.0][seed / 2 % 4]).expect("finite");
-        // Some cannot sleep.
+        // Some applications cannot sleep.
         application.sleep = (!seed.is_multiple_of(5)).then_some(Sleep { keeps, start });
     }
 }
@@ -85,7 +85,7 @@ pub fn sleeping(number: u64) -> Scenario {
     };
     give_sleep(&mut scenario, number);
     for (place, policy) in scenario.policies.iter_mut().enumerate() {
-        // Inhibitions are remembered for long enough to try something else.
+        // Remembers inhibitions long enough to try something else.
         policy.memory = policy.memory.max(2);
         // Some keep the drawn policy, which does not use sleep.
         if let Some(text) = TEXTS.get((number as usize / 2 + place * 3) % (TEXTS.len() + 1)) {

@@ -23,12 +23,12 @@ const SHIPPED: [(&str, &str); 8] = shipped![
 
 /// Policies that go to the limits, or beyond.
 const HOSTILE: [&str; 22] = [
-    // Always the same.
+    // Always the same proposal.
     "operation(replicate, _, self).\n",
     "operation(replicate, _, M) :- node(_, _, Ms), member(M, Ms).\n",
     "operation(undeploy, _, self).\n",
     "operation(undeploy, _, N) :- node(N, _).\n",
-    // To and fro.
+    // Back and forth.
     "operation(migrate, _, M) :- node(_, _, Ms), last(Ms, M).\n",
     "operation(migrate, _, M) :- node(_, _, [M | _]).\n",
     // An unreachable target.
@@ -36,7 +36,7 @@ const HOSTILE: [&str; 22] = [
     "operation(migrate, _, self).\noperation(replicate, _, self).\n",
     "operation(replicate, _, n0).\noperation(migrate, _, n1).\n",
     "operation(migrate, _, 7).\noperation(migrate, _, -3).\n",
-    // No operations.
+    // Invalid operations.
     "operation(explode, _, self).\noperation(undeploy, _, self).\n",
     "operation(migrate, _, _).\n",
     "operation(undeploy, _, n3).\n",
@@ -50,7 +50,7 @@ const HOSTILE: [&str; 22] = [
     // Writes until its output budget is exhausted.
     "text(T) :- length(L, 9000), maplist(=(x), L), atom_chars(T, L).\n\
      operation(migrate, _, M) :- node(_, _, [M | _]).\noperation(_, _, _) :- text(T), repeat, write(T), fail.\n",
-    // Looks random, and is not.
+    // Looks random, but is deterministic.
     ":- dynamic requests/4, inhibited/3.\n\
      total(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
      choice(0, replicate, self, _).\n\
@@ -59,7 +59,7 @@ const HOSTILE: [&str; 22] = [
      choice(3, undeploy, self, _).\n\
      operation(O, I, M) :- node(_, _, Ms), total(I, T), length(Ms, L), K is (I * 7 + truncate(T) * 3 + L) mod 5,\n\
          choice(K, O, M, Ms), \\+ inhibited(O, I, M).\n",
-    // Tries what it does not remember.
+    // Tries what it does not remember as inhibited.
     ":- dynamic inhibited/3, refused/3.\n\
      operation(O, I, M) :- node(_, _, Ms), member(O, [replicate, migrate]), member(M, [self | Ms]),\n\
          \\+ inhibited(O, I, M), \\+ refused(O, I, M).\n\

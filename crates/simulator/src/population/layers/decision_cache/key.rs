@@ -1,4 +1,4 @@
-//! What an agent knows, without names.
+//! The key of a cached decision: an agent's knowledge without names.
 
 use mario_colony::rules::History;
 use mario_domain::{AgentOperation, Capacity, Id};
@@ -19,7 +19,7 @@ const NEIGHBOURS_MAX: usize = 16;
 /// The maximum number of nodes in a key.
 pub(super) const NODES_MAX: usize = 31;
 
-/// The number of words for everything but client requests, memory and neighbours.
+/// The number of words for everything except client requests, memory and neighbours.
 const HEAD: usize = 2;
 /// The maximum number of earlier evaluations in a key.
 const EARLIER_MAX: usize = 16;
@@ -33,10 +33,10 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Larger numbers do not fit into a word of the policy engine, and cost it more than names do.
+/// Larger numbers do not fit into a word of the policy engine, where their cost varies more than that of names.
 const NUMBER_MAX: u64 = 1 << 56;
 
-/// The bits of a position beside the code of an operation in a byte.
+/// The number of bits of a position, beside the code of an operation, in a byte.
 const PLACE_BITS: u32 = 5;
 
 const _: () = assert!(AgentOperation::COUNT <= 8, "the code of an operation takes three bits");
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// The target at a place.
+    /// The target at a position.
     pub(super) fn target(&self, place: u8) -> Target {
         match self.nodes.sorted[usize::from(place)].1 {
             Neighbour::Own => Target::Own,
@@ -119,8 +119,8 @@ impl Key {
         }
     }
 
-    /// Writes the knowledge of an agent of an application, including its neighbours if `sees_neighbours`, and its past
-    /// as `basis` says; `None` when it cannot be written without names.
+    /// Writes the knowledge of an agent of an application, including its neighbours if `sees_neighbours`, and its
+    /// history according to `basis`; `None` if it cannot be written without names.
     pub(super) fn write(
         &mut self,
         population: &Population,
@@ -136,7 +136,7 @@ impl Key {
             return None;
         }
         if population.numbers.next.unsigned_abs() >= NUMBER_MAX {
-            // An instance may have a number that is too large.
+            // The number of an instance may be too large.
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
@@ -201,7 +201,7 @@ impl Key {
         Some(())
     }
 
-    /// Finds out which nodes occur.
+    /// Collects the nodes that occur.
     fn find_nodes(
         &mut self,
         population: &Population,

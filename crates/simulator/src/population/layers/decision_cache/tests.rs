@@ -20,7 +20,7 @@ use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::{ContextChange, PopulationConfig};
 
-/// All shipped policies that propose something without extra facts.
+/// All shipped policies that propose something without further facts.
 const SHIPPED: [&str; 10] = [
     "workload-aware",
     "latency-aware",
@@ -34,7 +34,8 @@ const SHIPPED: [&str; 10] = [
     "sustained-demand",
 ];
 
-/// The farthest of its neighbours in the order of names, if it is beyond its own node and requests come from there.
+/// Migrates to the last of its neighbours in the order of names, if that is after its own node and requests come from
+/// there.
 const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
                         requests(I, N, _, _).";
 
@@ -43,7 +44,7 @@ fn engine() -> &'static Engine {
     ENGINE.get_or_init(Engine::new)
 }
 
-/// Numbers that are the same everywhere.
+/// A deterministic generator.
 struct Dice(u64);
 
 impl Dice {
@@ -96,7 +97,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
         SimulatedNode::new(node_name(dice, node), capacity, around, None)
     });
     let nodes = nodes.collect();
-    // The first and the last are alike.
+    // The first and the last are equal up to their names.
     let applications = (1..5).map(|number| Application {
         id: ApplicationId::name(&format!("app{number}")).expect("a name"),
         owner: None,
@@ -155,7 +156,7 @@ fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
     tell_past(dice, population, agent, &facts);
 }
 
-/// Gives an agent whose policy looks back a past with the same observations, or none.
+/// Gives an agent whose policy looks back a history with the same observations, or none.
 fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
@@ -226,7 +227,7 @@ fn cached_decisions_equal_those_of_the_policy() {
 }
 
 #[test]
-fn nothing_is_found_for_policies_that_look_at_names_or_at_facts_that_have_some() {
+fn decisions_that_depend_on_names_are_not_shared() {
     let settings = Settings::default();
     let fact = |key: &str| Fact {
         subject: Id::name("app1").expect("a name"),
@@ -265,7 +266,7 @@ fn failed_decisions_are_not_cached() {
 }
 
 #[test]
-fn a_place_is_taken_before_the_answer_is_there() {
+fn a_slot_is_taken_before_the_answer_is_known() {
     let mut dice = Dice(3);
     let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
@@ -290,7 +291,7 @@ fn a_place_is_taken_before_the_answer_is_there() {
 }
 
 #[test]
-fn when_all_places_are_taken_nothing_is_learnt_until_there_is_room() {
+fn a_full_cache_stores_nothing_until_it_is_cleared() {
     let mut dice = Dice(4);
     let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
