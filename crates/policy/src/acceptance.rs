@@ -20,7 +20,7 @@ pub use view::ManagerView;
 /// The placeholder for a missing node in a request.
 const NONE: &str = "none";
 
-/// The facts that a node's manager may see, with their numbers of arguments.
+/// The facts that a node's manager may see, with their arities.
 pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("service", 4),
     ("node", 2),
@@ -38,7 +38,7 @@ pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("asleep", 1),
 ];
 
-/// How many of them existed from the start. A text may define later ones by itself, and then sees its own.
+/// How many of them existed from the start. A text may define the later ones itself, which then replace the host's.
 const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
@@ -49,31 +49,31 @@ pub struct Acceptance {
     budget: Budget,
     /// Whether the text defines each of [`MANAGER_GOALS`].
     defined: [bool; MANAGER_GOALS.len()],
-    /// Where each of [`MANAGER_GOALS`] begins, if the text has one clause of it.
+    /// The place of the only clause of each of [`MANAGER_GOALS`]; `None` if there is not exactly one.
     places: [Option<Place>; MANAGER_GOALS.len()],
     warnings: Arc<[Problem]>,
     words: Words,
 }
 
-/// The failure of an acceptance policy to give a valid answer. The request is then inhibited.
+/// The failure of an acceptance policy to return a valid answer. The request is then inhibited.
 #[derive(Clone, Debug)]
 pub struct AcceptanceFailure {
     /// The cause, as in [`Rule::AcceptanceFailed`].
     pub cause: String,
-    /// What happened, in words.
+    /// What happened, for people.
     pub message: String,
     /// The start of the predicate that was called.
     pub place: Option<Place>,
     /// The undefined predicate that was called, as `name/arity`, if that is the cause.
     pub unknown: Option<String>,
-    /// What may help.
+    /// A hint that may help.
     pub hint: Option<String>,
 }
 
-/// The goals that an acceptance policy is asked: names and arities, in the order of [`Goal`].
+/// The goals of an acceptance policy: names and arities, in the order of [`Goal`].
 pub(crate) const MANAGER_GOALS: [(&str, usize); 4] = [("accept", 1), ("reject", 2), ("evict", 2), ("shrink", 3)];
 
-/// A goal that an acceptance policy is asked.
+/// A goal of an acceptance policy.
 #[derive(Clone, Copy)]
 enum Goal {
     Accept,
@@ -83,7 +83,7 @@ enum Goal {
 }
 
 impl Goal {
-    /// It as `name/arity`.
+    /// The goal as `name/arity`.
     fn predicate(self) -> String {
         let (name, arity) = MANAGER_GOALS[self as usize];
         format!("{name}/{arity}")
@@ -105,19 +105,19 @@ struct Words {
 /// Why a text is not an acceptance policy.
 #[derive(Clone, Debug)]
 pub enum AcceptanceError {
-    /// It cannot be loaded.
+    /// The text cannot be loaded.
     Load {
         /// The name of the policy.
         name: String,
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// One of its directives calls `halt`, so that the rest is not read.
+    /// A directive calls `halt`, so that the rest is not read.
     Halted {
         /// The name of the policy.
         name: String,
     },
-    /// It defines none of the goals of a manager: neither what it accepts or rejects, nor what it evicts or shrinks.
+    /// The text defines none of a manager's goals: neither what it accepts or rejects, nor what it evicts or shrinks.
     NoRule {
         /// The name of the policy.
         name: String,
@@ -136,7 +136,7 @@ impl Acceptance {
         Acceptance::load_with(engine, name, text, resolver, budget, None)
     }
 
-    /// The same for an untrusted text: its directives are charged to the allowance.
+    /// Like [`Acceptance::load`] for an untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -184,7 +184,7 @@ impl Acceptance {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
-        // An exception does not tell its clause, so the place is known only if there is one clause.
+        // An exception does not name its clause, so the place is known only if there is a single clause.
         let places = MANAGER_GOALS.map(|(name, arity)| match loaded.places(name, arity) {
             [only] => Some(only.clone()),
             _ => None,
@@ -208,7 +208,7 @@ impl Acceptance {
         })
     }
 
-    /// The name under which it was loaded.
+    /// The name under which the policy was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -223,7 +223,7 @@ impl Acceptance {
         &self.program
     }
 
-    /// What one answer may cost.
+    /// The budget of one answer.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -241,7 +241,7 @@ impl Acceptance {
         self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
     }
 
-    /// The same, where a text that fails to answer is an error.
+    /// Like [`Acceptance::judge`], but a text that fails to answer is an error.
     pub fn ask(
         &self,
         machine: &mut Machine,

@@ -1,7 +1,8 @@
 //! Finds problems in a policy before it is deployed.
 //!
 //! Start at [`check`]. Some findings are in the text: undefined predicates, facts that no agent sees, clauses that
-//! never decide anything. Others need a world to show: those come with the story of a smallest one.
+//! never decide anything. Others show only when the policy runs: these come with the story of a smallest world in which
+//! they occur.
 //!
 //! A text may allow a finding that its author knows about, with a comment that says why:
 //!
@@ -31,25 +32,25 @@ pub use allow::Allowed;
 pub use finding::{Finding, FindingKind};
 pub(crate) use names::edit_distance;
 
-/// What a check gave.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The findings, in the order of the text; those of worlds come last.
+    /// The findings, in the order of the text; those from small worlds come last.
     pub findings: Vec<Finding>,
     /// Findings that the text allows.
     pub allowed: Vec<Allowed>,
-    /// Further results of small worlds; `None` when there was nothing to run there.
+    /// Further results of small worlds; `None` if there was nothing to run.
     pub exploration: Option<Exploration>,
 }
 
-/// What a text is for.
+/// The role of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// It says what agents propose.
+    /// It determines what agents propose.
     Policy,
     /// It is the policy of a node's manager or owner.
     Acceptance,
-    /// It is neither, such as a file of predicates for others.
+    /// Neither, such as a file of predicates for other texts.
     Library,
 }
 
@@ -103,7 +104,7 @@ const OF_MANAGERS: [FactPredicate; 3] = [
     },
 ];
 
-/// Creates resolvers: a check may load a text more than once.
+/// Creates resolvers, because a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
 /// Checks a policy. `progress` is called from time to time with the number of worlds.
@@ -135,7 +136,7 @@ pub fn check(
     Ok(Report { findings, allowed, exploration })
 }
 
-/// A clause as text: its head, its goals, and where it stands.
+/// A clause as text: its head, its goals, and its place.
 pub(crate) struct ClauseGoals {
     pub(crate) head: String,
     pub(crate) goals: Vec<String>,
@@ -155,7 +156,7 @@ pub(crate) fn clauses_with_goals(
     let text = Text::new(&loaded);
     let (_, arity) = *MANAGER_GOALS.iter().find(|(name, _)| *name == predicate)?;
     let written = |place: &Place, tree: &Tree| match &tree.kind {
-        // An atom has no place of its own.
+        // An atom has no span of its own.
         TreeKind::Atom(name) => name.clone(),
         _ => place.source_text().get(tree.span.clone()).unwrap_or_default().to_owned(),
     };
@@ -202,7 +203,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
         }
         Ok((loaded, known))
     };
-    // The two vocabularies differ, so the text is loaded as each.
+    // The two roles have different vocabularies, so the text is loaded in each of them.
     let first = load_as(Role::Policy);
     let accepts = |loaded: &Loaded| {
         let defines = |predicate: &str, arity| loaded.program.defines(predicate, arity);
@@ -215,7 +216,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     }
 }
 
-/// Checks the text alone. Returns what it reads.
+/// Checks the text alone. Returns what the policy reads.
 fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Vec<Finding>) -> Interests {
     let text = Text::new(loaded);
     names::check(&text, &loaded.program, known, findings);
@@ -248,7 +249,7 @@ fn warning(problem: &Problem) -> Finding {
 
 fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
     let mut places = loaded.trees.iter().map(|tree| &tree.place);
-    // Without any clause there is nothing to point at.
+    // Without any clause there is no place to point at.
     let first: Option<&Place> = places.find(|place| place.source_name() == name);
     let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
     let message = "this text has no clause of operation/3, so it proposes nothing";

@@ -1,4 +1,4 @@
-//! One decision: what the agent of an instance proposes.
+//! One decision: the proposal of the agent of an instance.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,27 +14,27 @@ use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
 use crate::vocabulary::{AGE, HISTORY};
 
-/// How many solutions are wanted.
+/// How many solutions to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// All, in order, repeats included.
+    /// All, in order, including duplicates.
     All,
-    /// The first: the agent's proposal.
+    /// The first, which is the agent's proposal.
     First,
 }
 
-/// What a policy says.
+/// The result of asking a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
-    /// The solutions in order of priority, repeats included. Those found before a failure are included.
+    /// The solutions in order of priority, including duplicates, and including those found before a failure.
     pub solutions: Vec<Solution>,
     /// How the search for them ended.
     pub ending: Ending,
-    /// What it cost.
+    /// The inferences used.
     pub inferences: u64,
     /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, its decision does not depend on it.
     pub looked_back: bool,
-    /// Whether it looked at `age/2`. If not, it says the same at every age.
+    /// Whether it read `age/2`. If not, its decision is the same at every age.
     pub read_age: bool,
 }
 
@@ -51,7 +51,7 @@ impl Decision {
 /// How the search for solutions ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {
-    /// All that were wanted have been found.
+    /// All requested solutions have been found.
     Complete,
     /// Part of the budget ran out.
     Exhausted(Resource),
@@ -66,20 +66,20 @@ pub enum Ending {
 pub enum Solution {
     /// An operation that the agent may propose.
     Proposal(Proposal),
-    /// Something else.
+    /// A solution that is not an operation.
     Invalid(InvalidProposal),
 }
 
 /// An operation that a policy proposes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Proposal {
-    /// Which operation.
+    /// The operation.
     pub operation: AgentOperation,
-    /// The instance that was asked about.
+    /// The instance that decides.
     pub instance: Constant,
     /// A node or `self`, or the flavour of an adapt, as the policy wrote it.
     pub target: Constant,
-    /// The clause of `operation/3` that produced it, from 0; see [`Policy::clauses`].
+    /// The zero-based index of the clause of `operation/3` that produced it; see [`Policy::clauses`].
     pub clause: usize,
 }
 
@@ -90,26 +90,26 @@ pub struct InvalidProposal {
     pub fault: ProposalFault,
     /// Its three arguments as text.
     pub arguments: [String; 3],
-    /// The clause of `operation/3` that produced it, from 0.
+    /// The zero-based index of the clause of `operation/3` that produced it.
     pub clause: usize,
 }
 
 /// Why a solution of `operation/3` is not an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProposalFault {
-    /// A policy proposes one of [`AgentOperation::ALL`].
+    /// The operation is not one of [`AgentOperation::ALL`].
     UnknownOperation,
     /// The target is a variable.
     UnboundTarget,
     /// The target is neither a name nor an integer.
     NotATarget,
-    /// The target is a name that the policy made up: it occurs in no fact and no text.
+    /// The target is a name created by the policy: it occurs in no fact and no text.
     UnknownTarget,
     /// An instance can undeploy only itself; likewise for other operations without a target.
     UndeploysElsewhere,
 }
 
-/// Reusable memory for deciding: one for each thread.
+/// Memory for deciding, reused from one decision to the next: one for each thread.
 pub struct Decider {
     machine: Machine,
     decision: Decision,
@@ -138,7 +138,7 @@ impl Decider {
         self.machine.set_allowance(allowance);
     }
 
-    /// The decision of the agent of `instance`, given its facts. It is valid until the next one.
+    /// The decision of the agent of `instance`, given its facts. The result is valid until the next decision.
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
         if let Some(name) = policy.outside() {
             self.decision = function::decide(policy, name, facts, instance, wanted);
@@ -231,7 +231,7 @@ fn proposal(
     }
     let target = match query.argument(TARGET) {
         Some(Value::Atom(atom)) if query.is_made_up(atom) => return Err(ProposalFault::UnknownTarget),
-        // A flavour has an id, and the empty name is not one.
+        // A flavour has an id, and the empty name is not a valid id.
         Some(Value::Atom(atom)) if operation.asks_for_flavour() && query.atom_name(atom).is_empty() => {
             return Err(ProposalFault::NotATarget);
         }
@@ -246,12 +246,12 @@ fn proposal(
 }
 
 impl Proposal {
-    /// Its operation, instance and target as people write them.
+    /// The operation, instance and target as text.
     pub fn texts(&self, symbols: &Symbols) -> [String; 3] {
         [self.operation.to_string(), constant_text(symbols, self.instance), constant_text(symbols, self.target)]
     }
 
-    /// The operation of the domain; `None` when the target is an empty name, which nothing has.
+    /// The operation of the domain; `None` if the target is an empty name, which is never valid.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
         if !self.operation.has_target() {
             return Some(self.operation.towards(Target::Own));
@@ -262,7 +262,7 @@ impl Proposal {
 }
 
 impl Solution {
-    /// Its operation, instance and target as people write them.
+    /// The operation, instance and target as text.
     pub fn texts(&self, symbols: &Symbols) -> [String; 3] {
         match self {
             Solution::Proposal(proposal) => proposal.texts(symbols),
@@ -270,7 +270,7 @@ impl Solution {
         }
     }
 
-    /// The clause of `operation/3` that produced it, from 0.
+    /// The zero-based index of the clause of `operation/3` that produced it.
     pub fn clause(&self) -> usize {
         match self {
             Solution::Proposal(proposal) => proposal.clause,
@@ -293,7 +293,7 @@ impl fmt::Display for Ending {
 }
 
 impl ProposalFault {
-    /// What is wrong, in plain words.
+    /// A description of the fault for people.
     pub fn description(self) -> &'static str {
         match self {
             ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate, replicate, adapt, sleep or wake",

@@ -38,51 +38,51 @@ pub struct Explained {
     pub instance: String,
     /// The proposals in order of priority, each with its proof.
     pub proposals: Vec<Proof>,
-    /// The operations that are not proposed. Empty when the policy did not answer.
+    /// The operations that are not proposed. Empty if the policy did not answer.
     pub missed: Vec<MissedOperation>,
-    /// Why the policy did not answer, if it did not.
+    /// Why the policy did not answer, if that is the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How the decision ended, of which `error` tells in words.
+    /// How the decision ended; `error` describes it for people.
     #[serde(skip)]
     pub ending: Ending,
 }
 
-/// A proposal and why it is made.
+/// A proposal and the reasons for it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Proof {
-    /// What is proposed; `undeploy`, `migrate` or `replicate`, unless the policy is wrong.
+    /// The operation; `undeploy`, `migrate` or `replicate`, unless the policy is wrong.
     pub operation: String,
-    /// For which instance.
+    /// The instance.
     pub instance: String,
-    /// Where to: a node or `self`.
+    /// The target: a node or `self`.
     pub target: String,
     /// What is wrong with it, if it is not an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
-    /// The clause that says so.
+    /// The clause that produced it.
     pub clause: ClauseText,
-    /// The goals of the clause and their proofs; `None` when that is too long.
+    /// The goals of the clause and their proofs; `None` if the proof is too long.
     pub steps: Option<Vec<Step>>,
 }
 
 /// An operation that is not proposed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MissedOperation {
-    /// Its word, such as `migrate`.
+    /// The name of the operation, such as `migrate`.
     pub operation: &'static str,
-    /// Each clause that could have proposed it. Empty when the policy has none.
+    /// Each clause that could have proposed it. Empty if the policy has none.
     pub clauses: Vec<Miss>,
 }
 
 /// A clause that did not fire.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Miss {
-    /// Which clause.
+    /// The clause.
     pub clause: ClauseText,
-    /// The goals where it failed, with the values that they had.
+    /// The goals at which it failed, with their values.
     pub steps: Vec<Step>,
-    /// The smallest changes of facts that would make it fire, each verified; the smallest first. Empty when none was
+    /// The smallest changes of facts that would make it fire, each verified; the smallest first. Empty if none was
     /// found.
     pub changes: Vec<Change>,
 }
@@ -97,7 +97,7 @@ pub struct Explainer {
 }
 
 impl Explainer {
-    /// Compiles a policy, ready to be explained; the arguments are those of [`Policy::load`].
+    /// Compiles a policy for explanations; the arguments are those of [`Policy::load`].
     pub fn load(
         engine: &Engine,
         name: &str,
@@ -108,8 +108,8 @@ impl Explainer {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
 
-    /// The same for an untrusted text: its directives and queries are charged to the allowance. When it is exhausted,
-    /// explanations are incomplete.
+    /// Like [`Explainer::load`] for an untrusted text: its directives and queries are charged to the allowance. When it
+    /// is exhausted, explanations are incomplete.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -144,7 +144,8 @@ impl Explainer {
         &self.policy
     }
 
-    /// The proposals of the agent of `instance`, given its facts, with their proofs; and why there are no others.
+    /// The proposals of the agent of `instance`, given its facts, with their proofs; and the operations that are
+    /// missed.
     pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         let (mut explained, decision) = self.decide(facts, instance);
         if decision.ending == Ending::Complete {
@@ -153,7 +154,7 @@ impl Explainer {
         explained
     }
 
-    /// The same without missed operations, which take longer to find than the proofs.
+    /// Like [`Explainer::explain`], but without missed operations, which take longer to find than the proofs.
     pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         self.decide(facts, instance).0
     }
@@ -269,7 +270,7 @@ impl Explainer {
         Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
     }
 
-    /// Why a clause does not propose an operation. Empty when that is too long.
+    /// Why a clause does not propose an operation. Empty if that is too long.
     fn failure(
         &mut self,
         facts: &KnowledgeBase,
@@ -294,7 +295,7 @@ impl Explainer {
     }
 }
 
-/// Whether it is one of the operations that every policy is expected to consider.
+/// Whether every policy is expected to consider this operation.
 const fn is_common(operation: AgentOperation) -> bool {
     match operation {
         AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,

@@ -1,12 +1,12 @@
-//! Bounded model checking: runs a policy in all small worlds, and detects what should not happen.
+//! Bounded model checking: runs a policy in all small worlds and detects undesirable behaviour.
 //!
-//! A world is a tree of nodes with clients that never move and instances of one application. Every tree of up to five
-//! nodes is explored, with every placement of up to two instances and up to three clients, for a load-sensitive and a
-//! latency-sensitive application, on nodes with much hardware and with little: nothing is drawn at random, and
-//! symmetric worlds are included, because names break ties. Smaller worlds come first, so the first world in which
-//! something goes wrong is a smallest one.
+//! A world is a tree of nodes with clients that never move and instances of one application. All trees of up to five
+//! nodes are explored, with every placement of up to two instances and up to three clients, for a load-sensitive and a
+//! latency-sensitive application, on nodes with much hardware and with little: nothing is random, and symmetric worlds
+//! are included, because names break ties. Smaller worlds come first, so the first world in which something goes wrong
+//! is a smallest one.
 //!
-//! **Invariant:** the same policy has the same findings with the same stories, everywhere.
+//! **Invariant:** the same policy has the same findings with the same stories on every machine.
 
 mod agents;
 mod run;
@@ -27,22 +27,22 @@ use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
-/// The budget of all decisions together; a policy that needs more is reported.
+/// The budget of all decisions together; a policy that exceeds it is reported.
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
-/// How many cycles a world runs to distinguish bounded from unbounded growth.
+/// The number of cycles that a world runs to distinguish bounded from unbounded growth.
 const CYCLES_TO_CONFIRM: u32 = 20;
 
-/// How far to look.
+/// The bounds of the exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// The most nodes of a tree.
+    /// The maximum number of nodes of a tree.
     pub nodes: usize,
-    /// The most instances at the start.
+    /// The maximum number of instances at the start.
     pub instances: usize,
-    /// The most clients.
+    /// The maximum number of clients.
     pub clients: usize,
-    /// How long each world lasts.
+    /// The number of cycles of each world.
     pub cycles: u32,
 }
 
@@ -52,45 +52,45 @@ impl Default for Bounds {
     }
 }
 
-/// The result of exploring a policy, besides findings.
+/// The result of exploring a policy, in addition to the findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exploration {
-    /// How many worlds were run.
+    /// The number of worlds run.
     pub worlds: usize,
-    /// How many different situations the policy decided.
+    /// The number of different situations decided.
     pub decisions: usize,
-    /// The most inferences that one decision took.
+    /// The maximum number of inferences of one decision.
     pub inferences_max: u64,
     /// The lines of the clauses of `operation/3` that never produced a proposal.
     pub silent_clauses: Vec<usize>,
-    /// Whether an agent proposed something in some world.
+    /// Whether an agent proposed anything in some world.
     pub acted: bool,
-    /// Why it ended before all worlds were run.
+    /// Why the exploration ended before all worlds were run, if it did.
     pub ended_early: Option<String>,
 }
 
-/// What a policy reads that determines which worlds it needs.
+/// The facts and operations of a policy that determine which worlds it needs.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one interest, and any of them may hold together with any other"
 )]
 pub(crate) struct Interests {
-    /// It reads `inhibited/3` or `refused/3`.
+    /// Whether it reads `inhibited/3` or `refused/3`.
     memory: bool,
-    /// It reads `needs/3` or `free/3`.
+    /// Whether it reads `needs/3` or `free/3`.
     kinds: bool,
     extra: Vec<ExtraFact>,
-    /// It uses flavours, of these among others.
+    /// The flavours that it names, if it uses flavours.
     flavours: Option<Vec<String>>,
-    /// It reads `leave/2`.
+    /// Whether it reads `leave/2`.
     leaving: bool,
-    /// It reads `asleep/1`, or proposes to sleep or to wake.
+    /// Whether it reads `asleep/1`, or proposes to sleep or to wake.
     sleep: bool,
 }
 
 impl Interests {
-    /// Remembers what a goal reads, or what the head of a clause proposes.
+    /// Records what a goal reads, or what the head of a clause proposes.
     pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
         match (name, arguments) {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
@@ -138,7 +138,8 @@ impl Interests {
         }
     }
 
-    /// A policy that names no value, or only one, meets others too. Numbers serve as names and as amounts.
+    /// Adds values, so that a policy that names at most one value also encounters others. Numbers serve as names and as
+    /// amounts.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -199,7 +200,7 @@ struct Explorer<'a> {
     policy: &'a Policy,
     minds: Agents<'a>,
     bounds: &'a Bounds,
-    /// What was already reported; the smallest world came first.
+    /// What has been reported already; smaller worlds come first.
     reported: BTreeSet<(FindingKind, String)>,
     findings: &'a mut Vec<Finding>,
     worlds: usize,
@@ -257,7 +258,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// The same nodes, clients and instances under all circumstances.
+    /// Runs the same nodes, clients and instances with all settings.
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
@@ -287,7 +288,7 @@ impl Explorer<'_> {
         for cycle in 1..=self.bounds.cycles {
             let steps = run.cycle(&mut self.minds);
             for step in &steps {
-                self.look_at(world, step);
+                self.check_step(world, step);
             }
             enacted.push(steps.iter().filter_map(accepted).map(|(operation, _)| operation).collect());
             let placement = run.placement();
@@ -305,7 +306,7 @@ impl Explorer<'_> {
                 }
             }
             if placement.is_empty() && !world.clients.is_empty() && run.evicted {
-                // No policy can keep the only instance of a world without another node.
+                // In a world with a single node, no policy can keep the only instance.
                 return;
             }
             if placement.is_empty() && !world.clients.is_empty() {
@@ -314,14 +315,14 @@ impl Explorer<'_> {
             }
             history.push(placement);
         }
-        self.look_for_growth(world, &mut run, &history);
+        self.check_growth(world, &mut run, &history);
         if self.minds.inferences > INFERENCES_MAX {
             self.ended_early = Some(format!("its decisions took more than {INFERENCES_MAX} inferences"));
         }
     }
 
-    /// Checks a step by itself.
-    fn look_at(&mut self, world: &World<'_>, step: &Step) {
+    /// Checks a single step.
+    fn check_step(&mut self, world: &World<'_>, step: &Step) {
         match &step.asked {
             Asked::Nothing => {}
             Asked::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
@@ -375,18 +376,18 @@ impl Explorer<'_> {
             && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
     }
 
-    /// No instance is left to serve the clients, and no agent to change that.
+    /// Reports that no instance is left to serve the clients, and no agent to change that.
     fn report_loss(&mut self, world: &World<'_>, steps: &[Step], cycle: u32) {
-        // An agent that leaves although it sees requests is more to blame than one that sees none.
+        // An agent that undeploys although it sees requests is more to blame than one that sees none.
         let busy = steps.iter().filter(|step| !step.heard.is_empty()).find_map(accepted);
         let clause = busy.or_else(|| steps.iter().find_map(accepted)).map(|(_, clause)| clause);
         let message = "the last instance goes away while clients still want it";
         self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
     }
 
-    /// Whether instances multiply beyond the needs of the clients, limited only by the hardware: with more of it there
-    /// would be still more.
-    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
+    /// Reports instances that multiply beyond the needs of the clients, limited only by the hardware: with more
+    /// hardware there would be even more.
+    fn check_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
         let needed = world.instances_needed();
         let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());
         if !grew(run) || self.reported.contains(&(FindingKind::UnboundedReplication, String::new())) {
@@ -397,7 +398,8 @@ impl Explorer<'_> {
             let larger = World { capacity: times * world.capacity, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
-        // A little more room may change where a few instances end; twice more is a trend.
+        // Slightly more hardware may change where a few instances end up; growth at twice and four times the hardware
+        // is a trend.
         let (twice, four_times) = (with(2), with(4));
         if !grew(run) || twice <= there || four_times <= twice {
             return;
@@ -418,7 +420,7 @@ impl Explorer<'_> {
         self.report(FindingKind::UnboundedReplication, clause, message, world, until);
     }
 
-    /// How many instances there are in the end.
+    /// The number of instances at the end.
     fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
         for _ in cycles_before..CYCLES_TO_CONFIRM {
             run.cycle(&mut self.minds);
@@ -468,13 +470,13 @@ impl Explorer<'_> {
         self.findings.push(finding);
     }
 
-    /// The clause, or without one the first.
+    /// The place of the clause, or of the first clause if none is given.
     fn place(&self, clause: Option<usize>) -> Place {
         self.policy.clauses()[clause.unwrap_or(0).min(self.policy.clauses().len() - 1)].clone()
     }
 }
 
-/// What was enacted in a step, and the clause behind it.
+/// The operation enacted in a step, and the clause behind it.
 fn accepted(step: &Step) -> Option<(AgentOperation, usize)> {
     match (&step.asked, &step.verdict) {
         (Asked::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),

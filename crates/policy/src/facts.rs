@@ -1,4 +1,4 @@
-//! Facts from text.
+//! Reads facts from text.
 
 use std::error::Error;
 use std::fmt;
@@ -10,23 +10,23 @@ use crate::check::edit_distance;
 use crate::knowledge_base::{Constant, KnowledgeBase, NodeConflict};
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 
-/// What is wrong with a text that should hold facts.
+/// The problems of a text that should contain facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FactsError {
     /// The name of the text.
     pub name: String,
-    /// At least one, in the order of the text.
+    /// At least one problem, in the order of the text.
     pub problems: Vec<FactProblem>,
 }
 
-/// What is wrong with one fact.
+/// A problem with one fact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FactProblem {
-    /// The bytes of the text that it is about.
+    /// The byte range that the problem refers to.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl FactProblem {
 }
 
 impl KnowledgeBase {
-    /// Adds the facts of a text. With an error, the facts that are right have been added.
+    /// Adds the facts of a text. On an error, the valid facts have been added.
     pub fn read(&mut self, engine: &Engine, name: &str, text: &str) -> Result<(), FactsError> {
         let (trees, problems) = engine.read_trees(name, text);
         let mut problems: Vec<FactProblem> = problems
@@ -161,7 +161,7 @@ impl KnowledgeBase {
     }
 }
 
-/// Hardware, rates and latencies are amounts.
+/// The problem of a negative amount: hardware, rates and latencies must not be negative.
 fn negative(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem {
     FactProblem::new(tree, format!("argument {} is {}, and cannot be negative", index + 1, expected.meaning))
 }

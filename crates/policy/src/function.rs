@@ -6,10 +6,10 @@
 //! :- decided_outside(near_users).
 //! ```
 //!
-//! So a trace names the function, and a reader of the trace knows that it cannot reproduce the decisions.
+//! So a trace names the function, and readers of the trace know that they cannot reproduce the decisions.
 //!
-//! **Contract:** a function is deterministic. It returns the same for the same facts, on any thread: decisions are cached
-//! while the facts do not change.
+//! **Contract:** a function is deterministic. It returns the same result for the same facts, on any thread, because
+//! decisions are cached while the facts do not change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,20 +27,20 @@ pub(crate) const DIRECTIVE: &str = "decided_outside";
 
 /// A policy that is a function.
 pub trait PolicyFunction: Send + Sync {
-    /// What the agent of `instance` proposes, in order of priority; or why there is no answer.
+    /// The proposals of the agent of `instance`, in order of priority; or the reason why there is no answer.
     fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
 }
 
 /// A proposal as the function returned it, not yet validated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionProposal {
-    /// The word of an operation.
+    /// The name of an operation.
     pub operation: String,
     /// A node, `self`, or the flavour of an adapt.
     pub target: Id,
 }
 
-/// Functions by the names that texts declare.
+/// Functions by the names used in texts.
 #[derive(Clone, Default)]
 pub struct PolicyFunctions(BTreeMap<String, Arc<dyn PolicyFunction>>);
 
@@ -118,7 +118,7 @@ pub(crate) fn decide(
     }
 }
 
-/// Validates the proposals of a function. Their clause is 0, as there are no clauses.
+/// Validates the proposals of a function. Their clause index is 0, because there are no clauses.
 fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposal) -> Solution {
     let fault = |fault| {
         let arguments = [written.operation.clone(), facts.text(instance), written.target.to_string()];
@@ -127,8 +127,8 @@ fn solution(facts: &KnowledgeBase, instance: Constant, written: &FunctionProposa
     let Some(operation) = AgentOperation::ALL.into_iter().find(|known| known.as_str() == written.operation) else {
         return fault(ProposalFault::UnknownOperation);
     };
-    // An id is compared as text, so that `7` means the node 7 whether it came as a string or as a number. Unknown names are not
-    // interned: symbols are never freed.
+    // An id is compared as text, so that `7` denotes the node 7 both as a string and as a number. Unknown names are not
+    // interned, because symbols are never freed.
     let text = written.target.to_string();
     let is_written = |constant: &Constant| facts.text(*constant) == text;
     let here = facts.nodes().map(|own| own.node).chain([facts.constant(SELF)]).find(is_written);

@@ -18,14 +18,14 @@ pub type Constant = Value<'static>;
 
 /// The facts that one agent may see.
 ///
-/// Fill it once and refill it for each decision: [`KnowledgeBase::clear_situation`] keeps the memory, and the
+/// Create it once and refill it for each decision: [`KnowledgeBase::clear_situation`] keeps the memory, and the
 /// applications, which change rarely.
 #[derive(Clone, Debug)]
 pub struct KnowledgeBase {
     symbols: Names,
     services: Table,
     nodes: Table,
-    /// Which form of each row of `nodes` was given.
+    /// The forms in which each row of `nodes` was given.
     node_forms: Vec<NodeForm>,
     instances: Table,
     requests: Table,
@@ -36,11 +36,11 @@ pub struct KnowledgeBase {
     flavours: Flavours,
     leaving: Table,
     asleep: Table,
-    /// Neighbours on their way into `nodes`.
+    /// A buffer for neighbours on their way into `nodes`.
     neighbours: Vec<Constant>,
 }
 
-/// The form of a node fact that was given.
+/// The form in which a node fact was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NodeForm {
     /// `node/2`.
@@ -57,10 +57,10 @@ pub(crate) enum NodeConflict {
     OtherHardware,
 }
 
-/// A node as its facts show it.
+/// A node according to its facts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NodeFact<'a> {
-    /// Which node.
+    /// The node.
     pub node: Constant,
     /// Its free hardware.
     pub free: Constant,
@@ -68,14 +68,14 @@ pub struct NodeFact<'a> {
     pub neighbours: &'a [Value<'a>],
 }
 
-/// Why it is not clear which instance to decide for.
+/// Why the instance to decide for is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UnknownInstance {
     /// There is no `serviceInstance/3` fact.
     None,
-    /// There are several, and none was named: their ids.
+    /// There are several, and none was selected: their ids.
     Several(Vec<String>),
-    /// The one that was named is not among these.
+    /// The selected one is not among these.
     NotAmong(Vec<String>),
 }
 
@@ -89,7 +89,8 @@ impl fmt::Debug for Names {
 }
 
 impl KnowledgeBase {
-    /// No facts yet. The names in it are those of `symbols`, which must be those of the policies that will read it.
+    /// An empty knowledge base. Its names are those of `symbols`, which must be those of the policies that will read
+    /// it.
     pub fn new(symbols: &Arc<Symbols>) -> KnowledgeBase {
         KnowledgeBase {
             symbols: Names(Arc::clone(symbols)),
@@ -109,12 +110,12 @@ impl KnowledgeBase {
         }
     }
 
-    /// The names in use.
+    /// The atom table in use.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.symbols.0
     }
 
-    /// Forgets everything; keeps the memory.
+    /// Removes all facts but keeps the memory.
     pub fn clear(&mut self) {
         self.services.clear();
         self.kinds.needs.clear();
@@ -123,8 +124,8 @@ impl KnowledgeBase {
         self.clear_situation();
     }
 
-    /// Clears what belongs to one agent at one moment: node, instance, requests, inhibitions and history. Applications
-    /// and extra facts stay.
+    /// Removes the facts of one agent at one time: node, instance, requests, inhibitions and history. Applications and
+    /// extra facts are kept.
     pub fn clear_situation(&mut self) {
         self.nodes.clear();
         self.node_forms.clear();
@@ -138,7 +139,7 @@ impl KnowledgeBase {
         self.asleep.clear();
     }
 
-    /// Forgets the extra facts.
+    /// Removes the extra facts.
     pub fn clear_facts(&mut self) {
         self.facts.clear();
     }
@@ -165,7 +166,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// A constant as people write an id: without quotes.
+    /// A constant as an id is written: without quotes.
     pub fn text(&self, constant: Value<'_>) -> String {
         constant_text(&self.symbols.0, constant)
     }
@@ -218,7 +219,7 @@ impl KnowledgeBase {
         self.requests.push(&[instance, neighbour, rate, latency]);
     }
 
-    /// Adds `inhibited(Operation, Instance, Target)`, which is `refused(Operation, Instance, Target)` too.
+    /// Adds `inhibited(Operation, Instance, Target)`, which is also visible as `refused(Operation, Instance, Target)`.
     pub fn push_inhibited(&mut self, operation: Constant, instance: Constant, target: Constant) {
         self.inhibited.push(&[operation, instance, target]);
     }
@@ -306,7 +307,7 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a node fact of one form; the other form of the same fact may be there already.
+    /// Adds a node fact in one form; the other form of the same fact may exist already.
     pub(crate) fn push_node_form(
         &mut self,
         node: Constant,
@@ -342,8 +343,8 @@ impl KnowledgeBase {
 
     /// The facts at a position of [`FACTS`](crate::FACTS).
     fn table_at(&self, position: usize) -> Option<&Table> {
-        // One table serves `node/2` and `node/3`: the shorter form reads its first two columns. One serves `inhibited/3`
-        // and its alias.
+        // One table serves both `node/2` and `node/3`: the shorter form reads its first two columns. One table serves
+        // `inhibited/3` and its alias.
         match position {
             0 => Some(&self.services),
             1 | 2 => Some(&self.nodes),
@@ -369,7 +370,7 @@ fn rows<const COLUMNS: usize>(table: &Table) -> impl ExactSizeIterator<Item = [C
     (0..table.len()).map(|row| std::array::from_fn(|column| constant(table.value(row, column))))
 }
 
-/// A value of a fact. Facts have no other values than constants, except the neighbours of a node.
+/// A value of a fact, which is always a constant, except the neighbours of a node.
 fn constant(value: Value<'_>) -> Constant {
     match value {
         Value::Atom(atom) => Value::Atom(atom),
@@ -379,7 +380,7 @@ fn constant(value: Value<'_>) -> Constant {
     }
 }
 
-/// A constant as people write an id: without quotes.
+/// A constant as an id is written: without quotes.
 pub(crate) fn constant_text(symbols: &Symbols, constant: Value<'_>) -> String {
     match constant {
         Value::Atom(atom) => symbols.name(atom).to_owned(),

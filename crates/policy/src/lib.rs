@@ -1,4 +1,4 @@
-//! What an agent may know, and how its policy decides from it.
+//! What an agent may know, and how its policy decides.
 //!
 //! Start at [`Decider::decide`]: it queries a [`Policy`], a compiled logic program, for the proposals of one instance's
 //! agent, given its [`KnowledgeBase`]. The answer is a [`Decision`]: the proposals in the order of the policy's
@@ -26,8 +26,8 @@
 //!
 //! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
 //!
-//! [`check()`] finds problems in a policy before any agent runs it, and [`blindness`] proves that it is invariant under
-//! renaming.
+//! [`check()`] finds problems in a policy before any agent runs it, and [`name_invariance`] proves that it is invariant
+//! under renaming.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be cached while the
 //! facts do not change, replayed, and computed on any thread.
@@ -51,7 +51,7 @@ mod text;
 
 mod function;
 
-mod blind;
+mod invariance;
 
 mod acceptance;
 
@@ -67,7 +67,6 @@ mod explore;
 pub use acceptance::{
     Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, MANAGER_FACTS, ManagerView, Shrink,
 };
-pub use blind::{Blindness, FactsAllowed, Seeing, blindness};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use explain::{
@@ -77,6 +76,7 @@ pub use explain::{
 pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};
 pub use function::{FunctionProposal, PolicyFunction, PolicyFunctions};
+pub use invariance::{FactsAllowed, NameDependence, NameInvariance, name_invariance};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};
 pub use recorded::{Recorded, RecordedError};

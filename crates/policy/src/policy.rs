@@ -1,4 +1,4 @@
-//! A policy: text in, compiled program out.
+//! Policies: compiles their text to a program.
 
 use std::error::Error;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::function::{self, PolicyFunction};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
-/// The variant of `operation/3` that returns the clause. No text can call it by accident.
+/// The variant of `operation/3` that also returns the clause. No text can call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
-/// What a policy is run with.
+/// The settings of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// For how many of its last evaluations an agent remembers inhibitions. 0 is no memory.
+    /// The number of evaluations for which an agent remembers inhibitions; 0 means no memory.
     pub memory: u32,
-    /// What one decision may cost.
+    /// The budget of one decision.
     pub budget: Budget,
 }
 
 impl Default for Settings {
-    /// No memory, and far more than any sensible policy needs: the shipped ones take some hundred inferences.
+    /// No memory, and a budget far beyond any sensible policy: the shipped ones take a few hundred inferences.
     fn default() -> Settings {
         Settings {
             memory: 0,
@@ -49,7 +49,7 @@ pub struct Policy {
     settings: Settings,
     remembers: Remembers,
     reads_kinds: bool,
-    /// The name of the function that decides in place of the program, if one does.
+    /// The name of the function that decides instead of the program, if there is one.
     outside: Option<Arc<str>>,
     function: Option<Arc<dyn PolicyFunction>>,
     clauses: Arc<[Place]>,
@@ -57,7 +57,7 @@ pub struct Policy {
     pub(crate) words: Words,
 }
 
-/// The atoms that a decision is made of.
+/// The atoms that a decision needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
     pub(crate) numbered_operation: Atom,
@@ -68,19 +68,19 @@ pub(crate) struct Words {
 /// Why a text is not a policy.
 #[derive(Clone, Debug)]
 pub enum PolicyError {
-    /// It cannot be loaded.
+    /// The text cannot be loaded.
     Load {
         /// The name of the policy.
         name: String,
         /// What is wrong with the text.
         problems: LoadError,
     },
-    /// One of its directives calls `halt`, so that the rest is not read.
+    /// A directive calls `halt`, so that the rest is not read.
     Halted {
         /// The name of the policy.
         name: String,
     },
-    /// It says nothing about operations.
+    /// The text does not define `operation/3`.
     NoOperation {
         /// The name of the policy.
         name: String,
@@ -99,7 +99,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
 
-    /// The same for an untrusted text: its directives are charged to the allowance.
+    /// Like [`Policy::load`] for an untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -111,7 +111,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, Some(allowance)).map(|(policy, _)| policy)
     }
 
-    /// Compiles a policy together with a text of ours that sees its clauses: name and text.
+    /// Compiles a policy together with a companion text (name and text) that can inspect its clauses.
     pub(crate) fn load_with(
         engine: &Engine,
         companion: Option<(&str, &str)>,
@@ -135,7 +135,7 @@ impl Policy {
         loader.declaration(remembers::DIRECTIVE, 2);
         loader.declaration(function::DIRECTIVE, 1);
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
-        // First, so that the policy's operators and flags do not apply to it.
+        // Loaded first, so that the policy's operators and flags do not affect it.
         if let Some((name, text)) = companion {
             loader.load(name, text);
         }
@@ -181,13 +181,13 @@ impl Policy {
         Policy { settings, ..self.clone() }
     }
 
-    /// The same policy, decided by a function. Its text must declare one, or nothing changes.
+    /// The same policy, decided by a function. Has no effect unless the text declares a function.
     #[must_use]
     pub fn decided_by(&self, function: Arc<dyn PolicyFunction>) -> Policy {
         Policy { function: Some(function), ..self.clone() }
     }
 
-    /// The name of the function that decides in place of the program, as the text declares it.
+    /// The name of the function that decides instead of the program, as the text declares it.
     pub fn outside(&self) -> Option<&str> {
         self.outside.as_deref()
     }
@@ -196,7 +196,7 @@ impl Policy {
         self.function.as_deref()
     }
 
-    /// What it was called when it was loaded.
+    /// The name under which the policy was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -206,12 +206,12 @@ impl Policy {
         &self.program
     }
 
-    /// The names that its program and its facts share.
+    /// The atom table shared by its program and its facts.
     pub fn symbols(&self) -> &Arc<Symbols> {
         &self.symbols
     }
 
-    /// What it is run with.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -221,12 +221,12 @@ impl Policy {
         self.remembers
     }
 
-    /// Whether it reads `free/3`, the free hardware by kind. Other agents do not get these facts.
+    /// Whether the policy reads `free/3`, the free hardware by kind. Other agents do not get these facts.
     pub fn reads_kinds(&self) -> bool {
         self.reads_kinds
     }
 
-    /// Where its clauses of `operation/3` stand, in order of priority. Empty when directives made them.
+    /// The places of its clauses of `operation/3`, in order of priority. Empty if directives created them.
     pub fn clauses(&self) -> &[Place] {
         &self.clauses
     }

@@ -5,12 +5,12 @@
 //!  "requests": [["self", 5, 0], ["n41", 1, 15]], "refused": [["migrate", 7, "n41"]]}
 //! ```
 //!
-//! `si` is the instance, `app` its application, `node` where it is. `free_hw` has the free hardware of that node; its other
-//! keys are the neighbours, whose amounts the agent does not see. Each of `requests` is neighbour, rate and latency, each of
-//! `refused` an operation, an instance and a target. Integers become integers, strings become atoms, and other keys are
-//! ignored.
+//! `si` is the instance, `app` its application, `node` its node. `free_hw` contains the free hardware of that node; its
+//! other keys are the neighbours, whose amounts the agent does not see. Each of `requests` is neighbour, rate and
+//! latency, each of `refused` an operation, an instance and a target. Integers become integers, strings become atoms,
+//! and other keys are ignored.
 //!
-//! What an agent remembers of what happened, hardware by kind, and whether the instance sleeps may be there as well:
+//! The agent's memory, hardware by kind, and whether the instance sleeps may be present as well:
 //!
 //! ```json
 //! {"earlier": [[1, "n41", 2, 15]], "done": [[3, "migrate", "n42"]], "age": 5, "free": {"units": 10, "memory_mb": 512},
@@ -28,7 +28,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
-/// The situation of one agent at one moment, as it was recorded.
+/// The recorded situation of one agent at one time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorded {
     /// The instance that the agent manages.
@@ -49,7 +49,7 @@ pub struct Recorded {
 /// Why a line is not a knowledge base.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedError {
-    /// The column, from 1, where reading stopped; `None` when the whole line is meant.
+    /// The one-based column where reading stopped; `None` if the error is about the whole line.
     pub column: Option<usize>,
     message: String,
 }
@@ -119,7 +119,7 @@ impl Recorded {
         })
     }
 
-    /// Makes these the facts of `facts`. Applications and extra facts stay.
+    /// Replaces the facts in `facts` by the recorded ones. Applications and extra facts are kept.
     pub fn fill(&self, facts: &mut KnowledgeBase) {
         facts.clear_situation();
         facts.push_node(self.node, self.free, self.neighbours.iter().copied());
@@ -148,7 +148,7 @@ impl Recorded {
     }
 }
 
-/// Amounts are numbers from 0, or `inf`.
+/// An amount must be a non-negative number, or `inf`.
 fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> {
     match raw {
         RawConstant::Integer(0..) => Ok(()),
@@ -158,7 +158,7 @@ fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> 
     }
 }
 
-/// Keys are always strings in JSON. Where nodes are numbered, the neighbours are too.
+/// Keys are always strings in JSON. If the own node is a number, the neighbours are numbers, too.
 fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant {
     match (own, key.parse()) {
         (RawConstant::Integer(_), Ok(number)) => Value::Integer(number),
@@ -250,7 +250,7 @@ impl<'de> Visitor<'de> for RawConstantVisitor {
     }
 }
 
-/// The entries of an object in the order of the text, which the neighbours keep.
+/// The entries of an object in the order of the text, which is the order of the neighbours.
 #[derive(Default)]
 struct Amounts<'a>(Vec<(Cow<'a, str>, RawConstant<'a>)>);
 
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_before_and_hardware_by_kind_may_be_there() {
+    fn reads_history_and_hardware_by_kind() {
         let line = r#"{"si": 7, "app": 1, "node": "n42", "free_hw": {"n42": 10}, "requests": [],
             "earlier": [[1, "n41", 2, 15], [2, "self", 0.5, 0]], "done": [[3, "migrate", "n42"]], "age": 5,
             "free": {"units": 10, "memory_mb": 512}}"#;
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_was_expected() {
+    fn errors_name_what_was_expected() {
         for (line, expected) in [
             ("", "EOF"),
             ("[]", "expected an object"),

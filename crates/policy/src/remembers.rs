@@ -1,4 +1,4 @@
-//! How far back a policy looks: what its text declares.
+//! How far back a policy looks, as its text declares.
 //!
 //! ```prolog
 //! :- remembers(requests, 3).
@@ -6,39 +6,40 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Only what is declared is stored. The declarations are directives of the text, so that a policy and its assumptions
-//! about its memory cannot be separated.
+//! Only what is declared is stored. The declarations are directives in the text, so that a policy cannot be separated
+//! from its assumptions about its memory.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 
 /// The name of the directive, with two arguments.
 pub(crate) const DIRECTIVE: &str = "remembers";
 
-/// How far back a policy looks. Nothing, unless its text declares it.
+/// How far back a policy looks: not at all, unless its text declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Remembers {
-    /// For how many evaluations its agents remember the client requests that they saw: `earlier/5`.
+    /// The number of evaluations for which agents remember the client requests that they saw: `earlier/5`.
     pub requests: u32,
-    /// For how many evaluations its agents remember their own operations that were accepted: `done/4`.
+    /// The number of evaluations for which agents remember their own accepted operations: `done/4`.
     pub operations: u32,
-    /// For how many evaluations its agents remember what was inhibited, unless a setting says otherwise: `inhibited/3`.
+    /// The number of evaluations for which agents remember inhibitions, unless a setting overrides it: `inhibited/3`.
     pub inhibited: Option<u32>,
-    /// Whether its agents know how long they have been on their node: `age/2`.
+    /// Whether agents know how long they have been on their node: `age/2`.
     pub reads_age: bool,
 }
 
 impl Remembers {
-    /// The maximum number of evaluations of client requests: each agent stores them, and takes them along.
+    /// The maximum number of evaluations of client requests: each agent stores them and carries them along when it
+    /// migrates.
     pub const REQUESTS_MAX: u32 = 64;
     /// The maximum number of evaluations of operations and inhibitions.
     pub const OPERATIONS_MAX: u32 = 1_000;
 
-    /// Whether agents know nothing of the past, inhibitions apart.
+    /// Whether agents remember nothing except inhibitions.
     pub fn is_nothing(&self) -> bool {
         self.requests == 0 && self.operations == 0 && !self.reads_age
     }
 
-    /// The declarations of a text, or all errors in them. The largest of several declarations counts.
+    /// The declarations of a text, or all errors in them. Of several declarations, the largest is used.
     pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
         let mut remembers = Remembers::default();
         let mut errors = Vec::new();
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_that_means_nothing_is_an_error_with_its_place() {
+    fn an_invalid_declaration_is_an_error_with_its_place() {
         for (text, expected) in [
             (":- remembers(request, 3). old(_).", "a policy cannot remember `request`"),
             (":- remembers(age, 3). old(_).", "a policy cannot remember `age`"),

@@ -1,7 +1,7 @@
-//! Tests that operators keep next to a policy: facts in, operations out.
+//! Tables of tests next to a policy: facts in, operations out.
 //!
-//! A table is a text of facts and tests. The facts outside of tests hold in every test, except that a test's own facts
-//! replace those of the same predicate.
+//! A table is a text of facts and tests. Facts outside of tests apply to every test, but a test's own facts replace
+//! those of the same predicate.
 //!
 //! ```prolog
 //! service(video, 4, 10, 25).
@@ -12,8 +12,8 @@
 //! test('asks first to move to the demand', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
 //! ```
 //!
-//! The expected operations are all solutions in order, or with `|_` the first ones. A test of an acceptance policy has a
-//! request and a verdict instead:
+//! The expected operations are all solutions in order, or only the first ones if the list ends with `|_`. A test of an
+//! acceptance policy has a request and a verdict instead:
 //!
 //! ```prolog
 //! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
@@ -58,14 +58,14 @@ pub enum Tests {
 /// One test.
 #[derive(Clone, Debug)]
 pub struct Test<Claim> {
-    /// What it claims, in words.
+    /// The name of the test, which states the claim.
     pub name: String,
-    /// The line that it starts in, from 1.
+    /// The one-based line at which it starts.
     pub line: usize,
     claim: Claim,
 }
 
-/// Facts, and the operations that they should lead to.
+/// Facts, and the expected operations.
 #[derive(Clone, Debug)]
 pub struct DecisionClaim {
     facts: KnowledgeBase,
@@ -74,7 +74,7 @@ pub struct DecisionClaim {
     rest: Rest,
 }
 
-/// What a manager sees, and what it should say or want.
+/// The facts of a manager, and the expected result.
 #[derive(Clone, Debug)]
 pub struct VerdictClaim {
     view: ManagerView,
@@ -83,13 +83,13 @@ pub struct VerdictClaim {
 
 #[derive(Clone, Debug)]
 enum Claimed {
-    /// What the manager should say to a request.
+    /// The expected verdict on a request.
     Verdict { request: Request, needed: Hardware, expected: ExpectedVerdict },
-    /// What the owner should want of what runs on the node.
+    /// The expected initiative of the owner.
     Initiative(Vec<ExpectedAct>),
 }
 
-/// An `evict/2` or `shrink/3` that is expected.
+/// An expected `evict/2` or `shrink/3`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct ExpectedAct {
     instance: String,
@@ -100,14 +100,14 @@ struct ExpectedAct {
 }
 
 impl<Claim> Test<Claim> {
-    /// What it claims.
+    /// The claim of the test.
     pub(crate) fn into_claim(self) -> Claim {
         self.claim
     }
 }
 
 impl VerdictClaim {
-    /// What the manager sees.
+    /// The facts that the manager sees.
     pub(crate) fn view(&self) -> &ManagerView {
         &self.view
     }

@@ -1,16 +1,17 @@
-//! A policy as text, with all that it loads.
+//! The text of a policy with all files that it loads.
 
 use mario_prolog::Resolver;
 use serde::{Deserialize, Serialize};
 
-/// The text of a policy, complete: it can be stored, sent to another machine and compiled there.
+/// The complete text of a policy: it can be stored, sent to another machine and compiled there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct PolicyText {
-    /// What people call it.
+    /// The name for people.
     pub name: String,
-    /// Its files: the policy first, then what it loads, each a name as the text that loads it writes it, and a text.
+    /// Its files, each with a name and a text: the policy first, then the files that it loads, under the names that the
+    /// loading text uses.
     pub files: Vec<(String, String)>,
-    /// For how many of its last evaluations an agent remembers what was inhibited.
+    /// The number of evaluations for which an agent remembers inhibitions.
     pub memory: u32,
 }
 
@@ -20,7 +21,7 @@ impl PolicyText {
         self.files.first().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Returns a resolver that finds what the policy loads among the files that came with it, and nowhere else.
+    /// Returns a resolver that finds files among those of the policy only.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         Box::new(Files(self.files.clone()))
     }
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loads_what_came_with_it_and_nothing_else() {
+    fn loads_only_its_own_files() {
         let file = |name: &str| (name.to_owned(), format!("% {name}\n"));
         let files = vec![file("main.pl"), file("library.pl")];
         let text = PolicyText { name: "main".to_owned(), files, memory: 0 };

@@ -1,7 +1,7 @@
-//! Explains the verdict of a node's manager on a request, and what would have to be different for another one.
+//! Explains the verdict of a node's manager on a request, and which changes would lead to another verdict.
 //!
-//! Nothing is derived: a goal is reported as failed because the goals before it hold and it does not, and a change of
-//! facts is shown only after judging again with it.
+//! Nothing is derived: a goal is reported as failed because the goals before it succeed and it does not, and a change
+//! of facts is shown only after judging again with it.
 
 mod initiative;
 
@@ -16,13 +16,13 @@ use crate::test_table::{TestTable, Tests, VerdictClaim};
 
 pub use initiative::{ExplainedAct, ExplainedInitiative, explain_initiative};
 
-/// The maximum number of changes that are shown: the first are the smallest.
+/// The maximum number of changes shown: the first are the smallest.
 const CHANGES_MAX: usize = 3;
 
-/// The maximum number of instances that are removed to make a request acceptable.
+/// The maximum number of instances removed to make a request acceptable.
 const REMOVED_MAX: usize = 16;
 
-/// The maximum amount of additional free hardware that is tried, unit by unit.
+/// The maximum amount of additional free hardware tried, unit by unit.
 const UNITS_MAX: u64 = 64;
 
 /// A verdict with its reasons.
@@ -30,13 +30,13 @@ const UNITS_MAX: u64 = 64;
 pub struct ExplainedVerdict {
     /// Whether the request is accepted.
     pub is_accepted: bool,
-    /// The reason of an inhibition, in words.
+    /// The reason for an inhibition, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The clause that decided: of `reject/2` if that inhibits, of `accept/1` if that accepts.
+    /// The clause that decided: of `reject/2` if it inhibits, of `accept/1` if it accepts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
-    /// If no clause of `accept/1` holds: each of them, with the goal where it failed.
+    /// If no clause of `accept/1` applies: each of them, with the goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
     /// The smallest changes of facts found that would make it accepted, each verified by judging again.
@@ -51,18 +51,18 @@ pub struct JudgingClause {
     pub file: String,
     /// The line that it starts on.
     pub line: usize,
-    /// The goal where it failed, if it did; the head, if that does not match the request.
+    /// The goal at which the clause failed, if it did; the head, if that does not match the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
 }
 
-/// The text of an acceptance policy, and how to find what it loads.
+/// The text of an acceptance policy, and the resolvers for its files.
 pub struct AcceptanceText<'a> {
     /// Its name.
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
-    /// Makes resolvers for the files that it loads.
+    /// Creates resolvers for the files that it loads.
     pub resolvers: &'a dyn Fn() -> Box<dyn Resolver>,
 }
 
@@ -111,7 +111,7 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// What the manager sees and what it is asked, from facts as text.
+    /// The view of the manager and the request, from facts as text.
     fn claim(&self, facts: &str) -> Result<VerdictClaim, FactsError> {
         self.read(&format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request))
     }
@@ -129,14 +129,14 @@ impl Judging<'_> {
         claim.judge(&mut self.machine, self.acceptance).unwrap_or(Verdict::Accepted)
     }
 
-    /// Whether a goal in the words of the policy has an answer.
+    /// Whether a goal given as text has an answer.
     fn holds(&mut self, claim: &VerdictClaim, goal: &str) -> bool {
         let budget = self.acceptance.budget();
         let query = self.machine.query(self.acceptance.program(), goal, claim.view(), budget);
         query.is_ok_and(|mut query| query.next_answer() == Outcome::Answer)
     }
 
-    /// The first clause of `accept/1` or `reject/2` that holds.
+    /// The first clause of `accept/1` or `reject/2` that applies.
     fn holding(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Option<JudgingClause> {
         let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate)?;
         clauses.iter().find_map(|clause| {
@@ -165,7 +165,7 @@ impl Judging<'_> {
         failed
     }
 
-    /// A clause as a goal: its head is what is asked, and then its first goals.
+    /// A clause as a goal: the head is unified with the request, followed by its first goals.
     fn goal(&self, head: &str, goals: &[&str]) -> String {
         let request = self.request;
         let matched = if head.starts_with("reject") {
@@ -177,18 +177,18 @@ impl Judging<'_> {
         } else {
             format!("accept({request}) = {head}")
         };
-        // A goal such as `a ; b` is written without the brackets around it.
+        // A goal such as `a ; b` is written without parentheses.
         let goals = goals.iter().map(|goal| format!("({goal})"));
         std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
     }
 
-    /// The changes that would make it accepted, the smallest first.
+    /// The changes that would make the request accepted, the smallest first.
     fn changes(&mut self, facts: &str) -> Vec<String> {
         let (trees, _) = self.engine.read_trees(self.name, facts);
         let mut changes = Vec::new();
         for (text, what) in candidates(facts, &trees) {
             let is_accepted = self.claim(&text).is_ok_and(|claim| self.verdict(&claim) == Verdict::Accepted);
-            // More of what is already enough says nothing new.
+            // A larger change of a kind that is already sufficient is not shown.
             if is_accepted && !changes.iter().any(|(kind, _)| *kind == what.0) {
                 changes.push(what);
             }
@@ -200,7 +200,7 @@ impl Judging<'_> {
     }
 }
 
-/// The kind of change: of each, the first that helps is shown.
+/// The kind of change: of each kind, the first that helps is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     MoreFree,
@@ -208,7 +208,7 @@ enum Kind {
     NoFact(usize),
 }
 
-/// Facts with a change, and what the change is, the least of each kind first.
+/// Changed facts, each with a description of the change; of each kind, the smallest change comes first.
 fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     let mut found = Vec::new();
     let Some((node, free)) = trees.iter().find_map(node_fact) else { return found };
@@ -220,7 +220,7 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
         found.push((text, (Kind::MoreFree, format!("accepted if the node had {units} free instead of {free}"))));
     }
     for count in 1..=instances.len().min(REMOVED_MAX) {
-        // The last came last.
+        // Of the instances, the last ones in the text are removed first.
         let gone = &instances[instances.len() - count..];
         let without = gone.iter().fold(facts.to_owned(), |text, (tree, _)| blank(&text, tree));
         let freed = gone.iter().map(|(_, units)| units).sum();
@@ -237,7 +237,7 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
     found
 }
 
-/// The own node with its free hardware, if that is a number.
+/// The manager's node with its free hardware, if that is a number.
 fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     let Some(("node", [_, free, ..])) = tree.callable() else { return None };
     match free.kind {
@@ -246,7 +246,7 @@ fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
     }
 }
 
-/// An instance on the node, and what it needs.
+/// An instance on the node, and the hardware that it needs.
 fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> {
     let Some(("serviceInstance", [_, application, _])) = tree.callable() else { return None };
     let needs = trees.iter().find_map(|other| match other.callable() {
@@ -259,18 +259,18 @@ fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> 
     Some((tree, needs.unwrap_or(0)))
 }
 
-/// The text with spaces in place of a fact and the full stop behind it; what stands elsewhere keeps its place.
+/// The text with a fact and its full stop replaced by spaces, so that all other positions are unchanged.
 fn blank(text: &str, tree: &Tree) -> String {
     let end = text[tree.span.end..].find('.').map_or(tree.span.end, |stop| tree.span.end + stop + 1);
     format!("{}{}{}", &text[..tree.span.start], " ".repeat(end - tree.span.start), &text[end..])
 }
 
-/// The text with another number in place of the free hardware of the node.
+/// The text with the free hardware of the node replaced by another number.
 fn replace_free(text: &str, node: &Tree, units: u64) -> String {
     let Some((_, [_, _, ..])) = node.callable() else { return text.to_owned() };
     let written = &text[node.span.clone()];
-    // The id may be quoted and hold commas, but not the number that follows it: the number ends at the next comma or at the
-    // closing bracket, and neighbours stand in a list behind it.
+    // The id may be quoted and contain commas, but the number after it cannot: it ends at the next comma or at the
+    // closing parenthesis. The neighbours are in a list after it.
     let list = written.find('[').unwrap_or(written.len());
     let head = written[..list].trim_end().trim_end_matches(',').trim_end().trim_end_matches(')');
     let Some(comma) = head.rfind(',') else { return text.to_owned() };

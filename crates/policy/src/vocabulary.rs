@@ -1,4 +1,4 @@
-//! The facts that a policy may read, and what their arguments are.
+//! The facts that a policy may read, and the kinds of their arguments.
 
 /// A predicate whose facts come from the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,13 +12,13 @@ pub struct FactPredicate {
 /// An argument of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FactArgument {
-    /// What it stands for, in plain words.
+    /// Its meaning, for people.
     pub meaning: &'static str,
-    /// What it can be.
+    /// The kind of its values.
     pub kind: FactKind,
 }
 
-/// What an argument of a fact can be.
+/// The kind of values of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactKind {
     /// A name or an integer.
@@ -32,25 +32,25 @@ pub enum FactKind {
 }
 
 impl FactPredicate {
-    /// How many arguments it has.
+    /// The number of arguments.
     pub const fn arity(&self) -> usize {
         self.arguments.len()
     }
 
-    /// Whether a text may define it by itself, and then sees its own: all but the paper's facts.
+    /// Whether a text may define the predicate itself, which then replaces the host's facts: all but the paper's facts.
     pub(crate) fn may_be_defined(&self) -> bool {
         let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
         is_later || (self.name == "capacity" && self.arity() == 3)
     }
 
-    /// The predicate with this name and number of arguments.
+    /// The predicate with this name and arity.
     pub fn find(name: &str, arity: usize) -> Option<&'static FactPredicate> {
         FACTS.iter().find(|predicate| predicate.name == name && predicate.arity() == arity)
     }
 }
 
 impl FactKind {
-    /// What it can be, in plain words.
+    /// A description for people.
     pub const fn description(self) -> &'static str {
         match self {
             FactKind::Id => "a name or an integer",
@@ -71,7 +71,7 @@ const fn number(meaning: &'static str) -> FactArgument {
 
 const INHIBITED: &[FactArgument] = &[id("the operation"), id("the instance"), id("the target")];
 
-/// Everything an agent may see, and nothing else. The positions are those of the relations of a compiled policy.
+/// All facts that an agent may see. Their positions are those of the relations of a compiled policy.
 pub const FACTS: &[FactPredicate] = &[
     FactPredicate {
         name: "service",
@@ -141,10 +141,11 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// How many of [`FACTS`] existed from the start. A text may define later ones by itself, and then sees its own.
+/// The number of [`FACTS`] that existed from the start. A text may define the later ones itself, which then replace the
+/// host's.
 pub(crate) const FIRST_FACTS: usize = 8;
 
-/// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: what happened before.
+/// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: the history.
 pub(crate) const HISTORY: std::ops::Range<usize> = FIRST_FACTS..NEEDS;
 
 /// The position of `age/2` in [`FACTS`].

@@ -1,4 +1,4 @@
-//! Which instances the owner of a node evicts or shrinks, by the same text that says what its manager accepts.
+//! The instances that the owner of a node evicts or shrinks, by the same text that determines what its manager accepts.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use mario_prolog::{Argument, Machine, Outcome, Query, Value};
 
 use super::{Acceptance, AcceptanceFailure, Goal, ManagerView};
 
-/// What the owner of a node wants. The first answer about each instance counts.
+/// What the owner of a node wants. Only the first answer about each instance is used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initiative {
     /// Instances to run in another flavour, in the order of the answers to `shrink/3`.
@@ -19,20 +19,20 @@ pub struct Initiative {
 /// An answer to `shrink(Instance, Flavour, Reason)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrink {
-    /// Which instance.
+    /// The instance to shrink.
     pub instance: InstanceId,
-    /// What it is to run in.
+    /// The flavour that it is to run in.
     pub flavour: FlavourId,
-    /// Why, as the text says it.
+    /// The reason stated by the text.
     pub reason: String,
 }
 
 /// An answer to `evict(Instance, Reason)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Eviction {
-    /// Which instance.
+    /// The instance to evict.
     pub instance: InstanceId,
-    /// Why, as the text says it.
+    /// The reason stated by the text.
     pub reason: String,
 }
 
@@ -55,7 +55,8 @@ impl Acceptance {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// What the owner wants. All or nothing: a text that fails to answer, or names something unknown, wants nothing.
+    /// What the owner wants. This is all or nothing: if the text fails to answer, or names something unknown, nothing
+    /// is wanted.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {

@@ -1,4 +1,4 @@
-//! What a node's manager sees.
+//! The facts that a node's manager sees.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 
-/// The prefix of the id of a promised instance without an id; a number from 1 follows.
+/// The prefix of the id of a promised instance that has no id yet; a number from 1 follows.
 const PROMISED: &str = "promised_";
 
 /// What a node's manager may see: its own node, the instances there, and the applications.
@@ -28,7 +28,7 @@ pub struct ManagerView {
 }
 
 impl ManagerView {
-    /// The view of the manager of `node`, of which this much is free.
+    /// The view of the manager of `node`, with `free` hardware available.
     pub fn new(symbols: &Arc<Symbols>, node: &Node, free: Capacity) -> ManagerView {
         let mut view = ManagerView {
             node: node.id().clone(),
@@ -65,8 +65,8 @@ impl ManagerView {
         ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
     }
 
-    /// Resets the view to the manager of another node, or of the same at another moment. Applications and extra facts
-    /// stay; instances and reservations have to be added again.
+    /// Resets the view to the manager of another node, or of the same node at another time. Applications and extra
+    /// facts are kept; instances and reservations have to be added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
         self.promised_count = 0;
@@ -99,12 +99,11 @@ impl ManagerView {
     }
 
     /// Adds an instance that was promised in this cycle and has no id yet: a replica, or an operator's deployment.
-    /// `flavour` is what it will run in, if its application has flavours; the replica of a sleeper sleeps.
+    /// `flavour` is what it will run in, if its application has flavours; the replica of a sleeping instance sleeps.
     ///
-    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so
-    /// that a policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The final id
-    /// is not used: ids are assigned when a cycle is enacted, and the manager of a live node could not know them
-    /// before.
+    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. The names are unique, so that a
+    /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The final id is not
+    /// used: ids are assigned when a cycle is enacted, and the manager of a live node could not know them before.
     pub fn push_promised(
         &mut self,
         application: &ApplicationId,
@@ -183,8 +182,8 @@ impl Relations for ManagerView {
     }
 
     fn table(&self, position: usize) -> Option<&Table> {
-        // The positions are those of `MANAGER_FACTS`; what comes first is as in a knowledge base, where the extra facts
-        // are the last of the first.
+        // The positions are those of `MANAGER_FACTS`. The first ones are as in a knowledge base, and end with the extra
+        // facts.
         match position {
             0..=3 => self.facts.table(position),
             4 => self.facts.table(FIRST_FACTS - 1),

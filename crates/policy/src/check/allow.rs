@@ -9,9 +9,9 @@ use super::finding::{Finding, FindingKind};
 /// A finding that the text allows.
 #[derive(Clone, Debug)]
 pub struct Allowed {
-    /// What is allowed.
+    /// The finding that is allowed.
     pub finding: Finding,
-    /// Why, in the author's words.
+    /// The reason stated by the author.
     pub reason: String,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn sort_out(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec
     (findings, allowed)
 }
 
-/// What follows the opening in each comment that has it, and where the comment stands.
+/// The rest of each comment that starts with the prefix, and the place of the comment.
 fn comments(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {

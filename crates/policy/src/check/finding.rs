@@ -1,21 +1,21 @@
-//! What a check can find.
+//! The findings of a check.
 
 use std::fmt;
 
 use mario_prolog::Place;
 
-/// Something in a policy that is wrong, or may become wrong.
+/// Something in a policy that is wrong, or may go wrong.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// The kind of finding.
     pub kind: FindingKind,
-    /// The text that it is about.
+    /// The text that the finding refers to.
     pub place: Place,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
-    /// How it comes about, line by line, when a world was found in which it does.
+    /// The story of a world in which it happens, line by line, if one was found.
     pub story: Vec<String>,
 }
 
@@ -36,15 +36,15 @@ impl Finding {
 pub enum FindingKind {
     /// A call of an undefined predicate.
     UnknownPredicate,
-    /// A fact predicate is used with another number of arguments than it has.
+    /// A fact predicate is used with the wrong arity.
     WrongArity,
     /// An argument of a fact that can never match.
     WrongKind,
     /// An unknown operation.
     UnknownOperation,
-    /// A variable occurs once though its name does not say so.
+    /// A variable occurs once although its name does not start with `_`.
     SingletonVariable,
-    /// Clauses of one predicate are apart from each other, or replace those of another file.
+    /// Clauses of one predicate are not together, or replace those of another file.
     ScatteredClauses,
     /// A directive does not succeed.
     FailedDirective,
@@ -52,7 +52,7 @@ pub enum FindingKind {
     NoOperation,
     /// A goal reads facts that nothing supplies.
     UnsuppliedFact,
-    /// A clause stores what the next evaluation should know, and it is gone by then.
+    /// A clause stores something for the next evaluation, but it is lost by then.
     LostState,
     /// A clause of `operation/3` has a goal that always fails.
     NeverFires,
@@ -60,26 +60,26 @@ pub enum FindingKind {
     NeverWins,
     /// The target of an operation is a variable.
     UnboundTarget,
-    /// The target of an operation is nothing that a manager could accept.
+    /// The target of an operation is not something that a manager could accept.
     InvalidTarget,
     /// The policy raises an exception.
     Exception,
     /// The policy exhausts its budget.
     ExhaustedBudget,
-    /// An instance comes back to where it was, though its clients stayed where they are.
+    /// An instance returns to a node that it left, although its clients have not moved.
     PingPong,
-    /// Instances come and go, though their clients stayed where they are.
+    /// Instances come and go, although their clients have not moved.
     Flapping,
     /// Instances multiply beyond the needs of their clients.
     UnboundedReplication,
-    /// The last instance goes away while clients still want it.
+    /// The last instance disappears while clients still send requests.
     LostService,
     /// A comment allows an unknown finding.
     UnknownAllowance,
 }
 
 impl FindingKind {
-    /// All of them, from the text to the worlds.
+    /// All kinds: first those of the text, then those of small worlds.
     pub const ALL: [FindingKind; 21] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
@@ -104,7 +104,7 @@ impl FindingKind {
         FindingKind::UnknownAllowance,
     ];
 
-    /// Its name, as it is printed and as a comment that allows it writes it.
+    /// The name of the kind, as printed and as used in comments that allow it.
     pub const fn code(self) -> &'static str {
         match self {
             FindingKind::UnknownPredicate => "unknown-predicate",

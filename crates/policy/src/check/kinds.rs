@@ -13,9 +13,9 @@ use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
 /// The first use of a variable.
 #[derive(Clone, Debug)]
 enum Use {
-    /// An argument of a fact that is a name, or a list of them.
+    /// As a name, or a list of names, because a fact has one there.
     Name(String),
-    /// A number, because a fact or arithmetic has one there.
+    /// As a number, because a fact or arithmetic has one there.
     Number(String),
 }
 
@@ -77,7 +77,7 @@ fn check_fact(
     }
 }
 
-/// Says what a constant is, when it can never be this argument.
+/// Describes a constant that can never be this argument; `None` if it can.
 fn wrong_constant(expected: &FactArgument, argument: &Tree) -> Option<String> {
     let is_place = ["the node", "the neighbour", "the target"].contains(&expected.meaning);
     let is_right = match (&argument.kind, expected.kind) {
@@ -121,14 +121,14 @@ fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Fin
     findings.push(finding.hint(near.unwrap_or_else(|| format!("operations are {}", operations()))));
 }
 
-/// The words of all operations.
+/// The names of all operations.
 fn operations() -> String {
     let words = AgentOperation::ALL.map(AgentOperation::as_str);
     let (last, others) = words.split_last().expect("there are some");
     format!("{} and {last}", others.join(", "))
 }
 
-/// Remembers the use of a variable; reports the first contradicting use.
+/// Records the use of a variable; reports the first contradicting use.
 fn note_use(
     clause: &Clause<'_>,
     tree: &Tree,
@@ -158,7 +158,7 @@ fn is_arithmetic(name: &str) -> bool {
     matches!(name, "is" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=")
 }
 
-/// A goal as it is written, in one line.
+/// A goal as it is written, on one line.
 pub(super) fn shown(clause: &Clause<'_>, goal: &Tree) -> String {
     let place = exact_place(clause.place, goal);
     let text = place.source_text().get(place.span.clone()).unwrap_or("");

@@ -1,4 +1,4 @@
-//! Calls of undefined predicates, and facts with the wrong number of arguments.
+//! Calls of undefined predicates, and facts with the wrong arity.
 
 use mario_prolog::{Program, TreeKind};
 
@@ -7,7 +7,7 @@ use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::FactPredicate;
 
-/// Names that differ in more letters than this share of their length are not taken for each other.
+/// One mistake is tolerated per this number of letters when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {
@@ -34,7 +34,7 @@ pub(super) fn unknown_calls(
     )
 }
 
-/// A manager asks about `request/5` only, and a clause about anything else has no answer for it.
+/// Reports a clause of `accept/1` or `reject/2` about another term than `request/5`, which never applies.
 fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let Some(("accept", [request]) | ("reject", [request, _])) = clause.head.callable() else { return };
     if known.role != Role::Acceptance || matches!(request.kind, TreeKind::Variable(_)) {
@@ -51,7 +51,8 @@ fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Findi
     findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
 }
 
-/// Clauses of `evict` and `shrink` with another number of arguments are never asked. They may be for those that are.
+/// Reports clauses of `evict` and `shrink` with the wrong arity, which are never called. If there are clauses with the
+/// right arity, these may be their helpers.
 fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let (name, given, expected, hint) = match clause.head.callable() {
         Some(("evict", arguments)) => ("evict", arguments.len(), 2, "write `evict(Instance, Reason)`"),
@@ -66,7 +67,7 @@ fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, find
     findings.push(finding.hint(hint));
 }
 
-/// A clause of `operation` with another number of arguments is never asked.
+/// Reports clauses of `operation` with the wrong arity, which are never called.
 fn misspelt_operation(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let Some(("operation", arguments)) = clause.head.callable() else { return };
     if known.role != Role::Policy || arguments.len() == 3 {
@@ -105,26 +106,25 @@ fn unknown(
     }
 }
 
-/// A fact predicate with what its arguments stand for.
+/// A fact predicate with the meaning of its arguments.
 fn signature(fact: &FactPredicate) -> String {
     let arguments: Vec<&str> = fact.arguments.iter().map(|argument| argument.meaning).collect();
     format!("{}/{} ({})", fact.name, fact.arity(), arguments.join(", "))
 }
 
-/// The callable predicate whose name is most alike; of equals, the one with the same number of arguments, then the first
-/// defined.
+/// The callable predicate with the most similar name; of equals, the one with the same arity, then the first defined.
 fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
     let allowed = (name.chars().count() / LETTERS_PER_MISTAKE).max(1);
     let candidates = program.callable().filter_map(|(known, known_arity)| {
         let distance = edit_distance(name, known);
-        // Another number of arguments is one more mistake, but a name that is right is worth telling whatever follows.
+        // A different arity counts as another mistake, but does not rule out a name that is close enough.
         (distance <= allowed).then_some((distance + usize::from(known_arity != arity), known, known_arity))
     });
     let best = candidates.min_by_key(|(distance, ..)| *distance);
     best.map(|(_, known, known_arity)| format!("{known}/{known_arity}"))
 }
 
-/// The edit distance: insertions, deletions, changes and swaps of adjacent letters.
+/// The edit distance: insertions, deletions, substitutions and transpositions of adjacent letters.
 pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
@@ -151,7 +151,7 @@ mod tests {
     use super::edit_distance;
 
     #[test]
-    fn counts_the_mistakes_that_people_make() {
+    fn edit_distance_counts_a_transposition_as_one_mistake() {
         for (from, to, mistakes) in [
             ("idle", "idle", 0),
             ("idel", "idle", 1),

@@ -1,4 +1,4 @@
-//! Clauses of `operation/3` that never produce the proposal, and targets that nothing binds.
+//! Clauses of `operation/3` that never produce the proposal, and targets that are never bound.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn check(text: &Text<'_>, known: &Known, engine: &Engine, findings: &
         unbound_target(clause, findings);
         if let Some(goal) = failing_goal(&mut judge, clause) {
             let place = exact_place(clause.place, goal);
-            // A goal that reads facts without a source was already reported as such.
+            // A goal that reads facts without a source was reported as such already.
             let is_told = |told: &Finding| told.kind == FindingKind::UnsuppliedFact && told.place.span == place.span;
             if !findings.iter().any(is_told) {
                 let message = format!("this clause never fires: its goal `{}` always fails", shown(clause, goal));
@@ -50,7 +50,7 @@ fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tr
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)
 }
 
-/// Why `later` never has the first solution when `earlier` stands before it.
+/// Why `later` never has the first solution after `earlier`; `None` if it may have.
 fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Option<&'static str> {
     let (before, after) = (instance(earlier)?, instance(later)?);
     if !matches!(before.kind, TreeKind::Variable(_)) && before.kind != after.kind {
@@ -77,7 +77,7 @@ fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Opti
     matching.from(0, 0, &bound).then_some("has a solution whenever this one has")
 }
 
-/// Matches every goal of an earlier clause, in order, with those of a later one.
+/// Matches every goal of an earlier clause, in order, with the goals of a later one.
 struct Matching<'t> {
     earlier: Vec<&'t Tree>,
     later: Vec<&'t Tree>,
@@ -107,7 +107,7 @@ impl Matching<'_> {
         if wanted.callable().is_some_and(|(name, arguments)| is_plain(name, arguments.len())) {
             return true;
         }
-        // Inside of a negation and the like, a variable of its own means "any", so it must be one in both clauses.
+        // Inside a negation or a similar goal, a local variable means "any", so it must be local in both clauses.
         let (earlier, later) = self.clauses;
         let mut same = true;
         each_part(wanted, &mut |part| {
@@ -125,7 +125,7 @@ impl Matching<'_> {
     }
 }
 
-/// Whether every `_` of one term stands where the other has a variable of its own.
+/// Whether every `_` of one term corresponds to a local variable in the other.
 fn wildcards_agree(wanted: &Tree, found: &Tree, is_own: &dyn Fn(&str) -> bool) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), other) if name == "_" => match other {
@@ -150,7 +150,7 @@ fn is_local(name: &str, goal: &Tree, clause: &Clause<'_>) -> bool {
     count(goal) == count(clause.head) + clause.body.map_or(0, count)
 }
 
-/// Whether a goal holds for more when its variables are less bound.
+/// Whether a goal has at least the same solutions if its variables are less bound.
 fn is_plain(name: &str, arity: usize) -> bool {
     !matches!(
         (name, arity),
@@ -158,7 +158,7 @@ fn is_plain(name: &str, arity: usize) -> bool {
     )
 }
 
-/// One-way matching: the variables of `wanted` take whatever `found` has in their place.
+/// One-way matching: the variables of `wanted` match anything in `found`.
 fn matches(wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), _) if name == "_" => true,
@@ -181,7 +181,7 @@ fn all_match(wanted: &[Tree], found: &[Tree], bound: &mut Bound) -> bool {
     wanted.len() == found.len() && wanted.iter().zip(found).all(|(one, other)| matches(one, other, bound))
 }
 
-/// Whether two terms are written alike; two `_` are never the same.
+/// Whether two terms are textually equal; two `_` are never the same.
 fn same(one: &TreeKind, other: &TreeKind) -> bool {
     let all = |some: &[Tree], others: &[Tree]| {
         some.len() == others.len() && some.iter().zip(others).all(|(one, other)| same(&one.kind, &other.kind))
@@ -210,7 +210,7 @@ fn unbound_target(clause: &Clause<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding.hint("a target is a neighbour, or `self`; for undeploy it is `self`"));
 }
 
-/// Whether a goal may give a variable a value.
+/// Whether a goal may bind a variable.
 fn can_bind(goal: &Tree, variable: &str) -> bool {
     let occurs = |tree: &Tree| {
         let mut occurs = false;
@@ -225,7 +225,7 @@ fn can_bind(goal: &Tree, variable: &str) -> bool {
     }
 }
 
-/// Whether a predicate leaves all variables as they are.
+/// Whether a predicate binds no variables.
 fn only_tests(name: &str) -> bool {
     matches!(name, "\\+" | "forall" | "==" | "\\==" | "\\=" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=")
         || matches!(name, "@<" | "@>" | "@=<" | "@>=" | "atom" | "number" | "integer" | "float" | "atomic")

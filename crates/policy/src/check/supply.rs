@@ -1,4 +1,4 @@
-//! Policies that wait for what never comes: facts without a source, and state that does not survive the query.
+//! Goals that wait for facts without a source, and state that does not survive the query.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::names::edit_distance;
 use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 
-/// What an agent remembers by itself, for authors who kept it in the database.
+/// A hint for authors who store state in the database: what the agent remembers for its policy.
 const REMEMBERED: &str = "the agent remembers for its policy: `:- remembers(requests, 3).` has it see `earlier/5`, and \
                           `:- remembers(operations, 5).` has it see `done/4`; `inhibited/3` is what it asked for in vain";
 
@@ -18,7 +18,7 @@ pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>)
     lost_state(text, findings);
 }
 
-/// Goals that read facts which are declared, and which nothing supplies: neither the text nor the agent.
+/// Goals that read declared facts that nothing supplies: neither the text nor the agent.
 fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let mut told = BTreeSet::new();
     for (clause, call) in all_calls(text) {
@@ -39,7 +39,7 @@ fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What to read instead: the fact with the most similar name, or one of all.
+/// A suggestion what to read instead: the fact with the most similar name, or the list of all facts.
 fn instead(name: &str, known: &Known, who: &str) -> String {
     let nearest = known.facts.iter().map(|fact| (edit_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
     match nearest {
@@ -73,10 +73,10 @@ fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The predicates that store what their first argument says.
+/// Predicates that store their first argument.
 const STORING: &[&str] = &["assert", "asserta", "assertz", "nb_setval", "b_setval"];
 
-/// Those that read it back, beside a call of the predicate itself.
+/// Predicates that read it back, in addition to a call of the stored predicate itself.
 const READING: &[&str] = &["nb_getval", "b_getval", "retract"];
 
 /// What a goal stores or reads: `name/arity` of a clause, or the name of a global variable.
@@ -104,7 +104,7 @@ fn is_call_of(indicator: &str, name: &str, arity: usize) -> bool {
     indicator.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| rest == arity.to_string())
 }
 
-/// All calls of all clauses; what directives store stays.
+/// All calls of all clauses, without directives, because what directives store is kept.
 fn all_calls<'t>(text: &'t Text<'t>) -> impl Iterator<Item = (&'t Clause<'t>, super::text::Call<'t>)> {
     let bodies = text.clauses.iter().filter_map(|clause| Some((clause, clause.body?)));
     bodies.flat_map(|(clause, body)| calls(body).into_iter().map(move |call| (clause, call)))

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use mario_prolog::{Loaded, Place, SourceTree, Tree, TreeKind};
 
-/// A name and a number of arguments.
+/// A name and an arity.
 pub(super) type Indicator = (String, usize);
 
-/// A clause in parts.
+/// A clause, split into its parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clause<'a> {
     pub(super) head: &'a Tree,
@@ -17,19 +17,19 @@ pub(super) struct Clause<'a> {
     pub(super) place: &'a Place,
 }
 
-/// What may appear or disappear while a program runs.
+/// Predicates whose clauses may change while a program runs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Change {
     /// Clauses of predicates with this name.
     Of(String),
-    /// It cannot be told which.
+    /// It is not known which.
     Unknown,
 }
 
-/// What the sources of a policy say.
+/// The content of the sources of a policy.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
-    /// In the order in which they were read.
+    /// In reading order.
     pub(super) clauses: Vec<Clause<'a>>,
     by_name: BTreeMap<Indicator, Vec<usize>>,
     /// Predicates that are declared dynamic.
@@ -63,7 +63,7 @@ impl<'a> Text<'a> {
                     self.changed.extend(change(part));
                 });
             }
-            // A grammar rule has other arguments once it is translated; what it calls is not looked at.
+            // A grammar rule has other arguments after its translation; its calls are not analysed.
             Some(("-->", [_, _])) => {}
             Some((":-", [head, body])) => self.push(head, Some(body), &source.place),
             _ => self.push(&source.tree, None, &source.place),
@@ -103,7 +103,7 @@ fn indicator(tree: &Tree) -> Option<Indicator> {
     }
 }
 
-/// What a goal asserts or retracts, if it is such a goal.
+/// The change made by a goal that asserts or retracts.
 fn change(goal: &Tree) -> Option<Change> {
     let ("assert" | "asserta" | "assertz" | "retract" | "retractall", [clause]) = goal.callable()? else { return None };
     let head = match clause.callable() {
@@ -113,7 +113,7 @@ fn change(goal: &Tree) -> Option<Change> {
     Some(head.callable().map_or(Change::Unknown, |(name, _)| Change::Of(name.to_owned())))
 }
 
-/// Visits a term and all its parts.
+/// Visits a term and all its subterms.
 pub(super) fn each_part<'t>(tree: &'t Tree, visit: &mut impl FnMut(&'t Tree)) {
     visit(tree);
     let parts = match &tree.kind {
@@ -142,7 +142,7 @@ pub(super) fn conjunction(body: Option<&Tree>) -> Vec<&Tree> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'t> {
     pub(super) name: &'t str,
-    /// How many arguments the predicate has: more than `arguments` when it is called with more.
+    /// The arity of the predicate: more than `arguments` if its caller adds arguments.
     pub(super) arity: usize,
     pub(super) arguments: &'t [Tree],
     pub(super) tree: &'t Tree,
@@ -159,7 +159,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
                 pending.push((goal, 0));
                 continue;
             }
-            // A closure of library yall: what it calls has other arguments than are written.
+            // A closure of library yall, which is called with other arguments than are written.
             (">>", [_, _]) => continue,
             _ => {}
         }
@@ -188,8 +188,8 @@ fn goal_arguments<'t>(name: &str, arguments: &'t [Tree]) -> Vec<(&'t Tree, usize
     }
 }
 
-/// The bytes of a part of the text, as exactly as can be told: an atom or a variable has no place of its own, but if its
-/// name occurs once where it must be, that is it.
+/// The span of a subterm, as exactly as possible: atoms and variables have no span of their own, but if the name occurs
+/// once in the enclosing term, that occurrence is used.
 pub(super) fn exact_place(place: &Place, tree: &Tree) -> Place {
     let around = &tree.span;
     let name = match &tree.kind {

@@ -1,4 +1,4 @@
-//! What can be said about a goal without facts: that it always fails, or that it always succeeds.
+//! Static truth of goals: whether a goal always fails or always succeeds, regardless of the facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,22 +11,22 @@ use super::text::{Indicator, Text};
 /// What is known about a goal before it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Truth {
-    /// It has an answer, whatever the facts are.
+    /// It has an answer for all facts.
     Always,
-    /// It has none, whatever the facts are.
+    /// It has no answer for any facts.
     Never,
-    /// It depends.
+    /// It depends on the facts.
     Open,
 }
 
-/// What is known about the variables of a clause at some point of its body.
+/// What is known about the variables of a clause at one point of its body.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Bindings {
-    /// Variables that are certainly constants.
+    /// Variables that are known to be constants.
     constants: BTreeMap<String, Tree>,
     /// Variables that occurred before this point.
     seen: BTreeSet<String>,
-    /// The variable for the instance that is asked about, if the clause has one.
+    /// The variable for the instance that decides, if the clause has one.
     instance: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Judge<'a> {
     known: &'a Known,
     engine: &'a Engine,
     machine: Machine,
-    /// Predicates being judged: a recursive call depends.
+    /// Predicates being judged: a recursive call is `Open`.
     open: Vec<Indicator>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
         Judge { text, known, engine, machine: Machine::new(engine), open: Vec::new() }
     }
 
-    /// The truth of a goal under these bindings, which become those after the goal.
+    /// The truth of a goal under these bindings, which are updated to those after the goal.
     pub(super) fn truth(&mut self, goal: &Tree, bindings: &mut Bindings) -> Truth {
         let truth = self.judged(goal, bindings);
         bindings.see(goal);
@@ -113,11 +113,11 @@ impl<'a> Judge<'a> {
         if is_ground(&left) && is_ground(&right) { Truth::Always } else { Truth::Open }
     }
 
-    /// A test whose outcome is settled by what is written there.
+    /// The truth of a test that can be evaluated from its text.
     fn tested(&mut self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
         let is_settled = match arguments.as_slice() {
-            // What a term is does not change with the variables inside it.
+            // The type of a term does not depend on the variables inside it.
             [argument] => !matches!(argument.kind, TreeKind::Variable(_)) && (name != "ground" || is_ground(argument)),
             arguments => arguments.iter().all(is_ground),
         };
@@ -138,7 +138,7 @@ impl<'a> Judge<'a> {
             return Truth::Open;
         }
         if !self.text.has_clauses(name, arguments.len()) {
-            // Declared and never defined: calling it is not an error, and it has no answers.
+            // Declared and never defined: a call is not an error, and has no answers.
             return if self.text.declared.contains(&indicator) { Truth::Never } else { Truth::Open };
         }
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
         self.open.push(indicator);
         let mut found = Truth::Never;
         let clauses: Vec<_> = self.text.clauses_of(name, arguments.len()).collect();
-        // A clause that cuts may prevent later ones from being tried.
+        // A clause with a cut may prevent later ones from being tried.
         let cuts = clauses.iter().filter_map(|clause| clause.body).any(has_cut);
         for clause in clauses {
             let (_, parameters) = clause.head.callable().unwrap_or(("", &[]));
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Whether a goal without side effects has an answer; `None` when it raises an exception or exhausts its budget.
+    /// Whether a goal without side effects has an answer; `None` if it raises an exception or exhausts its budget.
     fn answers(&mut self, goal: &str) -> Option<bool> {
         let budget = Budget { inferences: 10_000, ..Budget::default() };
         let mut query = self.machine.query(self.engine.library(), goal, &(), &budget).ok()?;
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Every knowledge base has the agent's node, its instance and its application; of anything else there may be none.
+/// Every knowledge base contains the agent's node, its instance and its application; all other facts may be missing.
 fn fact(name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
     let is_there = matches!(name, "node" | "service" | "serviceInstance");
     let mut names = BTreeSet::new();
@@ -205,7 +205,7 @@ fn both(first: Truth, second: Truth) -> Truth {
 }
 
 impl Bindings {
-    /// What is known when the body of a clause begins.
+    /// What is known at the start of a clause body.
     pub(super) fn of_head(head: &Tree, instance: Option<&Tree>) -> Bindings {
         let mut bindings = Bindings::default();
         bindings.see(head);
@@ -223,7 +223,7 @@ impl Bindings {
         });
     }
 
-    /// The term with the constants in place of their variables.
+    /// The term with variables replaced by their constants.
     fn apply(&self, tree: &Tree) -> Tree {
         let all = |parts: &[Tree]| parts.iter().map(|part| self.apply(part)).collect();
         let kind = match &tree.kind {
@@ -280,7 +280,7 @@ fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// A term as text that reads back as the same term; its variables get a prefix, to keep those of two clauses apart.
+/// A term as text that is read back as the same term. Its variables get a prefix, so that those of two clauses differ.
 fn written(tree: &Tree, prefix: &str) -> String {
     let all = |parts: &[Tree]| parts.iter().map(|part| written(part, prefix)).collect::<Vec<_>>().join(",");
     match &tree.kind {
@@ -298,7 +298,7 @@ fn written(tree: &Tree, prefix: &str) -> String {
         }
         TreeKind::Compound(name, arguments) => {
             let mut text = quoted(name);
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "({})", all(arguments));
             text
         }

@@ -9,23 +9,23 @@ use crate::knowledge_base::{KnowledgeBase, NodeFact};
 /// A change of facts with which a clause fires, verified by deciding again.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Change {
-    /// What would be proposed: operation, instance, target.
+    /// The proposal that would be made: operation, instance, target.
     pub proposes: [String; 3],
     /// The facts that change.
     pub facts: Vec<FactChange>,
-    /// The comparisons that hold then.
+    /// The comparisons that hold after the change.
     pub comparisons: Vec<String>,
-    /// All of it as a sentence.
+    /// The change as a sentence.
     pub text: String,
 }
 
 /// One fact that changes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FactChange {
-    /// The fact as it is, as Prolog; absent when it is new.
+    /// The current fact as Prolog; absent if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The fact as it would be; absent when it would be gone.
+    /// The changed fact; absent if it would be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -104,7 +104,7 @@ fn evaluations_ago(ago: i64) -> String {
     if ago == 1 { "1 evaluation ago".to_owned() } else { format!("{ago} evaluations ago") }
 }
 
-/// The earlier evaluations whose requests are others, each with what they are.
+/// The earlier evaluations with changed requests, each with the new ones.
 fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
     let is_new = |row: &&Row| row.origin.is_none();
     let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));

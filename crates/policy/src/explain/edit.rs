@@ -9,7 +9,7 @@ use crate::policy::Policy;
 /// The maximum number of neighbours that are tried as the origin of new requests.
 const NEW_HOPS_MAX: usize = 3;
 
-/// Predicates whose facts may be changed. Applications are declared and instances are given: they stay.
+/// Predicates whose facts may be changed. Applications are declared and instances are given, so they are not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Requests,
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// The weights of a removed and of a new fact. The requests of one earlier evaluation are several facts.
+    /// The weights of a removed and of an added fact. The requests of one earlier evaluation are several facts.
     fn weights(self) -> (f64, f64) {
         match self {
             Kind::Inhibited | Kind::Done => (1.0, 3.0),
@@ -71,7 +71,7 @@ pub(super) struct Row {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Situation {
     rows: [Vec<Row>; 8],
-    /// How many earlier evaluations the policy is shown.
+    /// The number of earlier evaluations that the policy sees.
     evaluations: u32,
 }
 
@@ -84,8 +84,8 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The actual facts. Of the extra facts, only those about nearby subjects: an agent may see a whole region's
-    /// prices, and each of them would be tried. Hardware by kind, only if the policy reads it.
+    /// The actual facts. Extra facts are included only about nearby subjects: an agent may see the prices of a whole
+    /// region, and each of them would be tried. Hardware by kind is included only if the policy reads it.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
@@ -143,7 +143,7 @@ impl Situation {
                 facts.push_row(kind.predicate(), &row.values);
             }
         }
-        // They keep their order: policies may take the first.
+        // They keep their order: policies may use the first one.
         let mut changeable = self.rows(Kind::Fact).iter().peekable();
         for (index, [subject, key, value]) in base.facts().enumerate() {
             let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
@@ -151,7 +151,7 @@ impl Situation {
         }
     }
 
-    /// The distance from `base`. A removed or new fact weighs more than a changed quantity.
+    /// The distance from `base`. A removed or added fact weighs more than a changed quantity.
     pub(super) fn cost(&self, base: &Situation) -> f64 {
         let mut cost = 0.0;
         for kind in Kind::ALL {
@@ -205,7 +205,7 @@ impl Situation {
         changed
     }
 
-    /// The situations that differ from this one by one change that may help a clause which failed with these steps.
+    /// The situations that differ from this one by a single change that may help a clause that failed with these steps.
     pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -218,7 +218,7 @@ impl Situation {
             }
         }
         found.extend(comparisons.iter().flat_map(|comparison| self.lowered(comparison, instance)));
-        // The operation is in the first argument of the one, and in the third of the other.
+        // The operation is the first argument of `inhibited/3`, and the third of `done/4`.
         for (kind, operation) in [(Kind::Inhibited, 0), (Kind::Done, 2)] {
             let rows = self.rows(kind);
             for (index, row) in rows.iter().enumerate() {
@@ -251,7 +251,7 @@ impl Situation {
             row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
         };
         let lowered = |&column: &usize| {
-            // A single one is among the single changes.
+            // With a single row, the change is among the single changes.
             if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
                 return None;
             }
@@ -268,8 +268,8 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or
-    /// with some where there are none.
+    /// Situations without the requests of one neighbour, with those of one neighbour only, without any requests, or
+    /// with all requests through another neighbour; or, if there are no requests, with some.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -299,7 +299,8 @@ impl Situation {
         found
     }
 
-    /// Without the requests of one earlier evaluation, or of all; or with the current ones in their place.
+    /// Situations without the requests of one earlier evaluation, or of all; or with the current requests in their
+    /// place.
     fn other_past(&self, instance: Constant) -> Vec<Situation> {
         let all = 1..=i64::from(self.evaluations);
         let mut found = Vec::new();
@@ -324,7 +325,7 @@ impl Situation {
         changed
     }
 
-    /// With all requests through one neighbour.
+    /// The situation with all requests through one neighbour.
     fn rerouted(&self, instance: Constant, hop: Constant) -> Situation {
         let mut changed = self.clone();
         for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
@@ -339,7 +340,7 @@ pub(super) fn ago(row: &Row) -> i64 {
     as_number(row.values[0]).unwrap_or(0.0) as i64
 }
 
-/// The value without its borrow.
+/// The value without its borrow, if it is a constant.
 fn constant(value: Value<'_>) -> Option<Constant> {
     match value {
         Value::Atom(atom) => Some(Value::Atom(atom)),
@@ -348,7 +349,7 @@ fn constant(value: Value<'_>) -> Option<Constant> {
     }
 }
 
-/// Between 0 for equal and 2 for far apart.
+/// A distance between 0 for equal values and 2 for very different ones.
 fn distance(one: Constant, other: Constant) -> f64 {
     match (as_number(one), as_number(other)) {
         _ if one == other => 0.0,
@@ -379,11 +380,11 @@ fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
     }
 }
 
-/// The amounts by which a quantity may have to change for a comparison to hold. It may count more or less than once in
-/// the compared value, so some multiples are included.
+/// The amounts by which a quantity may have to change for a comparison to hold. The quantity may contribute more or
+/// less than once to the compared value, so some multiples are included.
 fn deltas(comparison: &Comparison) -> Vec<f64> {
     let gap = comparison.right - comparison.left;
-    // Strictly beyond, by a step that whole numbers allow.
+    // Just beyond the gap, by a step that integers allow.
     let beyond = gap + if gap < 0.0 { -1.0 } else { 1.0 };
     let mut deltas = match &*comparison.operator {
         ">" | "<" => vec![beyond],
@@ -394,7 +395,7 @@ fn deltas(comparison: &Comparison) -> Vec<f64> {
     deltas.iter().flat_map(|&delta| [delta, -delta]).filter(|delta| delta.is_finite() && *delta != 0.0).collect()
 }
 
-/// A quantity that is `delta` larger; integers stay integers, and no quantity becomes negative.
+/// The quantity plus `delta`; integers remain integers, and no quantity becomes negative.
 fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {

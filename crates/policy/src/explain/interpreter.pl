@@ -1,18 +1,18 @@
-% A policy interpreted, so that each answer comes with its proof and each failure with its reason.
+% A meta-interpreter for policies, which returns each answer with its proof and each failure with its reason.
 %
-% It gives the answers of the compiled policy in the same order: what it does not interpret, it calls. Every name starts
-% with `$why`, and nothing here calls a library predicate, because a policy may define its own `member/2`.
+% It has the same answers as the compiled policy in the same order: it calls what it does not interpret. Every name
+% starts with `$why`, and nothing here calls a library predicate, because a policy may define its own `member/2`.
 %
-% What comes out is a list of step(Kind, Text, Items, Steps). Kind is one of
+% The result is a list of step(Kind, Text, Items, Steps). Kind is one of
 %
 %   clause(Name, Arity, Index)   a clause of the policy, with the steps of its body
 %   fact                         a fact of the host
 %   compare(Operator, L, R)      an arithmetic comparison, with the values of its sides
 %   absent                       \+, with what came closest to holding
 %   present                      \+ that failed, with the proof that made it fail
-%   collected                    findall and the like, with the items, and the facts they came from
-%   every                        forall, with a counterexample when it failed
-%   test                         anything else
+%   collected                    findall and similar goals, with the items, and the facts they came from
+%   every                        forall, with a counterexample if it failed
+%   test                         any other goal
 %   goal(Index)                  in a reason for failure: the goal of a body that was reached and failed
 %   skipped                      in a reason for failure: the clause would hold, but an earlier one cut it off
 
@@ -21,13 +21,13 @@
     '$why_goal'(operation(Operation, Instance, Target), 8, clause(_, Clause, Proof)),
     '$why_steps'(Proof, Steps, []).
 
-% '$why_head'(Instance, Clause, Operation): the clauses of operation/3 that may speak of Instance; Operation is `any`
-% when the head leaves it open.
+% '$why_head'(Instance, Clause, Operation): the clauses of operation/3 that may apply to Instance; Operation is `any`
+% if the head leaves it open.
 '$why_head'(Instance, Clause, Operation) :-
     '$why_clause'(operation(Found, Instance, _), Clause, _),
     ( var(Found) -> Operation = any ; Operation = Found ).
 
-% '$why_not'(Clause, Operation, Instance, Steps): why that clause, which gives no answer, does not.
+% '$why_not'(Clause, Operation, Instance, Steps): why that clause has no answer.
 '$why_not'(Clause, Operation, Instance, Steps) :-
     '$why_clause'(operation(Operation, Instance, _), Clause, Body),
     !,
@@ -36,8 +36,8 @@
     ;   '$why_miss'(Body, 6, Steps)
     ).
 
-% Proofs. A cut inside Goal is local to it: when a body is entered again behind its cut, it gives the signal `cut`, and
-% whoever owns the cut stops there.
+% Proofs. A cut inside Goal is local to it: when a body is re-entered after its cut, it returns the signal `cut`, and
+% the caller to which the cut is local stops there.
 '$why_prove'(Goal, Depth, Proof) :-
     '$why_body'(Goal, Depth, Signal, Proof),
     ( Signal == cut -> !, fail ; true ).
@@ -136,7 +136,7 @@
 '$why_goal'(catch(Goal, Ball, Recovery), _, Depth, Proof) :-
     catch('$why_prove'(Goal, Depth, Proof), Ball, '$why_prove'(Recovery, Depth, Proof)).
 
-% The closest that a goal behind \+ came to holding is said only where that is cheap.
+% How close the goal of \+ came to succeeding; only computed where that is cheap.
 '$why_absent'(Goal, Depth, Steps) :-
     (   Depth > 2
     ->  Less is min(Depth - 2, 3),
@@ -205,7 +205,7 @@
 '$why_append'([Item|Items], List, [Item|All]) :-
     '$why_append'(Items, List, All).
 
-% '$why_clause'(Goal, Index, Body): the clauses that match, from 0 on. All clauses are looked at, to know the indexes.
+% '$why_clause'(Goal, Index, Body): the clauses that match, with zero-based indexes. All clauses are visited, to count them.
 '$why_clause'(Goal, Index, Body) :-
     functor(Goal, Name, Arity),
     functor(General, Name, Arity),
@@ -252,7 +252,7 @@
     ;   Facts = Rest
     ).
 
-% Proofs as steps, once the answer is complete and its variables are bound.
+% Converts proofs to steps, after the answer is complete and its variables are bound.
 '$why_steps'(true, Steps, Steps).
 '$why_steps'(and(P, Q), Steps, Rest) :-
     '$why_steps'(P, Steps, More),
@@ -291,7 +291,7 @@
         atom_concat(Before, Shown, Text)
     ).
 
-% Reasons for failure. '$why_miss'(Goal, Depth, Steps): Goal has no answer, and Steps says why.
+% Reasons for failure. '$why_miss'(Goal, Depth, Steps): Goal has no answer, and Steps explains why.
 '$why_miss'(Goal, Depth, Steps) :-
     (   nonvar(Goal), Goal = (_, _)
     ->  '$why_goals'(Goal, Goals, []),
@@ -329,8 +329,8 @@
     ).
 
 % The goals of a body before the furthest one that fails have answers. Furthest is furthest(Index, Goals, Before): the
-% forms in which that goal was asked, and what was collected on the way to the first of them. Committed tells whether a
-% cut was passed.
+% instances of that goal that were called, and the goals before the first of them. Committed tells whether a cut was
+% passed.
 '$why_furthest'([Goal|Goals], Before, Index, Furthest, Committed) :-
     (   Goals \== [],
         \+ \+ call((Before, Goal))
@@ -366,7 +366,7 @@
     '$why_collected'(Before, Depth, Steps, More),
     '$why_goal_steps'(Goals, Index, Depth, More).
 
-% A comparison that failed is about what was collected before it, and an empty collection has reasons of its own.
+% A failed comparison depends on what was collected before it, and the reasons for an empty collection are shown, too.
 '$why_collected'([], _, Steps, Steps).
 '$why_collected'([Goal|Goals], Depth, Steps, Rest) :-
     (   '$why_kind'(Goal, Kind), Kind = collect(_, _)
@@ -423,7 +423,7 @@
 '$why_leaf'(Kind, Goal, [step(Kind, Text, [], [])]) :-
     '$why_text'(Goal, Text).
 
-% A clause that passed a cut before it failed is the last that was tried.
+% If a clause passed a cut before it failed, no later clause was tried.
 '$why_miss_clauses'([], _, []).
 '$why_miss_clauses'([match(Index, Goal, Body)|Matches], Depth, [Step|Steps]) :-
     functor(Goal, Name, Arity),

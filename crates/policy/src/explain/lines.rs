@@ -5,11 +5,11 @@ use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
 /// The role of a line, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// What is proposed.
+    /// A proposal.
     Proposed,
-    /// What is not.
+    /// An operation that is not proposed.
     Missed,
-    /// The policy's own text.
+    /// The text of the policy.
     Code,
     /// A goal that holds.
     Met,
@@ -17,7 +17,7 @@ pub enum Look {
     Failed,
     /// A fact.
     Fact,
-    /// What would have to be different.
+    /// A change of facts that would help.
     Change,
     /// A remark.
     Remark,
@@ -26,22 +26,22 @@ pub enum Look {
 /// One line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// How far it is indented.
+    /// The level of indentation.
     pub depth: usize,
-    /// What it is.
+    /// The role of the line.
     pub look: Look,
-    /// Said before the text.
+    /// A prefix of the text.
     pub before: String,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// Said after the text.
+    /// A suffix of the text.
     pub after: String,
-    /// Where in the policy.
+    /// The place in the policy.
     pub place: Option<String>,
 }
 
 impl Look {
-    /// Its name, for style sheets.
+    /// The name of the role, for style sheets.
     pub fn as_str(self) -> &'static str {
         match self {
             Look::Proposed => "proposed",
@@ -63,7 +63,7 @@ impl Line {
 }
 
 impl Explained {
-    /// The parts of an explanation, each of some lines: first the proposals, then the missed operations.
+    /// The parts of an explanation, each with several lines: first the proposals, then the missed operations.
     pub fn parts(&self) -> Vec<Vec<Line>> {
         let mut parts = Vec::new();
         if self.proposals.is_empty() && self.error.is_none() {
@@ -75,7 +75,7 @@ impl Explained {
         parts
     }
 
-    /// Why there is no decision, if there is none. A terminal has it among its errors.
+    /// Why there is no decision, if that is the case. A terminal prints it as an error instead.
     pub fn error_line(&self) -> Option<Line> {
         Some(Line::new(0, Look::Missed, self.error.clone()?))
     }
@@ -171,7 +171,7 @@ fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
             StepKind::Fact => "there is no".clone_into(&mut line.before),
             StepKind::Present => "because there is".clone_into(&mut line.after),
             StepKind::Collected => {
-                // It did not fail: it leads to the goal that did.
+                // The goal did not fail: it leads to the goal that did.
                 line.look = Look::Met;
                 line.before.clear();
                 line.after = collected(step);

@@ -1,8 +1,8 @@
 //! Searches for the smallest change of facts that makes a clause fire.
 //!
-//! From the actual facts, single changes are tried that the failed goals suggest; the policy decides with each. When
-//! none is enough, the search continues from those that carried the clause further. It is bounded, so it may miss a
-//! change, but it never shows one that does not work.
+//! Starting from the actual facts, the search tries single changes that the failed goals suggest; the policy decides
+//! with each. If none is enough, the search continues from those with which the clause gets furthest. The search is
+//! bounded, so it may miss a change, but it never shows one that does not work.
 
 use std::cmp::Ordering;
 
@@ -16,19 +16,19 @@ use super::{Explainer, StepKind};
 use crate::decide::{Proposal, Solution, Wanted};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
-/// How many single changes may be combined.
+/// The maximum number of single changes that are combined.
 const CHANGES_MAX: usize = 4;
-/// Situations that are decided in each round.
+/// The maximum number of situations decided in each round.
 const TRIALS_MAX: usize = 400;
-/// Situations whose failure is analysed in each round.
-const LOOKS_MAX: usize = 40;
-/// Situations that the next round starts from.
+/// The maximum number of situations whose failure is analysed in each round.
+const ANALYSED_MAX: usize = 40;
+/// The number of situations from which the next round starts.
 const STARTS_MAX: usize = 5;
 /// The maximum number of decisions to minimise one quantity.
 const SHRINKS_MAX: usize = 40;
-/// Quantities that differ by less are the same.
+/// Quantities that differ by less are considered equal.
 const PRECISION: f64 = 0.000_5;
-/// Changes that are shown.
+/// The maximum number of changes shown.
 const SHOWN_MAX: usize = 3;
 
 struct Search<'a> {
@@ -37,7 +37,7 @@ struct Search<'a> {
     instance: Constant,
     operation: AgentOperation,
     clause: usize,
-    /// The facts that are decided with.
+    /// The facts of the current trial.
     trial: KnowledgeBase,
     real: Situation,
 }
@@ -68,7 +68,7 @@ pub(super) fn changes(
 }
 
 impl Search<'_> {
-    /// The firing situations of the first round that has any.
+    /// The situations of the first round in which the clause fires.
     fn run(&mut self) -> Vec<(Situation, Proposal)> {
         let mut starts = vec![self.real.clone()];
         let mut seen = starts.clone();
@@ -104,11 +104,11 @@ impl Search<'_> {
     /// The situations in which the clause gets furthest.
     fn best(&mut self, trials: &[Situation]) -> Vec<Situation> {
         let mut ranked: Vec<(Vec<f64>, &Situation)> = Vec::new();
-        for trial in spread(trials, LOOKS_MAX) {
+        for trial in spread(trials, ANALYSED_MAX) {
             let steps = self.failure(trial);
             ranked.push((rank_of(&steps), trial));
         }
-        // Stable: of equals, the smaller change stays in front.
+        // The sort is stable: of equals, the smaller change comes first.
         ranked.sort_by(|one, other| compare_ranks(&other.0, &one.0));
         ranked.into_iter().take(STARTS_MAX).map(|(_, trial)| trial.clone()).collect()
     }
@@ -118,7 +118,7 @@ impl Search<'_> {
         self.explainer.failure(&self.trial, self.instance, self.operation, self.clause)
     }
 
-    /// The proposal of the clause in a situation, to a certain target if one is given.
+    /// The proposal of the clause in a situation, restricted to a target if one is given.
     fn fires(&mut self, situation: &Situation, target: Option<Constant>) -> Option<Proposal> {
         situation.fill(self.base, &mut self.trial);
         let Explainer { decider, policy, .. } = &mut *self.explainer;
@@ -191,7 +191,7 @@ impl Search<'_> {
     }
 }
 
-/// The first half, and an even sample of the rest: changes of one size are often of one kind.
+/// The first half, and an even sample of the rest: changes of the same size are often of the same kind.
 fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
     let (first, rest) = trials.split_at(trials.len().min(count / 2));
     let step = (rest.len() / (count / 2)).max(1);
@@ -210,8 +210,8 @@ fn collect(steps: &[Step], found: &mut Vec<String>) {
     }
 }
 
-/// How far a clause got: the position of the furthest goal, of the furthest goal below that, and so on; at the end, how
-/// close a comparison is to holding.
+/// How far a clause got: the position of the furthest goal, then of the furthest goal inside that, and so on; finally
+/// how close a comparison is to holding.
 fn rank_of(steps: &[Step]) -> Vec<f64> {
     let mut best = Vec::new();
     for step in steps {

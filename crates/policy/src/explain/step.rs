@@ -1,4 +1,4 @@
-//! The steps of a proof, or of the way to a failure.
+//! The steps of a proof or of a failure.
 
 use mario_prolog::{Loaded, Tree, TreeKind};
 use serde::Serialize;
@@ -6,20 +6,20 @@ use serde::Serialize;
 /// Longer texts are truncated: a step must be readable at a glance.
 const TEXT_CHARS_MAX: usize = 160;
 
-/// Of many items that were collected, these are shown.
+/// The maximum number of collected items shown.
 const ITEMS_MAX: usize = 12;
 
-/// Of many ways in which one goal failed, these are shown.
+/// The maximum number of failures of one goal shown.
 const FAILURES_MAX: usize = 4;
 
-/// One goal: how it was met, or how it failed.
+/// One goal: how it succeeded or failed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Step {
-    /// What kind of goal it is.
+    /// The kind of goal.
     pub kind: StepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
-    /// In a failure: which goal of its clause this is, from 1. It is the furthest that was reached.
+    /// In a failure: the one-based position of this goal in its clause. It is the furthest goal reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
     /// The file of the clause that was used.
@@ -28,40 +28,40 @@ pub struct Step {
     /// The line of the clause that was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What was compared.
+    /// The numbers compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// What was collected; the counterexample of `every`.
+    /// The items collected; for `every`, the counterexample.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
-    /// The steps below it.
+    /// The steps below this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
 
-/// What kind of goal a step is.
+/// The kind of goal of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
-    /// A clause of the policy; the steps are those of its body.
+    /// A call of a predicate of the policy; the steps are those of the clause body.
     Clause,
-    /// A fact that the agent sees, or in a failure does not see.
+    /// A fact that the agent sees; in a failure, one that it does not see.
     Fact,
     /// A comparison of numbers.
     Compare,
-    /// `\+`, met: nothing is there. The steps say what came closest.
+    /// `\+` that succeeded. The steps show what came closest.
     Absent,
-    /// `\+`, failed: something is there. The steps are its proof.
+    /// `\+` that failed. The steps are the proof of its goal.
     Present,
-    /// `findall/3`, `aggregate_all/3` and the like; the steps are the facts, or say why nothing was found.
+    /// `findall/3`, `aggregate_all/3` or a similar goal; the steps are the facts, or show why nothing was found.
     Collected,
-    /// `forall/2`; when it failed, the item is a counterexample.
+    /// `forall/2`; if it failed, the item is a counterexample.
     Every,
     /// Any other goal.
     Test,
-    /// A goal made of several goals.
+    /// A goal that consists of several goals.
     Goal,
-    /// A clause that would hold, but an earlier one cut it off.
+    /// A clause that would apply, but was cut off by an earlier one.
     Skipped,
 }
 
@@ -76,31 +76,31 @@ pub struct Comparison {
     pub right: f64,
 }
 
-/// A clause and where it stands.
+/// A clause and its place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ClauseText {
-    /// Its number among the clauses of its predicate, from 1.
+    /// The one-based index among the clauses of its predicate.
     pub number: usize,
-    /// The file it is in. Absent when a directive made it.
+    /// The file of the clause. Absent if a directive created it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line it starts on.
+    /// The first line of the clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// Its text.
+    /// The text of the clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 impl Step {
-    /// Whether it depends on the facts: a fact, a number, an absence, a collection.
+    /// Whether the step depends on the facts: a fact, a number, an absence, a collection.
     fn is_telling(&self) -> bool {
         !matches!(self.kind, StepKind::Clause | StepKind::Test | StepKind::Goal)
             || self.steps.iter().any(Step::is_telling)
     }
 }
 
-/// Where a clause stands, and its text.
+/// The place and the text of a clause.
 pub(super) fn clause_text(loaded: &Loaded, name: &str, arity: usize, clause: usize) -> ClauseText {
     let place = loaded.places(name, arity).get(clause);
     ClauseText {
@@ -116,7 +116,7 @@ fn whole(text: &str) -> String {
     format!("{}.", text.trim().trim_end_matches('.'))
 }
 
-/// The steps that the interpreter gave.
+/// The steps in the output of the interpreter.
 pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     let mut steps: Vec<Step> = list(tree).iter().filter_map(|item| step(item, loaded)).collect();
     let is_reached = |step: &Step| step.goal.is_some();
@@ -126,7 +126,7 @@ pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     steps
 }
 
-/// Of many failures of one goal, keeps the closest.
+/// If one goal failed in many ways, keeps the closest ones.
 fn keep_closest(steps: &mut Vec<Step>) {
     steps.sort_by(|one, other| gap(one).total_cmp(&gap(other)));
     let mut kept = 0;
@@ -136,7 +136,7 @@ fn keep_closest(steps: &mut Vec<Step>) {
     });
 }
 
-/// How far a comparison is from holding; what is not reached stays in front, other goals at the end.
+/// How far a comparison is from holding, as a sort key; goals that were not reached come first, other goals last.
 fn gap(step: &Step) -> f64 {
     match (&step.comparison, step.goal) {
         (_, None) => -1.0,
@@ -175,7 +175,7 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
         }
         ("goal", [index]) => {
             let TreeKind::Integer(index) = index.kind else { return None };
-            // A goal that is one clause, one comparison or the like is shown once.
+            // A goal that consists of one clause, one comparison or a similar step is shown once.
             if let [only] = &mut step.steps[..]
                 && only.goal.is_none()
                 && only.text == step.text
@@ -224,7 +224,7 @@ fn shown_items(tree: &Tree) -> Vec<String> {
 fn name(tree: &Tree) -> String {
     match &tree.kind {
         TreeKind::Atom(name) => name.clone(),
-        // The empty list is written `[]`, and so is its name.
+        // The empty list and the atom `[]` are both written `[]`.
         TreeKind::List(items) if items.is_empty() => "[]".to_owned(),
         _ => String::new(),
     }

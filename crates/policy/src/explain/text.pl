@@ -1,6 +1,6 @@
 % Terms as text for people. The second half of interpreter.pl, with the same rules for names.
 
-% Spaces around operators that compare, and `_` for what nobody names twice.
+% Spaces around comparison operators, and `_` for variables that occur once.
 '$why_texts'([], []).
 '$why_texts'([Item|Items], [Text|Texts]) :-
     '$why_text'(Item, Text),

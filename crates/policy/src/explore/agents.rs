@@ -11,7 +11,7 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 use crate::remembers::Remembers;
 
-/// What reaches an instance, as its agent sees it. The order is the standard order of the facts.
+/// Client requests that reach an instance through one neighbour. The order is the standard order of the facts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Heard {
     pub(super) neighbour: String,
@@ -22,18 +22,18 @@ pub(super) struct Heard {
 /// What an agent remembers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Past {
-    /// What was inhibited.
+    /// Inhibited operations.
     pub(super) inhibited: Vec<(AgentOperation, String)>,
-    /// What it heard, the latest first.
+    /// Requests of earlier evaluations, the latest first.
     pub(super) earlier: Vec<Vec<Heard>>,
-    /// Its operations, and how many evaluations ago, the latest first.
+    /// Its operations, and how many evaluations ago they were, the latest first.
     pub(super) done: Vec<(u32, AgentOperation, String)>,
     pub(super) age: Option<u32>,
-    /// How many evaluations it has left, if its eviction was announced.
+    /// The number of evaluations left, if its eviction was announced.
     pub(super) leave: Option<u32>,
 }
 
-/// What an agent asks for.
+/// The result of asking an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Asked {
     Nothing,
@@ -43,7 +43,7 @@ pub(super) enum Asked {
         word: String,
         clause: usize,
     },
-    /// Something that is not an operation.
+    /// A solution that is not an operation.
     Invalid {
         fault: ProposalFault,
         arguments: [String; 3],
@@ -53,17 +53,17 @@ pub(super) enum Asked {
     Failed(Ending),
 }
 
-/// Where an operation leads.
+/// The target of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Own,
     Node(usize),
-    /// No node of the world has this name.
+    /// A name that no node of the world has.
     Nowhere,
 }
 
 impl Target {
-    /// The node that is meant by an agent on `node`.
+    /// The index of the target node for an agent on `node`.
     pub(super) fn resolved(self, node: usize) -> Option<usize> {
         match self {
             Target::Own => Some(node),
@@ -73,13 +73,13 @@ impl Target {
     }
 }
 
-/// An instance and where it is.
+/// An instance and its node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Here {
     pub(super) instance: usize,
     pub(super) node: usize,
     pub(super) free: i64,
-    /// The position of the flavour that it runs in.
+    /// The index of its flavour.
     pub(super) flavour: usize,
     pub(super) is_asleep: bool,
 }
@@ -92,22 +92,22 @@ struct Situation {
     limits: [i64; 2],
     spread: u8,
     gpus: Gpus,
-    /// All units of each node, if the free GPUs depend on that.
+    /// The units of each node, if the free GPUs depend on them.
     capacity: i64,
     nodes: usize,
     heard: Vec<Heard>,
     past: Past,
 }
 
-/// Decides for agents. Equal situations are decided once.
+/// Decides for agents. The decisions are cached by situation.
 pub(super) struct Agents<'p> {
     policy: &'p Policy,
     decider: Decider,
     facts: KnowledgeBase,
     known: HashMap<Situation, Asked>,
-    /// The most inferences that a decision took.
+    /// The maximum number of inferences of one decision.
     pub(super) inferences_max: u64,
-    /// All inferences of all decisions.
+    /// The total number of inferences of all decisions.
     pub(super) inferences: u64,
     /// Clauses of `operation/3` that produced a first solution.
     pub(super) clauses_used: Vec<bool>,
@@ -131,7 +131,7 @@ impl<'p> Agents<'p> {
         self.policy.remembers()
     }
 
-    /// How many different situations were decided.
+    /// The number of different situations decided.
     pub(super) fn decisions(&self) -> usize {
         self.known.len()
     }
@@ -187,7 +187,7 @@ impl<'p> Agents<'p> {
         }
     }
 
-    /// Replaces the facts by those of the situation. Returns the constant of its instance.
+    /// Replaces the facts by those of the situation. Returns the constant for its instance.
     fn tell(&mut self, world: &World<'_>, situation: &Situation) -> Constant {
         let facts = &mut self.facts;
         facts.clear();

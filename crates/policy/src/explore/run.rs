@@ -1,4 +1,4 @@
-//! The course of a world, cycle by cycle.
+//! Runs a world, cycle by cycle.
 
 use mario_domain::AgentOperation;
 
@@ -6,25 +6,25 @@ use super::agents::{Agents, Asked, Heard, Here, Past, Target};
 use super::world::{Gpus, LINK_LATENCY, RATE, World, needed_in, node_name};
 use crate::remembers::Remembers;
 
-/// An instance and what its agent remembers.
+/// An instance and the memory of its agent.
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
-    /// From 1.
+    /// Starts at 1.
     pub(super) id: usize,
     pub(super) node: usize,
     /// Nodes that it left, oldest first.
     left: Vec<usize>,
-    /// What was inhibited, and in which cycle.
+    /// Inhibited operations, each with its cycle.
     memory: Vec<(u32, AgentOperation, String)>,
-    /// What it heard before, the latest first, as far as its policy looks back.
+    /// Requests of earlier evaluations, the latest first, as far back as its policy looks.
     earlier: Vec<Vec<Heard>>,
-    /// What it did, and in which cycle.
+    /// Its accepted operations, each with its cycle.
     done: Vec<(u32, AgentOperation, String)>,
-    /// The last cycle before it evaluated on its node.
+    /// The last cycle before its first evaluation on this node.
     arrived: u32,
-    /// The position of the flavour that it runs in.
+    /// The index of its flavour.
     flavour: usize,
-    /// How many evaluations it has left, if it was told to leave.
+    /// The number of evaluations left, if it was told to leave.
     leave: Option<u32>,
     is_asleep: bool,
 }
@@ -35,12 +35,12 @@ impl Agent {
         Agent { id, node, left, memory, earlier, done, arrived, flavour, leave: None, is_asleep: false }
     }
 
-    /// The hardware that it holds: a sleeper keeps nothing.
+    /// The hardware that it occupies: a sleeping instance occupies none.
     fn held(&self) -> i64 {
         if self.is_asleep { 0 } else { needed_in(self.flavour) }
     }
 
-    /// What it remembers in this cycle, beside what was inhibited.
+    /// What the agent remembers in this cycle, including the inhibited operations.
     fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
         let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
         Past {
@@ -52,8 +52,8 @@ impl Agent {
         }
     }
 
-    /// It has heard this, and acted.
-    fn look_back(&mut self, remembers: Remembers, heard: &[Heard]) {
+    /// Stores the requests of this evaluation.
+    fn store_requests(&mut self, remembers: Remembers, heard: &[Heard]) {
         if remembers.requests > 0 {
             self.earlier.truncate(remembers.requests as usize - 1);
             self.earlier.insert(0, heard.to_vec());
@@ -67,9 +67,9 @@ pub(super) enum Verdict {
     Accepted,
     /// The target has no room.
     NoRoom,
-    /// The target is neither a neighbour nor, for replicate, the own node; or an unknown flavour.
+    /// The target is neither a neighbour nor, for replicate, the instance's own node; or it is an unknown flavour.
     NotATarget,
-    /// The instance already runs in the flavour; or already sleeps, or is already awake.
+    /// The instance already runs in the flavour, already sleeps, or is already awake.
     RunsSo,
 }
 
@@ -81,13 +81,13 @@ pub(super) struct Step {
     pub(super) node: usize,
     pub(super) heard: Vec<Heard>,
     pub(super) asked: Asked,
-    /// `None` when there was no proposal to judge.
+    /// `None` if there was no proposal to judge.
     pub(super) verdict: Option<Verdict>,
-    /// The instance came back to a node that it had left.
+    /// Whether the instance returned to a node that it had left.
     pub(super) returned: bool,
 }
 
-/// A world on its way.
+/// The state of a running world.
 pub(super) struct Run<'w> {
     world: &'w World<'w>,
     pub(super) agents: Vec<Agent>,
@@ -116,9 +116,9 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// The nodes of all instances, as a multiset, and which of them are awake.
+    /// The nodes of all instances, as a multiset; sleeping instances are distinguished from awake ones.
     pub(super) fn placement(&self) -> Vec<usize> {
-        // A sleeper is told from one that is awake on the same node.
+        // A sleeping instance counts as on a different node.
         let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
         let mut nodes: Vec<usize> = self.agents.iter().map(place).collect();
         nodes.sort_unstable();
@@ -147,7 +147,7 @@ impl<'w> Run<'w> {
             let Agent { id: instance, node, flavour, is_asleep, .. } = *agent;
             let here = Here { instance, node, free: available[node], flavour, is_asleep };
             let asked = minds.ask(self.world, here, &heard, past);
-            agent.look_back(remembers, &heard);
+            agent.store_requests(remembers, &heard);
             agent.leave = agent.leave.map(|left| left.saturating_sub(1));
             let mut step = Step {
                 cycle: self.cycle,
@@ -199,7 +199,7 @@ impl<'w> Run<'w> {
         steps
     }
 
-    /// Client requests wake the sleepers that they reach, where there is room.
+    /// Client requests wake the sleeping instances that they reach, if there is room.
     fn wake_by_requests(&mut self, heard: &[Vec<Heard>], free: &mut [i64]) {
         for (agent, heard) in self.agents.iter_mut().zip(heard) {
             let needed = needed_in(agent.flavour);
@@ -211,7 +211,7 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// What an agent remembers as inhibited now, in the standard order of terms and each once.
+    /// The inhibited operations that an agent remembers now, in the standard order of terms, without duplicates.
     fn inhibited(&mut self, index: usize) -> Vec<(AgentOperation, String)> {
         let (now, memory) = (self.cycle, self.world.memory);
         let agent = &mut self.agents[index];
@@ -223,7 +223,8 @@ impl<'w> Run<'w> {
         remembered
     }
 
-    /// What each instance receives: every client sends to the nearest instance, round robin between equally near ones.
+    /// The requests that each instance receives: every client sends to the nearest instance, round robin between
+    /// equally near ones.
     fn heard(&self) -> Vec<Vec<Heard>> {
         let mut heard: Vec<Vec<Heard>> = vec![Vec::new(); self.agents.len()];
         let shape = self.world.shape;
@@ -264,7 +265,7 @@ fn judge(
             None => return Verdict::NotATarget,
             Some(flavour) if flavour == agent.flavour => return Verdict::RunsSo,
             Some(_) if agent.is_asleep => return Verdict::Accepted,
-            // What an adapt frees is there in the next cycle.
+            // The hardware that an adapt frees is available in the next cycle.
             Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
         },
         (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::RunsSo,
@@ -275,7 +276,7 @@ fn judge(
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => (to, needed),
         _ => return Verdict::NotATarget,
     };
-    // A flavour needs no other GPU than the one that the instance has.
+    // Another flavour needs no GPU other than the one that the instance has.
     let has_gpu = world.gpus == Gpus::NotAsked || operation == AgentOperation::Adapt || world.free_gpus(free[to]) > 0;
     if free[to] < needed || !has_gpu {
         return Verdict::NoRoom;

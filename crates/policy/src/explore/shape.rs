@@ -1,19 +1,19 @@
-//! Small trees of nodes, each shape once.
+//! Small trees of nodes, one per isomorphism class.
 
 use std::collections::BTreeSet;
 
-/// A tree of nodes, numbered from 0, and the ways through it.
+/// A tree of nodes, numbered from 0, with its distances.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
-    /// By node.
+    /// Indexed by node.
     pub(super) neighbours: Vec<Vec<usize>>,
-    /// By node and node: how many links lie between them.
+    /// The number of links between two nodes.
     pub(super) hops: Vec<Vec<usize>>,
 }
 
 impl Shape {
-    /// Every tree of this many nodes up to isomorphism, and once more with the numbers in reverse: which node has the
-    /// greater name decides ties.
+    /// Every tree with this number of nodes up to isomorphism, and again with the numbers reversed: the greater name
+    /// decides ties.
     pub(super) fn all(nodes: usize) -> Vec<Shape> {
         let mut seen = BTreeSet::new();
         let mut shapes: Vec<Shape> = Vec::new();
@@ -31,7 +31,7 @@ impl Shape {
         shapes
     }
 
-    /// The tree in which node `i + 1` hangs below `parents[i]`.
+    /// The tree in which `parents[i]` is the parent of node `i + 1`.
     fn new(nodes: usize, parents: &[usize]) -> Shape {
         let mut neighbours = vec![Vec::new(); nodes];
         for (index, &parent) in parents.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Shape {
         *self.neighbours[at].iter().find(nearer).unwrap_or(&at)
     }
 
-    /// Equal for isomorphic trees.
+    /// A string that is equal for isomorphic trees.
     fn canonical(&self) -> String {
         (0..self.nodes()).map(|root| self.canonical_below(root, root)).min().unwrap_or_default()
     }
@@ -78,7 +78,7 @@ impl Shape {
     }
 }
 
-/// All ways to hang nodes 1, 2, … below nodes that come before them.
+/// All parent vectors: the parent of each of the nodes 1, 2, … is an earlier node.
 fn all_parents(nodes: usize) -> Vec<Vec<usize>> {
     let mut lists = vec![Vec::new()];
     for node in 1..nodes {
@@ -107,7 +107,7 @@ fn hops_from(neighbours: &[Vec<usize>], from: usize) -> Vec<usize> {
     hops
 }
 
-/// All ways to put this many equal things on nodes, as sorted lists of nodes.
+/// All ways to place this number of equal items on nodes, as sorted lists of nodes.
 pub(super) fn placements(nodes: usize, count: usize) -> Vec<Vec<usize>> {
     let mut lists: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_as_many_trees_as_mathematics_says() {
+    fn the_number_of_trees_is_right() {
         let count = |nodes| {
             let shapes: BTreeSet<String> = Shape::all(nodes).iter().map(Shape::canonical).collect();
             shapes.len()
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_placements_as_mathematics_says() {
+    fn the_number_of_placements_is_right() {
         assert_eq!(placements(5, 3).len(), 35);
         assert_eq!(placements(5, 2).len(), 15);
         assert_eq!(placements(4, 0), [Vec::<usize>::new()]);
     }
 
     #[test]
-    fn knows_where_a_request_comes_from() {
+    fn finds_the_last_hop_of_a_request() {
         // 1 - 0 - 2 - 3
         let shape = Shape::new(4, &[0, 0, 2]);
         assert_eq!(shape.hops[1][3], 3);

@@ -1,4 +1,4 @@
-//! The course of a world, told to a person.
+//! The story of a world, as text for people.
 
 use super::agents::{Agents, Asked, Heard};
 use super::run::{Run, Step, Verdict};

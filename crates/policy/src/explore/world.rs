@@ -1,18 +1,17 @@
-//! A world that is small enough to be understood: a tree of nodes, clients that do not move, and instances of one
-//! application.
+//! Small worlds: a tree of nodes, clients that do not move, and instances of one application.
 
 use std::fmt::Write as _;
 
 use super::shape::Shape;
 
-/// What a client sends in one cycle.
+/// The number of requests that a client sends in one cycle.
 pub(super) const RATE: i64 = 5;
-/// How long a request takes over one link.
+/// The latency of one link.
 pub(super) const LINK_LATENCY: i64 = 3;
-/// What one instance needs.
+/// The hardware that one instance needs.
 pub(super) const HARDWARE: i64 = 1;
 
-/// What one instance handles and tolerates.
+/// The rate and latency limits of one instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Application {
     pub(super) max_rate: i64,
@@ -40,10 +39,10 @@ pub(super) enum ExtraValue {
     Number(i64),
 }
 
-/// Who has which extra fact.
+/// The distribution of an extra fact over its subjects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spread {
-    /// No subject has one.
+    /// No subject has the fact.
     None,
     /// All subjects have the same value.
     Same,
@@ -51,22 +50,22 @@ pub(super) enum Spread {
     InTurn,
 }
 
-/// Whether hardware has a further kind: GPUs.
+/// Whether there is a second kind of hardware: GPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Gpus {
     /// An instance needs none, and no node names any.
     NotAsked,
-    /// An instance needs one, and each node has one, whatever its units have room for.
+    /// An instance needs one, and each node has one, regardless of its other hardware.
     One,
 }
 
-/// How a world begins.
+/// The initial state of a world.
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
     pub(super) shape: &'a Shape,
-    /// Node of each client.
+    /// The node of each client.
     pub(super) clients: Vec<usize>,
-    /// Node of each instance.
+    /// The node of each instance.
     pub(super) instances: Vec<usize>,
     pub(super) application: Application,
     pub(super) capacity: i64,
@@ -74,18 +73,18 @@ pub(super) struct World<'a> {
     pub(super) extra: &'a [ExtraFact],
     pub(super) spread: Spread,
     pub(super) gpus: Gpus,
-    /// The names of the flavours of the application, the default first; none unless the policy speaks of flavours.
+    /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: &'a [String],
-    /// The first instance is told to leave, after this many more evaluations.
+    /// If present, the first instance is told to leave after this number of evaluations.
     pub(super) notice: Option<u32>,
-    /// Whether the owner of the application lets it sleep; a sleeper keeps nothing.
+    /// Whether the owner of the application lets it sleep; a sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,
-    /// The first instance sleeps at first.
+    /// Whether the first instance sleeps at the start.
     pub(super) begins_asleep: bool,
 }
 
-/// What one instance needs in a flavour. After the default comes one that needs nothing, and then each needs more than the one
-/// before it.
+/// The hardware that one instance needs in a flavour. The flavour after the default needs nothing, and each further one
+/// needs more than the one before it.
 pub(super) const fn needed_in(flavour: usize) -> i64 {
     match flavour {
         0 => HARDWARE,
@@ -94,19 +93,19 @@ pub(super) const fn needed_in(flavour: usize) -> i64 {
     }
 }
 
-/// How many times of what the default handles an instance handles in a flavour.
+/// The load that an instance handles in a flavour, as a multiple of the default.
 pub(super) const fn handled_in(flavour: usize) -> i64 {
     if flavour < 2 { 1 } else { flavour as i64 }
 }
 
 impl World<'_> {
-    /// The number of instances that suffices for every client, however they are placed.
+    /// The number of instances that suffices for all clients, wherever they are placed.
     pub(super) fn instances_needed(&self) -> usize {
         let each = (RATE as usize).div_ceil(self.application.max_rate as usize);
         self.clients.len() * each
     }
 
-    /// How much of an amount of units on an empty node can be used.
+    /// The usable part of an amount of hardware on an empty node.
     pub(super) fn room(&self, units: i64) -> i64 {
         match self.gpus {
             Gpus::NotAsked => units,
@@ -114,7 +113,7 @@ impl World<'_> {
         }
     }
 
-    /// The GPUs that are free on a node with this much free of its units.
+    /// The free GPUs of a node with this amount of free hardware.
     pub(super) fn free_gpus(&self, free: i64) -> i64 {
         (1 - (self.capacity - free) / HARDWARE).max(0)
     }
@@ -187,7 +186,7 @@ impl World<'_> {
         };
         let mut line = format!("{}: application {}", fact.key, shown(None));
         for node in 0..self.shape.nodes() {
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(line, ", {} {}", node_name(node), shown(Some(node)));
         }
         line

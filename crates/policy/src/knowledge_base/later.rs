@@ -1,4 +1,4 @@
-//! Facts beyond those of the paper: the past, hardware by kind, flavours, evictions, and sleep.
+//! Facts that the paper does not have: the past, hardware by kind, flavours, evictions, and sleep.
 
 use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
@@ -20,14 +20,14 @@ pub(super) struct Kinds {
     pub(super) free: Table,
 }
 
-/// Which hardware by kind is taken over.
+/// Which facts about hardware by kind are copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Copied {
     AllKinds,
     NeedsOnly,
 }
 
-/// The flavours of applications, and which of them instances run in.
+/// The flavours of applications, and the flavours in which instances run.
 #[derive(Clone, Debug)]
 pub(super) struct Flavours {
     pub(super) known: Table,
@@ -59,12 +59,12 @@ impl Flavours {
 }
 
 impl KnowledgeBase {
-    /// Adds `earlier(Ago, Instance, Neighbour, Rate, Latency)`: client requests that were seen `Ago` evaluations ago.
+    /// Adds `earlier(Ago, Instance, Neighbour, Rate, Latency)`: client requests seen `Ago` evaluations ago.
     pub fn push_earlier(&mut self, ago: u32, instance: Constant, [neighbour, rate, latency]: [Constant; 3]) {
         self.history.earlier.push(&[Value::Integer(i64::from(ago)), instance, neighbour, rate, latency]);
     }
 
-    /// Adds `done(Ago, Instance, Operation, Target)`: an own operation that was accepted.
+    /// Adds `done(Ago, Instance, Operation, Target)`: an operation of the agent that was accepted.
     pub fn push_done(&mut self, ago: u32, instance: Constant, operation: Constant, target: Constant) {
         self.history.done.push(&[Value::Integer(i64::from(ago)), instance, operation, target]);
     }
@@ -74,7 +74,7 @@ impl KnowledgeBase {
         self.history.age.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }
 
-    /// Adds `free(Node, Kind, Amount)` for each kind that the node has, `capacity` being all that it has.
+    /// Adds `free(Node, Kind, Amount)` for each kind in `capacity`, the node's total hardware.
     pub fn push_free(&mut self, node: Constant, free: Capacity, capacity: Capacity) {
         for kind in HardwareKind::ALL {
             let is_named = |capacity: Capacity| match capacity {
@@ -97,7 +97,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// Takes hardware by kind, and flavours, from another knowledge base with the same names.
+    /// Copies hardware by kind, and flavours, from another knowledge base with the same atom table.
     pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
         if copied == Copied::NeedsOnly {
@@ -108,7 +108,7 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a row that was read, to the facts of a predicate that has no form of its own.
+    /// Adds a row read from a text to the facts of a predicate without special treatment.
     pub(crate) fn push_row(&mut self, predicate: &str, row: &[Constant]) {
         match predicate {
             "earlier" => self.history.earlier.push(row),
@@ -149,7 +149,7 @@ impl KnowledgeBase {
         self.flavours.running.push(&[instance, flavour]);
     }
 
-    /// Adds `leave(Instance, Evaluations)`: an instance will be evicted from its node, and how many evaluations it has left.
+    /// Adds `leave(Instance, Evaluations)`: an instance will be evicted from its node after this number of evaluations.
     pub fn push_leave(&mut self, instance: Constant, evaluations: u32) {
         self.leaving.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }

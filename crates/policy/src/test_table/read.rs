@@ -1,4 +1,4 @@
-//! A table from its text.
+//! Reads a table from its text.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Whether a term is a test. A fact is kept for all tests, a directive obeyed.
+    /// Whether a term is a test. A fact is stored for all tests, and a directive is executed.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
             Some(("test", [_, _, _] | [_, _, _, _])) => return true,
@@ -106,7 +106,7 @@ impl<'a> Reading<'a> {
             };
             match test {
                 Ok(test) => tests.push(test),
-                // A mistake in a shared fact shows in every test.
+                // A mistake in a shared fact is found in every test, but reported once.
                 Err(problem) if self.problems.contains(&problem) => {}
                 Err(problem) => self.problems.push(problem),
             }
@@ -142,7 +142,7 @@ impl<'a> Reading<'a> {
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
-        // What asks for no place asks for nothing that the request tells.
+        // An operation without a target node needs no further hardware.
         let needed =
             needed.map(|needed| if request.operation().name().asks_for_place() { needed } else { Hardware::NONE });
         let Some(needed) = needed else {
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The name that a fact shares with the other forms of the same fact.
+/// The predicate name under which all forms of a fact are grouped.
 fn predicate_name(tree: &Tree) -> Option<&str> {
     tree.callable().map(|(name, _)| if name == "refused" { "inhibited" } else { name })
 }
@@ -249,7 +249,7 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
         word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
-            // Which flavour is asked for is nothing that a manager's policy sees.
+            // The requested flavour is not visible to a manager's policy.
             Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
             Some(operation) => by_agent(operation.towards(target(to)?)),
             None => {
@@ -273,7 +273,7 @@ fn expected_verdict(tree: &Tree) -> Result<ExpectedVerdict, FactProblem> {
     }
 }
 
-/// What the owner of a node is expected to want: shrinks first.
+/// The expected initiative of the owner of a node: shrinks first.
 fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
     let wrong = |tree: &Tree, message: &str| {
         FactProblem::new(tree, message).hint(
@@ -296,7 +296,7 @@ fn expected_initiative(tree: &Tree) -> Result<Vec<ExpectedAct>, FactProblem> {
     Ok(acts)
 }
 
-/// The view of the manager of the one node in the facts.
+/// The view of the manager of the only node in the facts.
 fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<ManagerView, FactProblem> {
     let found: Vec<_> = facts.nodes().collect();
     let [own] = found[..] else {
@@ -348,7 +348,7 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
     Ok(ManagerView::from_facts(facts, &node, free, &owners))
 }
 
-/// Hardware with the kinds that facts name in their second argument, and amounts in the third.
+/// Hardware with the kinds and amounts in the second and third arguments of facts.
 fn with_kinds(
     tree: &Tree,
     facts: &KnowledgeBase,

@@ -1,4 +1,4 @@
-//! Running the tests of a table.
+//! Runs the tests of a table.
 
 use mario_domain::{FlavourId, InstanceId, Rule, Verdict};
 use mario_prolog::Machine;
@@ -8,12 +8,12 @@ use crate::acceptance::{Acceptance, AcceptanceFailure, Initiative};
 use crate::decide::{Decider, Ending, Solution, Wanted};
 use crate::policy::Policy;
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TestOutcome {
-    /// It is as the test claims.
+    /// The result is as expected.
     Passed,
-    /// The policy proposes something else: the difference.
+    /// The policy proposes something else; the difference.
     Differs(Vec<DiffLine>),
     /// The policy raised an exception or exhausted its budget, or the manager's verdict differs: the actual result.
     Found(String),
@@ -24,14 +24,14 @@ pub enum TestOutcome {
 pub enum DiffLine {
     /// Expected and proposed.
     Same([String; 3]),
-    /// Expected, and not proposed.
+    /// Expected but not proposed.
     Missing([String; 3]),
-    /// Proposed, and not expected: by this clause, from 0.
+    /// Proposed but not expected, with the zero-based index of the clause.
     Unexpected([String; 3], usize),
 }
 
 impl Test<DecisionClaim> {
-    /// Lets the policy decide.
+    /// Runs the policy and compares its proposals.
     pub fn run(&self, decider: &mut Decider, policy: &Policy) -> TestOutcome {
         let claim = &self.claim;
         let decision = decider.decide(policy, &claim.facts, claim.instance, Wanted::All);
@@ -69,7 +69,7 @@ impl VerdictClaim {
 }
 
 impl Test<VerdictClaim> {
-    /// Lets the manager judge, or asks its owner.
+    /// Asks the manager or the owner, and compares the result.
     pub fn run(&self, machine: &mut Machine, acceptance: &Acceptance) -> TestOutcome {
         let VerdictClaim { view, claimed } = &self.claim;
         match claimed {

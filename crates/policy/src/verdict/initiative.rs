@@ -8,15 +8,15 @@ use super::{AcceptanceText, Judging, JudgingClause};
 use crate::acceptance::{Acceptance, Initiative};
 use crate::facts::FactsError;
 
-/// What an owner wants, with the clauses behind it.
+/// What an owner wants, with the responsible clauses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ExplainedInitiative {
-    /// What is wanted: shrinks first.
+    /// The acts wanted: shrinks first.
     pub acts: Vec<ExplainedAct>,
-    /// The failure of the policy, if there was one, so that the owner wants nothing.
+    /// The failure of the policy, if there was one; the owner then wants nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// If nothing is wanted: each clause of `shrink/3` and `evict/2`, with the goal where it failed.
+    /// If nothing is wanted: each clause of `shrink/3` and `evict/2`, with the goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
 }
@@ -26,12 +26,12 @@ pub struct ExplainedInitiative {
 pub struct ExplainedAct {
     /// `shrink(Instance, Flavour, Reason)` or `evict(Instance, Reason)`.
     pub wanted: String,
-    /// The first clause that holds for the instance.
+    /// The first clause that applies to the instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<JudgingClause>,
 }
 
-/// Explains what the owner of a node wants of what runs there. `facts` are the manager's, as Prolog facts.
+/// Explains what the owner of a node wants to evict or shrink. `facts` are the manager's, as Prolog facts.
 pub fn explain_initiative(
     engine: &Engine,
     acceptance: &Acceptance,
@@ -70,7 +70,7 @@ pub fn explain_initiative(
     Ok(explained)
 }
 
-/// An instance as a policy writes it.
+/// An instance id as written in a policy.
 fn quoted(instance: &InstanceId) -> String {
     let text = instance.to_string();
     let is_plain = text.starts_with(|first: char| first.is_ascii_lowercase())

@@ -1,4 +1,4 @@
-% A second instance leaves each with so little to do that one goes away again.
+% A second instance leaves each with so few requests that one undeploys again.
 operation(undeploy, Instance, self) :- total(Instance, Total), Total =< 2.
 operation(replicate, Instance, self) :- total(Instance, Total), Total > 4.
 

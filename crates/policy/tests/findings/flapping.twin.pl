@@ -1,4 +1,4 @@
-% A second instance leaves each with enough to do.
+% A second instance leaves each with enough requests.
 operation(undeploy, Instance, self) :- total(Instance, Total), Total =< 0.
 operation(replicate, Instance, self) :- total(Instance, Total), Total > 4.
 

@@ -1,4 +1,4 @@
-% Follows the requests when all come from one side that is not its own node.
+% Follows the requests if all come through one neighbour that is not its own node.
 operation(migrate, Instance, Neighbour) :-
     findall(Sender, requests(Instance, Sender, _, _), [Neighbour]),
     Neighbour \== self.

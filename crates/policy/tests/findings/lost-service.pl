@@ -1,4 +1,4 @@
-% Goes away when there is little to do, and does not know whether anybody else is there.
+% Undeploys at a low load, without knowing whether another instance exists.
 operation(undeploy, Instance, self) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Total =< 5.

@@ -1,4 +1,4 @@
-% Goes away when there is nothing to do: whoever has clients has others to go to.
+% Undeploys without requests: all clients are served by other instances.
 operation(undeploy, Instance, self) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Total =< 0.

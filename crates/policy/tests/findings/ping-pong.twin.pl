@@ -1,4 +1,4 @@
-% Moves to whoever sends most, itself counted.
+% Moves to the neighbour that sends most, counting its own node.
 operation(migrate, Instance, Neighbour) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     aggregate_all(max(Rate, Sender), requests(Instance, Sender, Rate, _), max(Most, Neighbour)),

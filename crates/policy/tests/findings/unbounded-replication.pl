@@ -1,2 +1,2 @@
-% More instances wherever there are clients.
+% Replicates wherever there are clients.
 operation(replicate, Instance, self) :- requests(Instance, _, _, _).

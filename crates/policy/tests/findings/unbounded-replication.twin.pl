@@ -1,4 +1,4 @@
-% More instances wherever there are more clients than one instance handles.
+% Replicates wherever there are more clients than one instance handles.
 operation(replicate, Instance, self) :-
     serviceInstance(Instance, Application, _),
     service(Application, _, MaxRate, _),

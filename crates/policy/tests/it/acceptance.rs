@@ -1,4 +1,4 @@
-//! Node managers judge as their policies say, within the hardware that there is.
+//! Node managers judge requests by their policies, within the available hardware.
 
 use std::fs;
 
@@ -67,7 +67,7 @@ fn accepts_what_fits_by_default() {
 }
 
 #[test]
-fn no_text_overrules_the_hardware() {
+fn no_text_overrides_the_hardware() {
     assert!(matches!(
         judge("accept(_).", 3, &replicate("n41", "n42")),
         Verdict::Inhibited(Inhibition { rule: Rule::Capacity { .. }, .. })
@@ -93,7 +93,7 @@ fn a_text_sees_the_node_what_runs_there_and_the_owner() {
 }
 
 #[test]
-fn a_rejection_overrules_and_tells_its_reason() {
+fn a_rejection_overrides_and_states_its_reason() {
     let text = "accept(_). reject(request(_, _, App, _, n42), 'not yours') :- owner(App, acme).";
     let reason = "not yours".to_owned();
     assert_eq!(judge(text, 8, &replicate("n41", "n42")), inhibited(Rule::Acceptance { reason }));
@@ -107,7 +107,7 @@ fn a_rejection_overrules_and_tells_its_reason() {
 }
 
 #[test]
-fn a_text_that_does_not_answer_inhibits() {
+fn a_text_that_fails_to_answer_inhibits() {
     for (text, expected) in [
         ("accept(_) :- gone.", "gone"),
         ("accept(_) :- loop. loop :- loop.", "inferences"),
@@ -121,7 +121,7 @@ fn a_text_that_does_not_answer_inhibits() {
 }
 
 #[test]
-fn refuses_a_text_that_is_no_acceptance_policy() {
+fn refuses_a_text_that_is_not_an_acceptance_policy() {
     let engine = Engine::new();
     let load = |text| Acceptance::load(&engine, "accept.pl", text, None, Settings::default().budget);
     assert!(matches!(load("a."), Err(AcceptanceError::NoRule { .. })));

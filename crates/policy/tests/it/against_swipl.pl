@@ -2,10 +2,10 @@
 %
 %   swipl against_swipl.pl -- LISTINGS KNOWLEDGE_BASES OUTPUT
 %
-% LISTINGS is a directory with 1.pl to 4.pl. KNOWLEDGE_BASES has terms kb(Instance, Facts). For each of them one line is
-% written: the solutions of the four policies in order, as `operation target,`, with `|` between policies.
+% LISTINGS is a directory with 1.pl to 4.pl. KNOWLEDGE_BASES contains terms kb(Instance, Facts). One line is written
+% for each: the solutions of the four policies in order, as `operation target,`, with `|` between policies.
 %
-% The listings use predicates that the paper does not print. They are written here from its words.
+% The listings use predicates that the paper describes but does not print. They are defined here.
 
 :- dynamic service/4, serviceInstance/3, node/2, node/3, requests/4, inhibited/3.
 :- set_prolog_flag(verbose, silent).

@@ -1,8 +1,8 @@
-//! The shipped policies decide as the listings of the paper do in SWI-Prolog.
+//! The shipped policies decide like the listings of the paper in SWI-Prolog.
 //!
-//! The listings are not ours to ship. Where the paper's source lies beside the reference data, they are read from it and
-//! decide in SWI-Prolog. What they decide is part of the repository as checksums, so that the shipped policies can be
-//! compared with them anywhere.
+//! The listings are not ours to ship. If the paper's source is next to the reference data, they are read from it and
+//! run in SWI-Prolog. The checksums of their decisions are part of the repository, so that the shipped policies can be
+//! compared with them on any machine.
 
 use std::env;
 use std::fmt::Write as _;
@@ -17,11 +17,11 @@ use crate::generated::{Generated, Random};
 use crate::{PAPER, shipped};
 
 const PAPER_SOURCE: &str = "../paper/declarative-application-management-in-the-fog.tex";
-/// The CRC-32 of what the listings decide in SWI-Prolog, for each thousand knowledge bases of each share.
-/// `UPDATE_REFERENCE=1` writes them again.
+/// The CRC-32 of the decisions of the listings in SWI-Prolog, for each thousand knowledge bases of each share.
+/// `UPDATE_REFERENCE=1` rewrites them.
 const CHECKSUMS: &str = "tests/data/listings.txt";
 const KNOWLEDGE_BASES: u64 = 100_000;
-/// Each share is decided by a process of its own.
+/// The number of processes, each of which decides one share.
 const SHARES: u64 = 2;
 
 #[test]
@@ -62,7 +62,7 @@ fn checksums(share: u64, decisions: &[String]) -> String {
     text
 }
 
-/// What the listings decide in SWI-Prolog, by share, when the paper's source and SWI-Prolog are there.
+/// The decisions of the listings in SWI-Prolog, by share, if the paper's source and SWI-Prolog are available.
 fn decided_by_listings() -> Option<Vec<Vec<String>>> {
     let source = mario_reference::full(PAPER_SOURCE)?;
     if !has_swipl() {
@@ -101,11 +101,11 @@ fn has_swipl() -> bool {
     found
 }
 
-/// The four policies as the paper prints them.
+/// The text of the four policies in the paper.
 fn listings(source: &str) -> Vec<String> {
     let blocks = source.split("\\begin{Verbatim}").skip(1).filter_map(|rest| {
         let text = rest.split("\\end{Verbatim}").next()?;
-        // The options end with the line.
+        // The options end at the end of the line.
         let (_, listing) = text.split_once('\n')?;
         listing.contains("operation(undeploy,Si,self)").then(|| listing.to_owned())
     });
@@ -145,7 +145,7 @@ fn start(directory: &Path, share: u64) -> (u64, PathBuf, Child) {
     (share, output, child)
 }
 
-/// What the shipped policies decide, in the form in which the driver writes it.
+/// The decisions of the shipped policies, in the format that the driver writes.
 fn decisions(engine: &Engine, policies: &[Policy], share: u64) -> Vec<String> {
     let mut decider = Decider::new(engine);
     let mut facts = KnowledgeBase::new(engine.symbols());

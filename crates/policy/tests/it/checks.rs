@@ -21,13 +21,13 @@ fn check_file(path: &Path, bounds: &Bounds) -> Report {
     check_text(path.to_str().expect("a path of the workspace"), &text, directory, bounds).expect("it loads")
 }
 
-/// What is found in a text that loads, in worlds of two nodes.
+/// The findings in a text that loads, in worlds of two nodes.
 fn findings(text: &str) -> Vec<Finding> {
     let bounds = Bounds { nodes: 2, ..Bounds::default() };
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// The same, when only the text is of interest: these policies need not be useful.
+/// The findings in the text only: these policies need not be useful.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }
@@ -118,7 +118,7 @@ fn points_at_what_is_wrong_in_the_text() {
 }
 
 #[test]
-fn does_not_doubt_what_is_fine() {
+fn valid_policies_have_no_findings() {
     for body in [
         "\\+ requests(I, _, _, _)",
         "findall(N-R, requests(I, N, R, _), L), keysort(L, [_|_]), fact(I, sleepy, yes)",
@@ -141,7 +141,7 @@ fn does_not_doubt_what_is_fine() {
 }
 
 #[test]
-fn tells_which_clauses_never_win_and_why() {
+fn reports_clauses_that_never_win_with_the_reason() {
     for (first, second, why) in [
         (
             "operation(undeploy, _, self).",
@@ -184,7 +184,7 @@ fn tells_which_clauses_never_win_and_why() {
 }
 
 #[test]
-fn suggests_what_may_be_meant() {
+fn suggests_similar_names() {
     let hint = |body: &str| {
         let findings =
             findings(&format!("operation(undeploy, I, self) :- {body}.\nidle(I) :- \\+ requests(I, _, _, _).\n"));
@@ -301,7 +301,7 @@ fn finds_the_call_of_an_undefined_predicate() {
 }
 
 #[test]
-fn all_mistakes_of_syntax_are_told() {
+fn all_syntax_errors_are_reported() {
     let text = "operation(migrate, I, N :- a.\nb.\nc :- ( d.\n";
     let Err(PolicyError::Load { problems, .. }) = check_text("policy.pl", text, Path::new("."), &Bounds::default())
     else {
@@ -311,7 +311,7 @@ fn all_mistakes_of_syntax_are_told() {
 }
 
 #[test]
-fn says_what_to_read_instead_of_what_nothing_supplies() {
+fn suggests_facts_to_read_instead_of_unsupplied_ones() {
     for (declared, goal, hint) in [
         ("request/4", "request(I, _, R, _), R > 5", "did you mean requests/4?"),
         ("load/2", "load(I, 5)", "an agent sees service/4, "),
@@ -327,7 +327,7 @@ fn says_what_to_read_instead_of_what_nothing_supplies() {
 }
 
 #[test]
-fn tells_state_that_is_gone_from_what_is_never_read() {
+fn distinguishes_lost_state_from_unread_state() {
     let lost = |text: &str| {
         let findings = findings_in_text(text);
         findings.iter().filter(|finding| finding.kind == FindingKind::LostState).count()
@@ -338,7 +338,7 @@ fn tells_state_that_is_gone_from_what_is_never_read() {
         (", \\+ seen(I, _), assertz((seen(I, 1) :- true)).\n", 1),
         (", retract(seen(I, N)), M is N + 1, assertz(seen(I, M)).\n", 1),
         (", nb_setval(last, I), nb_getval(last, I).\n", 1),
-        // Written and never read, or in another predicate, or while the text is loaded.
+        // Stored and never read, or in another predicate, or while the text is loaded.
         (", assertz(seen(I, 1)).\n", 0),
         (", nb_setval(last, I), nb_getval(first, I).\n", 0),
         (", seen(I, _).\n:- assertz(seen(s1, 1)).\n", 0),
@@ -348,7 +348,7 @@ fn tells_state_that_is_gone_from_what_is_never_read() {
 }
 
 #[test]
-fn a_misspelt_variable_is_told_with_the_name_that_was_meant() {
+fn a_misspelt_variable_is_reported_with_the_intended_name() {
     for (clause, hint) in [
         (
             "operation(migrate, I, Neighbour) :- requests(I, Neighbor, R, _), R > Neighbour.",

@@ -1,4 +1,4 @@
-//! What a decision tells about the policy that made it.
+//! The content of a decision.
 
 use mario_domain::{Operation, OperationName, Target};
 use mario_policy::{Decider, Ending, Policy, PolicyError, ProposalFault, Settings, Solution, Wanted};
@@ -70,7 +70,7 @@ fn a_dynamic_operation_decides_as_a_static_one() {
 }
 
 #[test]
-fn reports_what_is_no_operation() {
+fn reports_solutions_that_are_not_operations() {
     let cases = [
         ("operation(move, _, n41).", ProposalFault::UnknownOperation),
         ("operation(deploy, _, n41).", ProposalFault::UnknownOperation),
@@ -119,7 +119,7 @@ fn a_policy_that_does_not_answer_says_so() {
 }
 
 #[test]
-fn deciding_twice_gives_the_same_though_the_policy_asserts() {
+fn deciding_twice_has_the_same_result_even_if_the_policy_asserts() {
     let engine = Engine::new();
     let text = ":- dynamic seen/1.\noperation(migrate, I, n41) :- \\+ seen(I), assertz(seen(I)).";
     let policy = load(&engine, text).expect("a policy");
@@ -144,7 +144,7 @@ fn the_facts_belong_to_the_host() {
 }
 
 #[test]
-fn refuses_a_text_that_is_no_policy() {
+fn refuses_a_text_that_is_not_a_policy() {
     let engine = Engine::new();
     for text in ["", "a.", "operation(migrate, n41).", ":- dynamic operation/3."] {
         assert!(matches!(load(&engine, text), Err(PolicyError::NoOperation { .. })), "{text}");

@@ -24,7 +24,7 @@ fn shipped_explainer(engine: &Engine, name: &str) -> Explainer {
     Explainer::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
 }
 
-/// What is proposed, with a proof for each.
+/// The proposals, each with a proof.
 #[track_caller]
 fn proven(explained: &Explained) -> Vec<[String; 3]> {
     let texts = |proof: &mario_policy::Proof| {
@@ -88,7 +88,7 @@ fn proves_generated_decisions_and_finds_true_changes_for_the_rest() {
     assert!(without_change * 50 <= misses, "{without_change} of {misses}");
 }
 
-/// Decides with a change that was suggested, independently of how it was found.
+/// Decides with a suggested change, independently of the search that found it.
 #[track_caller]
 fn verify(engine: &Engine, name: &str, text: &str, change: &Change) {
     let mut lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
@@ -184,7 +184,7 @@ fn suggests_the_smallest_change_that_works() {
     assert_eq!(sentences(&idle, "migrate"), [expected]);
 }
 
-/// The sentences of an operation, each verified by deciding again.
+/// The suggested changes for an operation as sentences, each verified by deciding again.
 #[track_caller]
 fn verified(engine: &Engine, name: &str, text: &str, operation: &str) -> Vec<String> {
     let facts = facts(engine, text);
@@ -196,7 +196,7 @@ fn verified(engine: &Engine, name: &str, text: &str, operation: &str) -> Vec<Str
 }
 
 #[test]
-fn suggests_changes_of_what_happened_before() {
+fn suggests_changes_of_the_history() {
     let engine = Engine::new();
     let common = "service(video, 4, 10, 25).\nserviceInstance(s1, video, n42).\nnode(n42, 10, [n41, n43]).";
     let moved =
@@ -237,7 +237,7 @@ fn suggests_changes_of_hardware_by_kind() {
     assert!(found.iter().any(|text| text.starts_with(expected)), "{found:?}");
 }
 
-/// All steps in the order in which they are read.
+/// All steps in reading order.
 fn flat(steps: &[Step]) -> Vec<&Step> {
     steps.iter().flat_map(|step| std::iter::once(step).chain(flat(&step.steps))).collect()
 }
@@ -395,7 +395,7 @@ fn a_policy_that_does_not_answer_has_no_misses() {
 }
 
 #[test]
-fn a_solution_that_is_no_operation_is_proven_too() {
+fn a_solution_that_is_not_an_operation_has_a_proof() {
     let engine = Engine::new();
     let facts = facts(&engine, "serviceInstance(s1, a, n1).");
     let explained = explainer(&engine, "operation(move, _, _).").explain(&facts, facts.constant("s1"));
@@ -405,7 +405,7 @@ fn a_solution_that_is_no_operation_is_proven_too() {
 }
 
 #[test]
-fn does_not_call_missed_what_is_proposed_with_a_wrong_target() {
+fn an_operation_with_an_invalid_target_is_not_missed() {
     let engine = Engine::new();
     let knowledge = facts(&engine, "serviceInstance(s1, video, n42).\nrequests(s1, n41, 5, 15).\n");
     let mut explainer =
@@ -435,7 +435,7 @@ fn changes_only_extra_facts_about_nearby_subjects() {
 }
 
 #[test]
-fn lowers_all_that_is_late_at_once() {
+fn lowers_all_excessive_latencies_at_once() {
     let engine = Engine::new();
     let text = "service(video, 1, 40, 1).\nnode(n42, 3, [n41, n43]).\nserviceInstance(s1, video, n42).\n\
                 requests(s1, n41, 5, 3).\nrequests(s1, n41, 6, 4).\nrequests(s1, n41, 7, 5).\n\
@@ -451,7 +451,7 @@ fn lowers_all_that_is_late_at_once() {
 }
 
 #[test]
-fn a_quantity_may_have_to_shrink_by_more_than_there_is() {
+fn a_lowered_quantity_stops_at_zero() {
     let engine = Engine::new();
     let text = "service(video, 1, 5, 25).\nnode(n42, 3).\nserviceInstance(s1, video, n42).\nrequests(s1, n41, 5, 3).\n\
                 fact(video, home, n1).\n";

@@ -1,4 +1,4 @@
-//! Facts from text become what a policy reads, or are refused with their place.
+//! Facts from text become facts that a policy reads, or are refused with their place.
 
 use mario_policy::{Decider, FactProblem, KnowledgeBase, UnknownInstance, Wanted};
 use mario_prolog::{Engine, Value};
@@ -11,7 +11,7 @@ fn problems(text: &str) -> Vec<FactProblem> {
     facts.read(&engine, "facts.pl", text).expect_err("something is wrong with them").problems
 }
 
-/// Asks the goal in the place of an operation; whether it holds.
+/// Whether a goal holds, when asked in the place of an operation.
 fn holds(engine: &Engine, facts: &KnowledgeBase, goal: &str) -> bool {
     let policy = load(engine, &format!("operation(undeploy, _, self) :- {goal}.")).expect("a policy");
     let mut decider = Decider::new(engine);
@@ -72,7 +72,7 @@ fn unbounded_hardware_is_more_than_any_number() {
 }
 
 #[test]
-fn declarations_for_another_system_are_passed_over() {
+fn declarations_for_other_systems_are_skipped() {
     let engine = Engine::new();
     let facts = facts(&engine, ":- dynamic requests/4.\n:- discontiguous node/2, node/3.\nnode(n42, 10).");
     assert_eq!(facts.nodes().count(), 1);
@@ -99,7 +99,7 @@ fn says_what_is_wrong_with_each_fact_and_where() {
 }
 
 #[test]
-fn refuses_whatever_is_no_fact() {
+fn refuses_terms_that_are_not_facts() {
     for (text, expected) in [
         ("a :- b.", "a rule"),
         (":- initialization(halt).", "directives"),
@@ -121,7 +121,7 @@ fn refuses_whatever_is_no_fact() {
 }
 
 #[test]
-fn finds_the_instance_that_is_meant() {
+fn finds_the_selected_or_only_instance() {
     let engine = Engine::new();
     let none = KnowledgeBase::new(engine.symbols());
     assert_eq!(none.find_instance(None), Err(UnknownInstance::None));

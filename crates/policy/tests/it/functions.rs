@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mario_domain::Id;
 use mario_policy::{
     Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault, Solution,
-    Wanted, blindness,
+    Wanted, name_invariance,
 };
 use mario_prolog::Engine;
 
@@ -14,7 +14,7 @@ use crate::{facts, load};
 const FACTS: &str = "service(video, 4, 10, 25). node(n42, 10, [n41, 43]). serviceInstance(s1, video, n42).
     requests(s1, n7, 5, 30).";
 
-/// Proposes what it was made with.
+/// A function with a fixed result.
 struct Fixed(Result<Vec<(&'static str, Id)>, String>);
 
 impl PolicyFunction for Fixed {
@@ -32,7 +32,7 @@ fn name(name: &str) -> Id {
     Id::name(name).expect("it is not empty")
 }
 
-/// What comes of a function, each solution as `operation target` or its fault.
+/// The decision of a function: each solution as `operation target` or its fault.
 fn decide(function: Fixed, wanted: Wanted) -> (Vec<String>, Ending) {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine).").expect("a policy").decided_by(Arc::new(function));
@@ -69,7 +69,7 @@ fn a_function_decides_in_place_of_the_text() {
 }
 
 #[test]
-fn what_is_no_operation_is_reported() {
+fn solutions_that_are_not_operations_are_reported() {
     for (operation, target, fault) in [
         ("teleport", name("n41"), ProposalFault::UnknownOperation),
         ("migrate", name("n99"), ProposalFault::UnknownTarget),
@@ -81,7 +81,7 @@ fn what_is_no_operation_is_reported() {
 }
 
 #[test]
-fn a_function_that_fails_or_is_not_there_has_not_answered() {
+fn a_failing_or_missing_function_has_not_answered() {
     let (solutions, ending) = decide(Fixed(Err("it broke".to_owned())), Wanted::All);
     assert!(solutions.is_empty() && ending.to_string().contains("it broke"), "{ending}");
     let engine = Engine::new();
@@ -97,7 +97,7 @@ fn a_function_that_fails_or_is_not_there_has_not_answered() {
 fn nothing_is_assumed_about_a_function_and_its_name_is_an_atom() {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine). :- remembers(requests, 3).").expect("a policy");
-    assert!(blindness(&engine, &policy).is_err(), "it may look at names");
+    assert!(name_invariance(&engine, &policy).is_err(), "it may look at names");
     assert_eq!(policy.remembers().requests, 3);
     let error = load(&engine, ":- decided_outside(3).").expect_err("3 is no name");
     assert!(matches!(error, PolicyError::Load { .. }), "{error}");

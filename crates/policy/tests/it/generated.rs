@@ -1,11 +1,11 @@
-//! Knowledge bases from a seed, small enough for ties and full of the cases where policies differ.
+//! Generated knowledge bases: small enough for ties, and full of the cases in which policies differ.
 
 use std::fmt::Write as _;
 
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::{Symbols, Value};
 
-/// A generator of numbers that is the same everywhere.
+/// A random number generator that is the same on every machine.
 pub struct Random(u64);
 
 impl Random {
@@ -49,7 +49,7 @@ const LATENCIES: [Argument; 7] =
 /// The node that the instance is on.
 pub const OWN_NODE: Argument = Name("n42");
 
-/// A knowledge base: name and arguments of each fact. Neighbours of the node are apart.
+/// A knowledge base: the name and arguments of each fact. The neighbours of the node are separate.
 pub struct Generated {
     pub instance: Argument,
     node: [Argument; 2],
@@ -73,7 +73,7 @@ impl Generated {
         let hops = 1 + random.below(HOPS.len() as u64) as usize;
         let start = random.below(HOPS.len() as u64) as usize;
         let count = random.pick(&[0, 1, 1, 2, 2, 3, 4, 5, 8, 12]);
-        // Few different rates make ties; one rate for all makes nothing but ties.
+        // Few different rates produce ties; a single rate produces only ties.
         let rates: &[i64] = random.pick(&[&[0, 1, 5, 6][..], &[5], &[0], &[1, 2, 3, 20]]);
         let requests = (0..count)
             .map(|_| {
@@ -84,7 +84,7 @@ impl Generated {
         let remembered = random.pick(&[0, 0, 1, 2, 10]);
         let inhibited = (0..remembered)
             .map(|_| {
-                // Mostly its own: an agent remembers only its own.
+                // Mostly its own instance, because an agent remembers only its own operations.
                 let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })
@@ -94,7 +94,7 @@ impl Generated {
         Generated { instance, node, neighbour: HOPS[1], services: vec![service, other], requests, inhibited }
     }
 
-    /// The same with other names for nodes and instances.
+    /// The same knowledge base with other names for nodes and instances.
     pub fn renamed(&self, node: impl Fn(Argument) -> Argument, instance: impl Fn(Argument) -> Argument) -> Generated {
         let requests =
             self.requests.iter().map(|[whose, hop, rate, latency]| [instance(*whose), node(*hop), *rate, *latency]);
@@ -114,7 +114,7 @@ impl Generated {
         self.services[0][0]
     }
 
-    /// The facts in memory.
+    /// Adds the facts to a knowledge base.
     pub fn fill(&self, symbols: &Symbols, facts: &mut KnowledgeBase) -> Constant {
         let constant = |argument| match argument {
             Name(name) => Value::Atom(symbols.intern(name)),
@@ -140,7 +140,7 @@ impl Generated {
         constant(self.instance)
     }
 
-    /// The same as the Prolog term `kb(Instance, Facts)`.
+    /// Writes the facts as the Prolog term `kb(Instance, Facts)`.
     pub fn write(&self, text: &mut String) {
         let _ = write!(text, "kb({},[", shown(self.instance));
         let [node, free] = self.node.map(shown);

@@ -1,4 +1,4 @@
-//! Owners with initiative: which instances the policy of a node's manager evicts or shrinks.
+//! The initiative of owners: which instances the policy of a node's manager evicts or shrinks.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use mario_policy::{
 };
 use mario_prolog::{Budget, Directories, Engine, Machine, Resolver};
 
-/// A node with 8 units, of which instances 1 and 2 of `video` and 3 of `chat` leave one.
+/// A node with 8 units, of which one is left by the instances 1 and 2 of `video` and 3 of `chat`.
 fn view(engine: &Engine) -> ManagerView {
     let node = Node::new(NodeId::name("n42").expect("a name"), Capacity::units(8), Vec::new()).expect("a node");
     let mut view = ManagerView::new(engine.symbols(), &node, Capacity::units(1));
@@ -86,7 +86,7 @@ fn an_owner_whose_policy_has_no_valid_answer_wants_nothing_and_says_why() {
 }
 
 #[test]
-fn a_text_with_initiative_alone_accepts_whatever_fits_and_one_without_has_none() {
+fn a_text_may_define_initiative_alone() {
     let engine = Engine::new();
     let load = |text: &str| Acceptance::load(&engine, "mine", text, None, Budget::default());
     assert!(load("shrink(1, lite, small).").expect("a policy").has_initiative());
@@ -99,7 +99,7 @@ const FACTS: &str = "service(video, 3, 5, 9). node(n42, 1). capacity(n42, 8).\n\
                      serviceInstance(s1, video, n42). serviceInstance('S 2', video, n42).\n";
 
 #[test]
-fn tests_say_what_an_owner_should_want() {
+fn tests_state_the_expected_initiative() {
     let engine = Engine::new();
     let text = "evict(I, full) :- node(N, F), F < 2, serviceInstance(I, _, N), \\+ leave(I, _).\n";
     let acceptance = Acceptance::load(&engine, "mine", text, None, Budget::default()).expect("a policy");

@@ -1,9 +1,8 @@
-//! The crate from outside, and the shipped policies against everything that others say they should decide.
+//! Tests of the public interface, and of the shipped policies against all references.
 
 mod acceptance;
 mod against_swipl;
 mod allocations;
-mod blind;
 mod checks;
 mod decisions;
 mod explained;
@@ -11,6 +10,7 @@ mod facts;
 mod functions;
 mod generated;
 mod initiative;
+mod invariance;
 mod recorded;
 mod tables;
 

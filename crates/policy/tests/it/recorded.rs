@@ -1,4 +1,4 @@
-//! Decisions that were recorded when the paper's prototype ran.
+//! Decisions recorded in runs of the paper's prototype.
 
 use mario_policy::{Decider, Ending, KnowledgeBase, Recorded, Wanted};
 use mario_prolog::Engine;
@@ -6,7 +6,7 @@ use mario_reference::RecordedRun;
 
 use crate::{PAPER, shipped};
 
-/// The applications of the prototype: numbers 1 to 6, three that mind the load and three that mind the latency.
+/// The applications of the prototype: numbers 1 to 6, three load-sensitive and three latency-sensitive ones.
 pub const SERVICES: &str = "
     service(1, 1, 5, 10). service(2, 1, 5, 10). service(3, 1, 5, 10).
     service(4, 1, 40, 1). service(5, 1, 40, 1). service(6, 1, 40, 1).

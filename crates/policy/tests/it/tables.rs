@@ -1,4 +1,4 @@
-//! Tables of tests report what they claim, and what differs.
+//! Tables of tests pass, or report the differences.
 
 use std::fs;
 
@@ -104,7 +104,7 @@ fn shows_the_difference() {
 }
 
 #[test]
-fn a_partial_list_says_how_it_begins() {
+fn a_partial_list_states_the_first_solutions() {
     let facts = "[requests(s1, n41, 6, 1)]";
     assert_eq!(run(&format!("test(a, {facts}, [operation(migrate, s1, n41)|_]).")), TestOutcome::Passed);
     let wrong = run(&format!("test(a, {facts}, [operation(replicate, s1, n41)|_])."));
@@ -126,7 +126,7 @@ fn own_facts_replace_shared_ones_of_the_same_predicate() {
 }
 
 #[test]
-fn refuses_what_is_no_table() {
+fn refuses_texts_that_are_not_tables() {
     for (text, expected) in [
         ("", "no test here"),
         ("node(n42, 10).", "no test here"),

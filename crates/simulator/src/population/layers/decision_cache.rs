@@ -1,9 +1,9 @@
 //! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
 //! Most of an agent's knowledge is the same as that of an earlier agent, with other names for nodes and instance. A
-//! policy that is invariant under renaming ([`mario_policy::blindness`] proves it) proposes the same to both, up to
-//! names. So the key of an entry is an agent's knowledge without names: a node is its position in the standard order of
-//! the nodes that occur.
+//! policy that is invariant under renaming ([`mario_policy::name_invariance`] proves this) proposes the same to both,
+//! up to names. So the key of an entry is an agent's knowledge without names: a node is its position in the standard
+//! order of the nodes that occur.
 //!
 //! Start at [`DecisionCache::lookup`]. After a miss the policy is evaluated, and [`DecisionCache::insert`] stores the
 //! answer.
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use mario_domain::{AgentOperation, Application, Id};
-use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
+use mario_policy::{Decision, Ending, FactsAllowed, NameInvariance, Policy, name_invariance};
 use mario_prolog::Engine;
 use mario_scenario::ApplicationIndex;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ const BUDGET_PART: u64 = 64;
 /// Decisions of policies, by agents' knowledge up to names.
 pub struct DecisionCache {
     /// For each policy, what its decisions depend on besides its own facts; `None` if they cannot be shared.
-    policies: Vec<Option<Blindness>>,
+    policies: Vec<Option<NameInvariance>>,
     /// For each application, the first one with the same requirements.
     alike: Vec<ApplicationIndex>,
     limit: usize,
@@ -160,9 +160,9 @@ impl DecisionCache {
         // Facts about nodes would have to be part of the key.
         let has_plain_nodes = !population.has_node_facts && key::are_plain(population);
         let shared = |policy: &Policy| {
-            let blindness = if has_plain_nodes { blindness(engine, policy).ok() } else { None };
-            let may_have_facts = |blind: &Blindness| blind.facts == FactsAllowed::Fixed;
-            blindness.filter(|blind| population.application_facts.is_empty() || may_have_facts(blind))
+            let invariance = if has_plain_nodes { name_invariance(engine, policy).ok() } else { None };
+            let may_have_facts = |invariance: &NameInvariance| invariance.facts == FactsAllowed::Fixed;
+            invariance.filter(|invariance| population.application_facts.is_empty() || may_have_facts(invariance))
         };
         DecisionCache {
             policies: population.policies.iter().map(shared).collect(),
@@ -316,10 +316,10 @@ impl DecisionCache {
     /// Writes the key of an agent; `None` if its decision cannot be shared.
     fn write_key(&mut self, population: &Population, agent: AgentIndex, basis: Basis) -> Option<()> {
         let agent = population.agent(agent);
-        let blindness = self.policies[agent.policy().position()]?;
+        let invariance = self.policies[agent.policy().position()]?;
         let application = agent.application();
-        let application = if blindness.sees_applications { application } else { self.alike[application.position()] };
-        self.keys[self.current].write(population, agent, application, blindness.sees_neighbours, basis)
+        let application = if invariance.sees_applications { application } else { self.alike[application.position()] };
+        self.keys[self.current].write(population, agent, application, invariance.sees_neighbours, basis)
     }
 
     /// Returns the meaning of an answer for the agent whose key was written last.

@@ -1,10 +1,10 @@
-//! Policies that are invariant under renaming, and such as only seem to be.
+//! Policies that are invariant under renaming, and policies that only seem to be.
 
 use std::fs;
 
 use mario_policy::{
-    Blindness, Constant, Decider, Decision, Ending, FactsAllowed, KnowledgeBase, Policy, Seeing, Solution, Wanted,
-    blindness,
+    Constant, Decider, Decision, Ending, FactsAllowed, KnowledgeBase, NameDependence, NameInvariance, Policy, Solution,
+    Wanted, name_invariance,
 };
 use mario_prolog::{Engine, Symbols, Value};
 
@@ -19,7 +19,7 @@ fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
         .filter_map(|file| file.to_str().and_then(|file| file.strip_suffix(".pl")).map(str::to_owned))
         .filter(|name| !name.contains(".test") && name != "library")
         .filter(|name| !["accept-what-fits", "evict-the-largest"].contains(&name.as_str()))
-        // They read flavours, which the proof takes for names, and who sleeps, of which it knows nothing.
+        // They read flavours, which the proof treats as names, and `asleep/1`, for which it has no signature.
         .filter(|name| !["flavours-by-load", "sleep-at-night"].contains(&name.as_str()))
         .collect();
     names.sort();
@@ -32,8 +32,8 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     let policies = all_shipped(&engine);
     assert_eq!(policies.len(), 13, "{policies:?}");
     for (name, policy) in &policies {
-        let found = blindness(&engine, policy);
-        // Kinds of hardware are names that mean the same everywhere, and are not told from others.
+        let found = name_invariance(&engine, policy);
+        // Kinds of hardware are names with a fixed meaning, but the proof does not distinguish them from other names.
         if name == "several-resources" {
             assert!(found.is_err(), "{found:?}");
             continue;
@@ -42,18 +42,19 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
             ["cells", "cost-aware", "load-thresholds", "popularity", "popularity-with-cool-down", "stay-in-region"]
                 .contains(&name.as_str());
         let facts = if asks_for_facts { FactsAllowed::None } else { FactsAllowed::Fixed };
-        let expected = Blindness { facts, sees_neighbours: name.starts_with("popularity"), sees_applications: false };
+        let expected =
+            NameInvariance { facts, sees_neighbours: name.starts_with("popularity"), sees_applications: false };
         assert_eq!(found, Ok(expected), "{name}");
     }
 }
 
 /// A policy whose only clause has this body.
-fn with_body(engine: &Engine, body: &str) -> Result<Blindness, Seeing> {
+fn with_body(engine: &Engine, body: &str) -> Result<NameInvariance, NameDependence> {
     let text = format!("operation(migrate, I, N) :- {body}.\nhelp(a, 1). same(X, X). same(X, X, _).");
-    blindness(engine, &load(engine, &text).expect("it is a policy"))
+    name_invariance(engine, &load(engine, &text).expect("it is a policy"))
 }
 
-/// Names in the text.
+/// Bodies with names in the text.
 const NAMES_IN_THE_TEXT: &[&str] = &[
     "requests(I, n42, _, _), N = self",
     "requests(I, N, _, _), N == n42",
@@ -79,7 +80,7 @@ const NAMES_IN_THE_TEXT: &[&str] = &[
     "refused(_, I, n1), requests(I, N, _, _)",
 ];
 
-/// What names are made of.
+/// Bodies that inspect parts of names.
 const PARTS_OF_NAMES: &[&str] = &[
     "requests(I, N, _, _), atom_length(N, 3)",
     "requests(I, N, _, _), atom_codes(N, [_|_])",
@@ -104,7 +105,7 @@ const PARTS_OF_NAMES: &[&str] = &[
     "requests(I, N, _, _), nth0(I, [a, b], a)",
 ];
 
-/// Things of two kinds.
+/// Bodies that mix values of two kinds.
 const TWO_KINDS: &[&str] = &[
     "requests(I, N, R, _), N @< R",
     "requests(I, N, R, _), I @< R",
@@ -127,7 +128,7 @@ const TWO_KINDS: &[&str] = &[
     "setof(R-N, requests(I, N, R, _), [_-N|_]), predsort([O, A, B]>>compare(O, A, B), [N], _)",
 ];
 
-/// Goals and predicates that are not known beforehand.
+/// Bodies whose goals or predicates are not known statically.
 const UNKNOWN_GOALS: &[&str] = &[
     "requests(I, N, _, _), G = atom(N), call(G)",
     "requests(I, N, _, _), G = atom(N), G",
@@ -151,7 +152,7 @@ const UNKNOWN_GOALS: &[&str] = &[
     "requests(I, N, _, _), S = count, aggregate_all(S, atom(N), 1)",
 ];
 
-/// Memory, exceptions and other ways around.
+/// Bodies that use state, exceptions and other indirect ways.
 const WAYS_AROUND: &[&str] = &[
     "requests(I, N, _, _), assertz(seen(N)), seen(n1)",
     "requests(I, N, _, _), retract(help(_, _))",
@@ -168,7 +169,7 @@ const WAYS_AROUND: &[&str] = &[
 ];
 
 #[test]
-fn whatever_may_look_at_a_name_is_not_blind() {
+fn policies_that_may_depend_on_names_are_not_invariant() {
     let engine = Engine::new();
     let bodies = [NAMES_IN_THE_TEXT, PARTS_OF_NAMES, TWO_KINDS, UNKNOWN_GOALS, WAYS_AROUND];
     for body in bodies.into_iter().flatten() {
@@ -186,10 +187,10 @@ fn facts_about_nodes_and_instances_are_names_too() {
         "serviceInstance(I, A, _), fact(A, home, N)",
         "fact(_, _, N)",
     ] {
-        assert_eq!(with_body(&engine, body).map(|blind| blind.facts), Ok(FactsAllowed::None), "{body}");
+        assert_eq!(with_body(&engine, body).map(|invariance| invariance.facts), Ok(FactsAllowed::None), "{body}");
     }
     let about_applications = "serviceInstance(I, A, _), fact(A, limit, L), requests(I, N, R, _), R > L";
-    assert_eq!(with_body(&engine, about_applications).map(|blind| blind.facts), Ok(FactsAllowed::Fixed));
+    assert_eq!(with_body(&engine, about_applications).map(|invariance| invariance.facts), Ok(FactsAllowed::Fixed));
 }
 
 #[test]
@@ -208,19 +209,19 @@ fn policies_that_treat_all_names_alike_are_invariant() {
         "node(_, _, Ns), exclude(==(self), Ns, [N|_]), atom_length(abc, 3)",
         "node(N, Free), Free = inf, requests(I, M, _, _), compare(Order, N, M), Order \\== (=)",
     ] {
-        assert_eq!(with_body(&engine, body).map(|blind| blind.facts), Ok(FactsAllowed::Fixed), "{body}");
+        assert_eq!(with_body(&engine, body).map(|invariance| invariance.facts), Ok(FactsAllowed::Fixed), "{body}");
     }
 }
 
 #[test]
-fn a_text_with_its_own_idea_of_the_library_is_not_blind() {
+fn a_text_that_redefines_the_library_is_not_invariant() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _). last(n1, n2).";
-    assert!(blindness(&engine, &load(&engine, text).expect("a policy")).is_err());
+    assert!(name_invariance(&engine, &load(&engine, text).expect("a policy")).is_err());
 }
 
 #[test]
-fn knows_who_looks_at_applications() {
+fn detects_policies_that_read_applications() {
     let engine = Engine::new();
     for (body, expected) in [
         ("requests(I, N, _, _)", false),
@@ -242,12 +243,12 @@ fn knows_who_looks_at_applications() {
         ("serviceInstance(I, A, _), call(service(A), _, _, _), requests(I, N, _, _)", false),
         ("findall(A, service(A, _, _, _), [_]), requests(I, N, _, _)", true),
     ] {
-        assert_eq!(with_body(&engine, body).map(|blind| blind.sees_applications), Ok(expected), "{body}");
+        assert_eq!(with_body(&engine, body).map(|invariance| invariance.sees_applications), Ok(expected), "{body}");
     }
 }
 
 #[test]
-fn knows_who_looks_at_the_neighbours() {
+fn detects_policies_that_read_neighbours() {
     let engine = Engine::new();
     for (body, expected) in [
         ("requests(I, N, _, _)", false),
@@ -260,22 +261,22 @@ fn knows_who_looks_at_the_neighbours() {
         ("requests(I, N, _, _), call(node(_, _), Ns), Ns = Ns", true),
         ("findall(Ns, node(_, _, Ns), [_]), requests(I, N, _, _)", true),
     ] {
-        assert_eq!(with_body(&engine, body).map(|blind| blind.sees_neighbours), Ok(expected), "{body}");
+        assert_eq!(with_body(&engine, body).map(|invariance| invariance.sees_neighbours), Ok(expected), "{body}");
     }
 }
 
 #[test]
-fn says_where_a_policy_looks_at_names() {
+fn reports_where_a_policy_depends_on_names() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _), far(N).\nfar(N) :- atom_length(N, 9).";
-    let seeing = blindness(&engine, &load(&engine, text).expect("a policy")).expect_err("it looks at names");
+    let seeing = name_invariance(&engine, &load(&engine, text).expect("a policy")).expect_err("it looks at names");
     assert_eq!(seeing.place, "far/1: what is a node is also a number or a word, in atom_length/2");
     let text = "operation(migrate, _, n42).";
-    let seeing = blindness(&engine, &load(&engine, text).expect("a policy")).expect_err("it knows a name");
+    let seeing = name_invariance(&engine, &load(&engine, text).expect("a policy")).expect_err("it knows a name");
     assert!(seeing.place.starts_with("operation/3: "), "{}", seeing.place);
 }
 
-/// Names below `self` in the standard order of terms, in that order, and names above it.
+/// Names before `self` in the standard order of terms, in that order; names after it follow.
 const BELOW: [Argument; 16] = [
     Integer(-3),
     Integer(0),
@@ -297,7 +298,7 @@ const BELOW: [Argument; 16] = [
 const ABOVE: [Argument; 8] =
     [Name("self0"), Name("selfish"), Name("service"), Name("t"), Name("undeploy"), Name("x1"), Name("z"), Name("é")];
 
-/// `count` of these, in order.
+/// `count` of these names, in order.
 fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     let mut left = of.to_vec();
     while left.len() > count {
@@ -306,14 +307,14 @@ fn some(random: &mut Random, of: &[Argument], count: usize) -> Vec<Argument> {
     left
 }
 
-/// A renaming: the same things in the same order, `self` among the nodes.
+/// A renaming that preserves the order, with `self` among the nodes.
 struct Renaming {
     nodes: Vec<(Argument, Argument)>,
     instances: Vec<(Argument, Argument)>,
 }
 
 impl Renaming {
-    /// Two renamings of one world that differ in nothing but names.
+    /// Two renamings of one world, so that the results differ only in names.
     fn two(random: &mut Random) -> [Renaming; 2] {
         let mut nodes: Vec<Argument> = HOPS.iter().copied().filter(|hop| *hop != Name("self")).collect();
         nodes.push(OWN_NODE);
@@ -340,7 +341,7 @@ impl Renaming {
         facts.renamed(|node| renamed(&self.nodes, node), |instance| renamed(&self.instances, instance))
     }
 
-    /// What a decision says, with the names from before.
+    /// A decision with the original names.
     fn undo(&self, symbols: &Symbols, decision: &Decision) -> Vec<String> {
         let old = |constant: Constant| {
             let same = |name: &Argument| match (name, constant) {
@@ -352,7 +353,7 @@ impl Renaming {
         };
         let said = decision.solutions.iter().map(|solution| match solution {
             Solution::Proposal(proposal) => {
-                let target = old(proposal.target).expect("a blind policy proposes nodes that it knows");
+                let target = old(proposal.target).expect("an invariant policy proposes nodes that it knows");
                 format!("{} {target:?} by {}", proposal.operation, proposal.clause)
             }
             Solution::Invalid(invalid) => format!("{:?} by {}", invalid.fault, invalid.clause),
@@ -361,7 +362,7 @@ impl Renaming {
     }
 }
 
-/// The agent saw before what it sees now, twice.
+/// Makes the agent remember its current requests as those of the last two evaluations.
 fn remember_the_same(facts: &mut KnowledgeBase, instance: Constant) {
     let requests: Vec<[Constant; 4]> = facts.requests().collect();
     for ago in [1, 2] {
@@ -373,7 +374,7 @@ fn remember_the_same(facts: &mut KnowledgeBase, instance: Constant) {
 }
 
 #[test]
-fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
+fn invariant_policies_propose_the_same_up_to_names() {
     let engine = Engine::new();
     let mut policies = all_shipped(&engine);
     policies.retain(|(name, _)| name != "several-resources");
@@ -390,7 +391,7 @@ fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
         policies.push((name.to_owned(), load(&engine, text).expect("it is a policy")));
     }
     for (name, policy) in &policies {
-        assert!(blindness(&engine, policy).is_ok(), "{name}");
+        assert!(name_invariance(&engine, policy).is_ok(), "{name}");
     }
     let mut random = Random::new(11);
     let mut facts = KnowledgeBase::new(engine.symbols());
@@ -404,7 +405,7 @@ fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
                 let instance = renaming.apply(&generated).fill(engine.symbols(), &mut facts);
                 remember_the_same(&mut facts, instance);
                 let decision = decider.decide(policy, &facts, instance, Wanted::All);
-                // An exception tells names in its words.
+                // The message of an exception contains names.
                 let ending = match &decision.ending {
                     Ending::Exception(_) => None,
                     ending => Some(ending.clone()),
@@ -418,7 +419,7 @@ fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
         }
     }
     for ((name, _), proposals) in policies.iter().zip(proposals) {
-        // One never proposes anything, and one not without a fact that holds a random number.
+        // One policy never proposes anything, and one needs a fact with a random number.
         let is_silent = ["never-move", "cells"].contains(&name.as_str());
         assert!((proposals > 50) != is_silent, "{name}: {proposals}");
     }

@@ -1,16 +1,16 @@
-% What may be in each argument of what a policy calls, if it is to be blind to names.
+% Signatures: the kinds of the arguments of a call, for a policy that is invariant under renaming.
 %
 %   node       a node, or self                  instance   an instance
-%   application  an application               fixed      anything without such names: numbers, operations, own words
+%   application  an application               fixed      anything without such names: numbers, operations, other words
 %   [T]        a list of these                  T-U        a pair, and other terms likewise
 %   T          anything, but the same kind wherever the variable stands
 %   goal       a goal that is called            call(T)    a goal that is called with more arguments, of these kinds
 %
-% Of several lines for one predicate, the one counts whose first argument has the name of the goal's.
-% A predicate that does more than to compare things of one kind with each other, or to move them around, has no line
-% here, or takes only what is fixed.
+% Of several lines for one predicate, the one applies whose first argument has the same functor as that of the goal.
+% A predicate that does more than compare values of one kind with each other, or move them around, has no line here, or
+% takes only fixed values.
 
-% What an agent sees.
+% Facts.
 service(application, fixed, fixed, fixed).
 node(node, fixed).
 node(node, fixed, [node]).
@@ -42,7 +42,7 @@ call(call(A), A).
 call(call(A, B), A, B).
 call(call(A, B, C), A, B, C).
 
-% Equality and the standard order of terms, among things of one kind.
+% Equality and the standard order of terms, among values of one kind.
 A = A.
 A \= A.
 A == A.
@@ -75,7 +75,7 @@ sumlist(fixed, fixed).
 max_list(fixed, fixed).
 min_list(fixed, fixed).
 
-% What terms are made of.
+% Construction and decomposition of terms.
 atom(fixed).
 number(fixed).
 integer(fixed).

@@ -4,12 +4,12 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kind(u32);
 
-/// What is known of a kind.
+/// What is known about a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shape {
-    /// Nothing yet. If it stays so, only unbound variables can be there.
+    /// Nothing yet. If nothing becomes known, only unbound variables can occur there.
     Open,
-    /// The word `self`, which may be a node or a word like any other.
+    /// The word `self`, which may be a node or an ordinary word.
     Own,
     /// Terms without names of nodes and instances.
     Fixed,
@@ -17,22 +17,22 @@ pub(super) enum Shape {
     Node,
     /// Instances.
     Instance,
-    /// Applications, where their names do not matter either.
+    /// Applications, if their names do not matter either.
     Application,
     /// Lists whose elements are of one kind.
     List(Kind),
-    /// Terms of one name, whose arguments have these kinds.
+    /// Terms with one name, whose arguments have these kinds.
     Compound(String, Vec<Kind>),
     /// The same as another kind.
     Same(Kind),
 }
 
-/// Two kinds that must be equal, and are not.
+/// Two kinds that should be equal but are not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Clash(&'static str, &'static str);
 
 impl Clash {
-    /// The clash in words.
+    /// A message about the clash.
     pub(super) fn said(self, place: &str) -> String {
         format!("what is {} is also {}, in {place}", self.0, self.1)
     }
@@ -50,7 +50,7 @@ pub(super) const FIXED: Kind = Kind(0);
 pub(super) const NODE: Kind = Kind(1);
 /// The kind of instances.
 pub(super) const INSTANCE: Kind = Kind(2);
-/// The kind of applications, where they are not fixed.
+/// The kind of applications, if they are not fixed.
 pub(super) const APPLICATION: Kind = Kind(3);
 
 impl Kinds {
@@ -74,7 +74,7 @@ impl Kinds {
         kind
     }
 
-    /// Makes two kinds one.
+    /// Unifies two kinds.
     ///
     /// Terms with different names or arities can be of one kind only if everything in them is fixed. A kind may be part
     /// of itself: it is unified before its parts, so that this terminates.
@@ -117,7 +117,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// Requires that everything in a term is fixed; `None` when it cannot be.
+    /// Requires that everything in a term is fixed; `None` if that is not possible.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
             Shape::Node | Shape::Instance | Shape::Application => return None,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_instances_and_what_is_fixed_never_become_one() {
+    fn nodes_instances_and_fixed_values_are_never_unified() {
         for (one, other) in
             [(NODE, INSTANCE), (NODE, FIXED), (FIXED, INSTANCE), (APPLICATION, NODE), (FIXED, APPLICATION)]
         {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn self_is_a_node_or_a_word_but_no_instance() {
+    fn self_is_a_node_or_a_word_but_not_an_instance() {
         for (kind, is_right) in [(NODE, true), (FIXED, true), (INSTANCE, false)] {
             for turned in [false, true] {
                 let mut kinds = Kinds::new();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_different_names_are_of_one_kind_if_all_in_them_is_fixed() {
+    fn terms_with_different_names_unify_only_if_fixed() {
         for (inside, is_right) in [(FIXED, true), (NODE, false), (INSTANCE, false)] {
             for also_list in [false, true] {
                 let mut kinds = Kinds::new();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_is_part_of_itself_ends_nothing() {
+    fn unification_of_recursive_kinds_terminates() {
         let mut kinds = Kinds::new();
         let (first, second) = (kinds.open(), kinds.open());
         let (around, about) = (kinds.add(Shape::List(first)), kinds.add(Shape::List(second)));

@@ -1,9 +1,9 @@
-//! Proves that a policy is invariant under renaming: that it proposes the same, up to names, when nodes and instances
-//! are renamed.
+//! Proves that a policy is invariant under renaming: if nodes and instances are renamed, it proposes the same up to
+//! names.
 //!
-//! Start at [`blindness`]. A policy is invariant ("blind to names") if its solutions for a renamed knowledge base are
-//! its renamed solutions for the original. `self` keeps its name, the renaming is injective, and it preserves the order
-//! of the names of nodes, `self` among them, and that of instances.
+//! Start at [`name_invariance`]. A policy is invariant if its solutions for a renamed knowledge base are its renamed
+//! solutions for the original. `self` keeps its name, the renaming is injective, and it preserves the order of the
+//! names of nodes, `self` among them, and that of instances.
 //!
 //! The proof is a type inference. Every argument of every predicate and every variable gets a kind: it holds nodes, or
 //! instances, or values that no renaming touches, or lists or terms of these. The facts determine kinds, and each goal
@@ -26,20 +26,20 @@ use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 use crate::policy::{NUMBERED_OPERATION, Policy};
 use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 
-/// In which way a policy is invariant under renaming.
+/// How a policy is invariant under renaming.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Blindness {
-    /// Which `fact/3` facts there may be.
+pub struct NameInvariance {
+    /// Which `fact/3` facts are allowed.
     pub facts: FactsAllowed,
     /// Whether it reads the neighbours of the node. If not, their names and their number do not matter either, except
     /// for those in other facts.
     pub sees_neighbours: bool,
-    /// Whether it reads applications. If not, it looks up only the needs and tolerances of its own one, and neither the
-    /// names of applications nor the other ones matter.
+    /// Whether it reads applications. If not, it looks up only the needs and tolerances of its own application; then
+    /// neither the names of applications nor the other applications matter.
     pub sees_applications: bool,
 }
 
-/// Which `fact/3` facts there may be, for a policy to be invariant.
+/// The `fact/3` facts under which a policy is invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactsAllowed {
     /// Facts without names of nodes and instances that are renamed.
@@ -48,33 +48,33 @@ pub enum FactsAllowed {
     None,
 }
 
-/// A policy may look at names.
+/// A policy may depend on names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Seeing {
-    /// Where, and how.
+pub struct NameDependence {
+    /// Where and how it may.
     pub place: String,
 }
 
 /// The signatures of the predicates of the language, and of the facts.
-const SIGNATURES: &str = include_str!("blind/signatures.pl");
+const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 
 /// The maximum nesting of goals.
 const DEPTH_MAX: usize = 100;
 
 /// Proves that a policy is invariant under renaming, or returns why not.
-pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
+pub fn name_invariance(engine: &Engine, policy: &Policy) -> Result<NameInvariance, NameDependence> {
     if let Some(function) = policy.outside() {
-        return Err(Seeing { place: format!("the function `{function}` decides") });
+        return Err(NameDependence { place: format!("the function `{function}` decides") });
     }
     let signatures = Signatures::new(engine);
     let look = |facts, applications| Inference::new(policy.program(), &signatures, facts, applications).run();
     let attempt = |facts| look(facts, APPLICATION).or_else(|_| look(facts, FIXED));
-    attempt(FactsAllowed::Fixed).or_else(|_| attempt(FactsAllowed::None)).map_err(|place| Seeing { place })
+    attempt(FactsAllowed::Fixed).or_else(|_| attempt(FactsAllowed::None)).map_err(|place| NameDependence { place })
 }
 
 type Indicator = (String, usize);
 
-/// The signatures by name and number of arguments.
+/// The signatures by name and arity.
 struct Signatures(BTreeMap<Indicator, Vec<Tree>>);
 
 impl Signatures {
@@ -90,7 +90,7 @@ impl Signatures {
         Signatures(signatures)
     }
 
-    /// The kinds of the arguments of a goal with these first arguments.
+    /// The kinds of the arguments of a goal with these arguments.
     fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
         let found = match self.0.get(indicator)?.as_slice() {
             [only] => only,
@@ -107,10 +107,10 @@ impl Signatures {
 /// The kinds of the variables of one clause or signature.
 type Variables = BTreeMap<String, Kind>;
 
-/// What a goal is called with.
+/// An argument of a goal.
 enum Given<'t> {
     Tree(&'t Tree),
-    /// An argument that the caller adds.
+    /// An additional argument of the caller, of which only the kind is known.
     Kind(Kind),
 }
 
@@ -124,13 +124,13 @@ struct Inference<'a> {
     kinds: Kinds,
     /// The kinds of the arguments of each predicate of the text that is called.
     predicates: BTreeMap<Indicator, Vec<Kind>>,
-    /// Those whose clauses are still to be analysed.
+    /// Predicates whose clauses are still to be analysed.
     pending: Vec<(Indicator, Vec<Tree>)>,
     /// The variables of the current clause.
     variables: Variables,
-    /// How often each of them occurs.
+    /// The number of occurrences of each variable.
     occurrences: BTreeMap<String, usize>,
-    /// Those of them that are known to be the agent's own application at the current goal.
+    /// The variables that are known to be the agent's own application at the current goal.
     own: Vec<String>,
     sees_neighbours: bool,
 }
@@ -152,9 +152,9 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses everything that a decision can reach. Returns the first place where a name may matter.
-    fn run(mut self) -> Result<Blindness, String> {
-        // A predicate of the library may call another by its name, and would reach that of the text.
+    /// Analyses everything that a decision can reach. An error is the first place where a name may matter.
+    fn run(mut self) -> Result<NameInvariance, String> {
+        // A library predicate may call another by name, and would then call that of the text.
         if self.program.redefines_library() {
             return Err("it redefines a predicate of the library".to_owned());
         }
@@ -171,7 +171,7 @@ impl<'a> Inference<'a> {
             }
         }
         let sees_applications = self.applications == FIXED;
-        Ok(Blindness { facts: self.facts, sees_neighbours: self.sees_neighbours, sees_applications })
+        Ok(NameInvariance { facts: self.facts, sees_neighbours: self.sees_neighbours, sees_applications })
     }
 
     fn clause(&mut self, indicator: &Indicator, clause: &Tree) -> Result<(), String> {
@@ -203,7 +203,7 @@ impl<'a> Inference<'a> {
             tree = second;
         }
         match tree.callable() {
-            // What setof/3 and its like may have around their goal.
+            // The quantified variables around the goal of `setof/3` and similar predicates.
             Some(("^", [_, goal])) => self.goal(goal, depth + 1),
             Some(("serviceInstance", [_, Tree { kind: TreeKind::Variable(application), .. }, _])) => {
                 self.closure(tree, &[], depth)?;
@@ -248,7 +248,7 @@ impl<'a> Inference<'a> {
                 Ok(())
             }
             Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
-                // The arguments have kinds all the same, though no fact tells which.
+                // The arguments have kinds, although no fact determines them.
                 for given in given {
                     let kind = self.kinds.open();
                     self.give(given, kind, &shown)?;
@@ -290,8 +290,8 @@ impl<'a> Inference<'a> {
         kinds
     }
 
-    /// Analyses a call of facts or of a predicate of the language, which treats all values of one kind alike: each call
-    /// has kinds of its own.
+    /// Analyses a call of facts or of a predicate of the language, which treats all values of one kind alike, so each
+    /// call gets new kinds.
     fn call_known(
         &mut self,
         indicator: &Indicator,
@@ -358,7 +358,7 @@ impl<'a> Inference<'a> {
                 }
                 self.kinds.add(Shape::List(element))
             }
-            // A list whose end is not written.
+            // A partial list.
             TreeKind::Compound(name, parts) if name == "[|]" && parts.len() == 2 => {
                 let (first, rest) = (self.found(&parts[0])?, self.found(&parts[1])?);
                 let list = self.kinds.add(Shape::List(first));
@@ -373,7 +373,7 @@ impl<'a> Inference<'a> {
         })
     }
 
-    /// The kind that a part of a signature stands for.
+    /// The kind for a part of a signature.
     fn expected(&mut self, tree: &Tree, variables: &mut Variables) -> Kind {
         match &tree.kind {
             TreeKind::Variable(name) if name == "_" => self.kinds.open(),
