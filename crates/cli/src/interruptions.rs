@@ -24,10 +24,10 @@ use crate::Failure;
 
 /// Signals within this time after the first count as the same request: `timeout` and others send one to a process and
 /// another to its group.
-const ONE_WISH: Duration = Duration::from_millis(500);
+const SAME_REQUEST_WITHIN: Duration = Duration::from_millis(500);
 
 /// How often to check for a signal.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns a flag that is set on a request to stop. A second request a little later ends the process at once.
 pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
@@ -42,9 +42,9 @@ pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let raised = Arc::clone(&wanted);
     thread::spawn(move || {
         while !raised.load(Ordering::Relaxed) {
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
-        thread::sleep(ONE_WISH);
+        thread::sleep(SAME_REQUEST_WITHIN);
         at_once.store(true, Ordering::Relaxed);
     });
     Ok(wanted)

@@ -1,4 +1,4 @@
-//! What travels with an instance: the description of its application.
+//! The description of an application, which travels with its instances.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -11,27 +11,28 @@ use serde::{Deserialize, Serialize};
 /// replicate. Its owner signs it; the shell verifies the signature before a node receives it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Descriptor {
-    /// Its version, from 1: an update has a higher one than the description that it replaces.
+    /// The version, from 1. An update has a higher version than the description that it replaces.
     pub version: u64,
-    /// What is run: `service/4`.
+    /// The application: `service/4`.
     pub application: Application,
-    /// The policy of its agents.
+    /// The policy of the application's agents.
     pub policy: PolicyText,
     /// Extra facts about the application: `fact/3`.
     pub facts: Vec<Fact>,
-    /// How often an instance, its replicas and theirs may replicate in all; `None` for unlimited.
+    /// How often a deployed instance and all its descendants may replicate in all; `None` for unlimited.
     pub replications_max: Option<u32>,
     /// Whether two copies of an instance may run at once.
     pub copies: Copies,
-    /// The document that its owner signed, for the shell only: how the application is run, its names, and the
-    /// signature. Empty where nothing is signed, as in a simulated world.
+    /// The document that the owner signed, for the shell only: how to run the application, its names, and the
+    /// signature. Empty if nothing is signed, as in a simulated world.
     pub document: Arc<[u8]>,
 }
 
 /// Whether two copies of an instance may run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Copies {
-    /// The copy on the target is healthy before the one on the source drains: there is always one for requests.
+    /// The copy on the target is healthy before the one on the source drains, so that there is always one to serve
+    /// requests.
     #[default]
     MayOverlap,
     /// The copy on the source is stopped before the instance is handed over; the application accepts the gap.

@@ -1,38 +1,38 @@
-//! Ids that only one node can mint.
+//! Ids that only one node can create.
 
 use std::fmt;
 
 use mario_domain::InstanceId;
 use serde::{Deserialize, Serialize};
 
-/// The identity of a journal: 128 random bits, drawn when the node's data directory was made. A node that lost its disk has
-/// another journal, and so is another node to its neighbours.
+/// The identity of a journal: 128 random bits, drawn when the node's data directory was created. A node that lost its
+/// disk gets another journal, and so is another node to its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JournalId(pub u128);
 
-/// One transfer of an instance, named by its source: the source's journal, how often it was opened, and a counter.
-/// Never reused.
+/// The id of one transfer of an instance, created by the source: the source's journal, its number of boots, and a
+/// counter. Never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransferId {
     /// The journal of the source.
     pub journal: JournalId,
-    /// How often the source had started when it created the transfer.
+    /// The boot of the source that created the transfer.
     pub boot: u32,
-    /// Which transfer since then.
+    /// Counts the transfers of this boot.
     pub counter: u32,
 }
 
-/// One running copy of an application on a node, named by that node.
+/// The id of one running copy of an application on a node, created by that node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadId {
-    /// How often the node had started when it created the copy.
+    /// The boot of the node that created the copy.
     pub boot: u32,
-    /// Which copy since then.
+    /// Counts the copies of this boot.
     pub counter: u32,
 }
 
-/// The nonce of one reservation of a target. Its holder was promised a reservation; it is not a credential.
+/// The nonce of one reservation. It proves which promise a message refers to; it is not a credential.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u128);
@@ -48,7 +48,7 @@ pub struct Epoch(pub u32);
 pub struct DeployKey(pub u128);
 
 impl Epoch {
-    /// That of the next owner.
+    /// The epoch of the next owner.
     #[must_use]
     pub fn next(self) -> Epoch {
         Epoch(self.0.saturating_add(1))
@@ -134,7 +134,7 @@ impl fmt::Debug for WorkloadId {
 
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Enough to distinguish tokens; printed text may end up in a log.
+        // Prints only enough to distinguish tokens: the text may end up in a log.
         write!(formatter, "token {:04x}…", self.0 >> 112)
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_other_journal_and_no_other_boot_mints_the_same_ids() {
+    fn ids_of_other_journals_and_boots_differ() {
         let mut instances = BTreeSet::new();
         let mut transfers = BTreeSet::new();
         let sources = [(1, 0), (1, 1), (2, 0), (11, 0)];

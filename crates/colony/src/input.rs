@@ -22,24 +22,25 @@ pub enum Input {
     Neighbours(Vec<NodeId>),
     /// The client requests that reached an instance in the last evaluation period.
     Observed(Observation),
-    /// An agent evaluates its policy. A node with an evaluation period does this by itself.
+    /// The agent should evaluate its policy. A node with an evaluation period does so on its own timer.
     Evaluate(InstanceId),
-    /// The node's manager judges what an agent proposed. A node with an evaluation period does this by itself.
+    /// The node's manager should judge the agent's proposal. A node with an evaluation period does so on its own timer.
     Judge(InstanceId),
-    /// A client request reached a sleeping instance. Its manager is asked whether it may wake, unless it inhibited that
-    /// since the last evaluation of the agent: [`Node::is_asleep`](crate::Node::is_asleep) returns the result.
+    /// A client request reached a sleeping instance. The manager judges whether the instance may wake, unless it
+    /// already inhibited that since the agent's last evaluation. [`Node::is_asleep`](crate::Node::is_asleep) returns
+    /// the result.
     Requested(InstanceId),
     /// Evicts the instances under notice whose agents have had their last evaluation.
     Evict,
     /// Asks the owner of the node which instances to evict or to shrink.
     Initiative,
-    /// A message came.
+    /// A message arrived.
     Received {
-        /// The neighbour, as the link knows it.
+        /// The neighbour, as authenticated by the link.
         from: NodeId,
         /// The journal of the neighbour.
         sender: JournalId,
-        /// The receiver's journal as far as the neighbour knows; `None` in a hello.
+        /// The journal of this node that the neighbour expects; `None` in a hello.
         receiver: Option<JournalId>,
         /// The message.
         message: Message,
@@ -50,20 +51,20 @@ pub enum Input {
     NotStarted {
         /// The copy.
         workload: WorkloadId,
-        /// What happened to it.
+        /// The error.
         cause: String,
     },
     /// A stopping copy has stopped.
     Stopped(WorkloadId),
-    /// An adapting copy runs in its flavour.
+    /// A copy now runs in its new flavour.
     Adapted(WorkloadId),
-    /// Nothing runs on the node but what the last [`Effect::Sweep`] listed.
+    /// The last [`Effect::Sweep`] is done: only the copies that it listed run on the node.
     Swept,
-    /// An operator wants something.
+    /// A command of an operator.
     Operator(Command),
-    /// The node accepts new instances, or not: it is about to leave, or has changed its mind.
+    /// Sets whether the node accepts new instances, e.g. because it is about to leave.
     Availability(Availability),
-    /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has come, or passed.
+    /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has been reached.
     Timeout,
 }
 
@@ -78,28 +79,28 @@ pub struct Observation {
     pub random: Option<u32>,
 }
 
-/// Client requests that came by one last hop with one latency: `requests/4`.
+/// Client requests that arrived by one last hop with one latency: `requests/4`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RequestFact {
     /// The last hop; the own node for clients on it.
     pub neighbour: Target,
-    /// How many came in the evaluation period.
+    /// How many arrived in the evaluation period.
     pub rate: f64,
     /// The latency of the path.
     pub latency: f64,
 }
 
-/// What an operator wants.
+/// A command of an operator.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
-    /// A new instance here.
+    /// Deploys a new instance on this node.
     Deploy {
         /// The idempotency key.
         key: DeployKey,
-        /// What to run.
+        /// The description of the application.
         descriptor: Arc<Descriptor>,
     },
-    /// The end of an instance.
+    /// Ends an instance.
     Undeploy(InstanceId),
     /// Updates an instance to another description of its application, with a higher version. Its agent keeps its
     /// memory.
@@ -113,7 +114,7 @@ pub enum Command {
     Rollback(InstanceId),
     /// Pins an instance until it is unpinned: its agent can neither end nor move it.
     Pin(InstanceId),
-    /// The agent of an instance decides again.
+    /// Ends the pinning of an instance.
     Unpin(InstanceId),
     /// Migrates an instance to a neighbour, as if its agent had proposed it: managers accept or inhibit it as usual.
     Migrate {
@@ -126,13 +127,13 @@ pub enum Command {
     Lost(JournalId),
 }
 
-/// Something that a node wants done.
+/// Something that a node wants the shell to do.
 ///
-/// Effects are one stream, over all calls: none is performed before every [`Effect::Journal`] ahead of it is on disk.
-/// That is the shell's only obligation for nothing to be lost or duplicated.
+/// The effects of all calls form one stream: an effect is performed only after every [`Effect::Journal`] before it is
+/// on disk. This is the shell's only obligation; it is enough for no instance to be lost or duplicated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
-    /// Write a record down.
+    /// Write a record to the journal.
     Journal(Record),
     /// Send a message to a neighbour. It may be lost.
     Send {
@@ -149,38 +150,39 @@ pub enum Effect {
         workload: WorkloadId,
         /// The instance.
         instance: InstanceId,
-        /// What to run.
+        /// The description of the application.
         descriptor: Arc<Descriptor>,
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Adopt a copy that survived a restart of the node, or start it, including that of an instance that wakes; one
-    /// that is being stopped starts once it has stopped. Report when it is healthy, or that it did not start.
+    /// Adopt a copy that survived a restart of the node, or start it if it does not run, e.g. because its instance
+    /// wakes. A copy that is being stopped starts once it has stopped. Report when the copy is healthy, or that it did
+    /// not start.
     Resume {
         /// The copy.
         workload: WorkloadId,
         /// The instance.
         instance: InstanceId,
-        /// What to run.
+        /// The description of the application.
         descriptor: Arc<Descriptor>,
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
-    /// Run a copy in another flavour, or by another description, and report when it no longer runs as before. Hardware
-    /// that it no longer needs counts as used until then. A copy that already runs like that is left alone, and
-    /// reported at once.
+    /// Run a copy in another flavour, or according to another description, and report when it no longer runs as before.
+    /// Hardware that it no longer needs counts as used until then. A copy that already runs as required is left
+    /// unchanged, and reported at once.
     Adapt {
         /// The copy.
         workload: WorkloadId,
         /// The instance.
         instance: InstanceId,
-        /// What to run.
+        /// The description of the application.
         descriptor: Arc<Descriptor>,
         /// The flavour to run it in; `None` for an application without flavours.
         flavour: Option<FlavourId>,
     },
     /// Let a copy finish its requests, stop it, and report when it has stopped, even if it never ran. The copy of an
-    /// instance that falls asleep is drained like that, and resumed when the instance wakes.
+    /// instance that falls asleep is drained too, and resumed when the instance wakes.
     Drain(WorkloadId),
     /// Stop a copy at once, and report when it has stopped, even if it never ran.
     Stop(WorkloadId),
@@ -189,7 +191,7 @@ pub enum Effect {
         /// The copies to keep.
         keep: Vec<WorkloadId>,
     },
-    /// Something for the trace.
+    /// Add an event to the trace.
     Report(Report),
 }
 
@@ -200,60 +202,60 @@ pub enum Report {
     Evaluated {
         /// Its instance.
         instance: InstanceId,
-        /// What it proposes.
+        /// The agent's proposal.
         proposal: Option<Proposal>,
-        /// Whether the policy failed to give a valid answer.
+        /// Whether the policy failed to return a valid answer.
         has_failed: bool,
-        /// What it decided by.
+        /// The facts and the decision.
         seen: Box<Seen>,
     },
     /// The working links have changed, or a neighbour introduced itself.
     Neighbours {
-        /// The neighbours that are reached, in the order in which agents see them.
+        /// The reachable neighbours, in the order in which agents see them.
         up: Vec<NodeId>,
-        /// Those of them whose facts are known.
+        /// The reachable neighbours whose facts are known.
         told: Vec<NodeId>,
     },
-    /// The node accepts new instances, or not.
+    /// The node started or stopped accepting new instances.
     Availability(Availability),
-    /// An agent's own manager has accepted: the target is asked, and the agent is frozen.
+    /// An agent's own manager has accepted its proposal: the target is asked, and the agent is frozen.
     Preparing {
-        /// By which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// The instance whose agent asks.
+        /// The instance of the proposing agent.
         instance: InstanceId,
         /// Migrate or replicate.
         kind: TransferKind,
-        /// Whom.
+        /// The target.
         target: NodeId,
     },
     /// A transfer that was being prepared was aborted.
     GaveUp {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
-    /// Hardware is reserved for an instance that may come.
+    /// Hardware is reserved for an instance that may arrive.
     Reserved {
-        /// By which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// Who asks.
+        /// The source.
         from: NodeId,
         /// The instance.
         instance: InstanceId,
-        /// Its copy.
+        /// The copy on this node.
         workload: WorkloadId,
-        /// What is run.
+        /// The description of the application.
         descriptor: Arc<Descriptor>,
         /// The reserved hardware.
         needed: Hardware,
     },
     /// A reservation ended.
     Released {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// The copy in it.
+        /// The copy that was reserved.
         workload: WorkloadId,
-        /// Whether a copy was started, so that it counts as hardware until it is [`Report::Freed`].
+        /// Whether a copy was started: its hardware then counts as used until [`Report::Freed`].
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -262,27 +264,28 @@ pub enum Report {
     Judged {
         /// The request.
         request: Request,
-        /// What the managers concerned said.
+        /// The verdict of the managers concerned.
         verdict: Verdict,
-        /// The instance that appeared by it.
+        /// The instance that the operation created.
         created: Option<InstanceId>,
     },
-    /// An instance came from a neighbour.
+    /// An instance arrived from a neighbour.
     Arrived {
         /// The instance.
         instance: InstanceId,
         /// Its epoch here.
         epoch: Epoch,
-        /// From where.
+        /// The neighbour.
         from: NodeId,
-        /// By which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
     /// An operator's update of an instance, or its rejection.
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The version that it ran before, and still runs if that was rejected; `None` if it is not here.
+        /// The version before the update, which stays in use if the update was rejected; `None` if the instance is not
+        /// here.
         from: Option<u64>,
         /// The version of the update.
         to: Option<u64>,
@@ -291,7 +294,7 @@ pub enum Report {
     },
     /// An instance that an operator undeployed has ended.
     Undeployed(InstanceId),
-    /// An instance that an operator undeployed is on another node, which took it before.
+    /// An instance that an operator undeployed is on another node, which had taken it before.
     LivesOn {
         /// The instance.
         instance: InstanceId,
@@ -300,29 +303,28 @@ pub enum Report {
     },
     /// The node's acceptance policy failed to answer.
     AcceptanceFailed {
-        /// What it was asked.
+        /// The request that it had to judge.
         request: Request,
         /// What happened.
         failure: Failure,
     },
-    /// A client request reached a sleeping instance, and the manager was asked whether it may wake. If accepted, it
-    /// does.
+    /// A client request reached a sleeping instance, and the manager judged whether it may wake. If accepted, it wakes.
     Woken {
         /// The instance.
         instance: InstanceId,
-        /// What the manager said.
+        /// The verdict of the manager.
         verdict: Verdict,
     },
     /// The owner of the node evicted an instance.
     Evicted {
         /// The instance.
         instance: InstanceId,
-        /// The reason, as stated by the owner's policy when it was announced.
+        /// The reason that the owner's policy stated when the eviction was announced.
         reason: String,
-        /// Whether an operator had pinned it.
+        /// Whether an operator had pinned the instance.
         is_pinned: bool,
     },
-    /// The owner of the node has an instance run in a smaller flavour.
+    /// The owner of the node shrank an instance to a smaller flavour.
     Shrunk {
         /// The instance.
         instance: InstanceId,
@@ -331,16 +333,16 @@ pub enum Report {
         /// Why, as the owner's policy said.
         reason: String,
     },
-    /// The owner of the node will evict an instance.
+    /// The owner of the node announced the eviction of an instance.
     Announced {
         /// The instance.
         instance: InstanceId,
-        /// How many evaluations its agent has left.
+        /// How many evaluations the agent has left.
         evaluations: u32,
         /// Why, as the owner's policy said.
         reason: String,
     },
-    /// The node's policy failed when its owner was asked, so the owner does nothing.
+    /// The owner's policy failed to return its initiative, so the owner does nothing.
     InitiativeFailed {
         /// What happened.
         failure: Failure,
@@ -352,7 +354,7 @@ pub enum Report {
 /// The facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
-    /// What it is an instance of.
+    /// The description of its application.
     pub descriptor: Arc<Descriptor>,
     /// Whether its instance is awake.
     pub wakefulness: Wakefulness,
@@ -366,7 +368,7 @@ pub struct Seen {
     pub solution: Option<FirstSolution>,
     /// What stopped the policy before it returned a solution.
     pub ending: Option<String>,
-    /// What was drawn for this evaluation.
+    /// The random number drawn for this evaluation.
     pub random: Option<u32>,
 }
 
@@ -375,18 +377,18 @@ pub struct Seen {
 pub enum FirstSolution {
     /// An operation.
     Proposal {
-        /// Which.
+        /// The operation.
         operation: AgentOperation,
-        /// Where it leads to, as the policy wrote it.
+        /// The target, as the policy wrote it.
         target: Target,
-        /// From where in the policy.
+        /// The clause of the policy, counted from 0.
         clause: usize,
     },
-    /// No operation.
+    /// A solution that is not an operation.
     Invalid {
         /// Why not.
         fault: String,
-        /// From where in the policy.
+        /// The clause of the policy, counted from 0.
         clause: usize,
     },
 }
@@ -404,9 +406,9 @@ impl PartialEq for Failure {
 /// The proposal of an agent: operation and target.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Proposal {
-    /// Which operation.
+    /// The operation.
     pub operation: AgentOperation,
-    /// As the policy wrote it; the own node for an operation without a target.
+    /// The target, as the policy wrote it; the own node for an operation without a target.
     pub target: Target,
 }
 

@@ -1,4 +1,4 @@
-//! What a node must not forget: the records of its journal, and the ledger, their sum.
+//! The durable state of a node: the records of its journal, and the ledger, the result of applying them.
 
 mod entries;
 mod kept;
@@ -19,27 +19,27 @@ pub use kept::{
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
 ///
-/// Reservations and inhibitions are never written: a token that was lost in a crash can never become valid again, so
+/// Reservations and inhibitions are not recorded: a token that was lost in a crash can never become valid again, so
 /// that `NotTaken` is final.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Record {
     /// The journal was opened.
     Boot {
-        /// Whose journal it is.
+        /// The node of the journal.
         node: NodeId,
-        /// Which journal.
+        /// The id of the journal.
         journal: JournalId,
         /// How often it has been opened, from 0.
         boot: u32,
     },
-    /// An instance is this node's.
+    /// This node owns an instance.
     Own {
         /// The instance.
         owned: Owned,
-        /// How it became so.
+        /// How the node came to own it.
         cause: OwnCause,
     },
-    /// An instance is handed over, and kept until the target has answered.
+    /// An instance is handed over, and kept in custody until the target has answered.
     Custody(Custody),
     /// The copy of an instance in custody was stopped for good by an operator.
     CustodyEnded {
@@ -48,16 +48,16 @@ pub enum Record {
     },
     /// A new instance is offered to a target.
     Grant(Grant),
-    /// The target has taken what was handed over or offered.
+    /// The target has taken the instance that was handed over or offered.
     Gone {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// The record number that the target told; 0 if an operator declared it lost.
+        /// The record number that the target reported; 0 if an operator declared it lost.
         told: u64,
     },
-    /// The target will never take what was offered, or what was in custody and has been ended.
+    /// The target will never take an instance that was offered, or that was ended in custody.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
     /// An instance ended here.
@@ -91,7 +91,7 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy now runs in a smaller flavour, or one that was to stop for a sleep has stopped.
+    /// A copy now runs in a smaller flavour, or the copy of a sleeping instance has stopped.
     Shrunk {
         /// The copy.
         workload: WorkloadId,
@@ -103,7 +103,7 @@ pub enum Record {
     },
     /// The source of a transfer needs no more answers.
     Forgotten {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
     /// An operator pinned an instance, or unpinned it.
@@ -115,7 +115,7 @@ pub enum Record {
     },
     /// An operator declared that a journal will never come back.
     Lost {
-        /// Which journal.
+        /// The id of the journal.
         journal: JournalId,
     },
     /// A neighbour introduced itself.
@@ -124,18 +124,18 @@ pub enum Record {
         node: NodeId,
         /// Its journal.
         journal: JournalId,
-        /// How many records that has.
+        /// The number of records in that journal.
         sequence: u64,
     },
 }
 
-/// The number of operators' keys that are kept, the newest.
+/// How many idempotency keys of deploys are kept: the newest ones.
 const KEYS_MAX: usize = 1024;
 
-/// The sum of the records of a journal. Nothing else survives a crash.
+/// The state that results from the records of a journal. Nothing else survives a crash.
 ///
-/// [`Ledger::apply`] is the only way to change it, in normal operation and after a restart. A journal that has grown long can
-/// be replaced by its ledger.
+/// [`Ledger::apply`] is the only way to change it, in normal operation and after a restart. A long journal can be
+/// compacted: its ledger replaces its records.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Ledger {
     pub(crate) sequence: u64,
@@ -148,8 +148,8 @@ pub struct Ledger {
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
-    /// Copies that are to run in a smaller flavour or to stop for a sleep, and the surplus hardware that they use until
-    /// then.
+    /// Copies that are to run in a smaller flavour, or to stop because their instances sleep, and the surplus hardware
+    /// that they use until then.
     pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
@@ -160,7 +160,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Applies a record. Total: a record that contradicts earlier ones changes as much as it can.
+    /// Applies a record. Never fails: of a record that contradicts earlier ones, it applies what it can.
     pub fn apply(&mut self, record: &Record) {
         self.sequence += 1;
         match record {
@@ -242,7 +242,7 @@ impl Ledger {
         }
     }
 
-    /// A neighbour told the number of a record of its journal.
+    /// Stores the record number that a neighbour reported about its journal.
     fn was_told(&mut self, node: &NodeId, journal: JournalId, told: u64) {
         if let Some(peer) = self.peers.get_mut(node).filter(|peer| peer.journal == journal) {
             peer.told = peer.told.max(told);
@@ -271,7 +271,7 @@ impl Ledger {
                     parent.replications_left = *replications_left;
                 }
             }
-            // Here, and where it is adopted, the copy in custody is the copy of what is owned now.
+            // Here and in an adoption, the copy in custody becomes the copy of the owned instance.
             OwnCause::NotTaken { transfer } | OwnCause::Adopted { transfer } => {
                 self.end_custody(*transfer);
             }
@@ -310,7 +310,8 @@ impl Ledger {
         });
     }
 
-    /// Changes the needs of an instance. The surplus hardware of its copy counts until it has been restarted.
+    /// Changes the needs of an instance. The surplus hardware of its copy counts as used until the copy has been
+    /// restarted.
     fn change(&mut self, instance: &InstanceId, change: impl FnOnce(&mut Owned)) {
         let Some(owned) = self.owned.get_mut(instance) else { return };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -333,8 +334,8 @@ impl Ledger {
         self.draining.insert(owned.workload, draining);
     }
 
-    /// The hardware of all copies on the node: owned, in custody, and stopping. A copy in custody that was stopped
-    /// before it was handed over keeps its hardware: the instance is owned again if the target does not take it.
+    /// The hardware of all copies on the node: owned, in custody, and stopping. A copy that was stopped before its
+    /// instance was handed over keeps its hardware: the node owns the instance again if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
@@ -348,7 +349,7 @@ impl Ledger {
         self.boot.as_ref().map(|(node, ..)| node)
     }
 
-    /// How many records it adds up.
+    /// How many records were applied.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
@@ -368,7 +369,7 @@ impl Ledger {
         self.grants.values()
     }
 
-    /// The instance that an operator's key deployed, while the key is kept.
+    /// The instance that was deployed with an idempotency key, while the key is kept.
     pub fn deployed_by(&self, key: DeployKey) -> Option<&InstanceId> {
         self.deploys.iter().find(|(known, _)| *known == key).map(|(_, instance)| instance)
     }
@@ -403,7 +404,7 @@ impl Ledger {
         self.taken.iter()
     }
 
-    /// Transfers that were taken and whose sources may still ask about them.
+    /// Transfers whose instances were taken and whose sources may still ask about them.
     pub(crate) fn unforgotten(&self) -> impl Iterator<Item = TransferId> {
         self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))
     }

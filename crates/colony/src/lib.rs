@@ -14,11 +14,11 @@
 //!
 //! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`],
 //! [`rules::remember`], [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at
-//! once; a daemon drives one [`Node`] with messages. Tests prove that both produce the same labels.
+//! once; a daemon drives one [`Node`] with messages. Tests check that both produce the same labels.
 //!
-//! **Transfer.** The target takes, the source keeps custody. One record in the target's journal is the migration;
-//! safety does not depend on clocks, leases or failure detection. `docs/transfer.md` has the protocol and its
-//! invariants.
+//! **Transfer.** The source keeps an instance in custody until the target has taken it. The migration takes effect with
+//! a single record in the target's journal, so safety does not depend on clocks, leases or failure detection.
+//! `docs/transfer.md` has the protocol and its invariants.
 //!
 //! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
 //! **Invariant:** hardware used and reserved on a node never exceeds its capacity.

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The manager of one node: its hardware, used and reserved.
 ///
 /// It judges requests one after another and counts its reservations: two requests for the last free unit are never both
-/// accepted. Reservations are kept one by one, so that each can end by itself. `K` is the holder's key of a
-/// reservation.
+/// accepted. Reservations are stored separately, so that each can be released on its own. `K` identifies a reservation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Manager<K> {
     node: NodeId,
@@ -17,27 +16,27 @@ pub struct Manager<K> {
     reservations: Vec<Reservation<K>>,
 }
 
-/// Hardware reserved for something that was accepted and is not here yet.
+/// Hardware reserved for an instance that was accepted and has not arrived yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Reservation<K> {
-    /// What it is for.
+    /// Identifies the reservation.
     pub key: K,
     /// The reserved amount.
     pub needed: Hardware,
 }
 
-/// Whether a node takes anything new.
+/// Whether a node accepts new instances.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Availability {
-    /// It does.
+    /// The node accepts new instances.
     Up,
-    /// It is there, but will go.
+    /// The node is up but about to leave, and accepts none.
     Leaving,
-    /// It is not there.
+    /// The node is down.
     Down,
 }
 
-/// Hardware that does not fit, or was never taken: the caller miscounted. Nothing was changed.
+/// The caller miscounted: the hardware does not fit, or was never taken. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Miscount;
 
@@ -62,12 +61,12 @@ impl<K> Manager<K> {
         self.free
     }
 
-    /// Whether the node takes anything new.
+    /// Whether the node accepts new instances.
     pub fn availability(&self) -> Availability {
         self.availability
     }
 
-    /// Sets whether the node accepts anything new.
+    /// Sets whether the node accepts new instances.
     pub fn set_availability(&mut self, availability: Availability) {
         self.availability = availability;
     }
@@ -77,13 +76,13 @@ impl<K> Manager<K> {
         &self.reservations
     }
 
-    /// What is neither used nor reserved.
+    /// The hardware that is neither used nor reserved.
     pub fn unreserved(&self) -> Capacity {
         let reserve = |left: Capacity, reservation: &Reservation<K>| left.take(reservation.needed).unwrap_or(NOTHING);
         self.reservations.iter().fold(self.free, reserve)
     }
 
-    /// Whether something that needs this much may come. Returns the rule that inhibits it.
+    /// Checks whether an instance that needs this much fits. If not, returns the rule that inhibits it.
     pub fn has_room(&self, needed: Hardware) -> Result<(), Rule> {
         match self.availability {
             Availability::Down => Err(Rule::Down),
@@ -114,13 +113,13 @@ impl<K> Manager<K> {
         self.reservations.clear();
     }
 
-    /// A copy on the node now uses this much.
+    /// Counts the hardware of a copy as used.
     pub fn take(&mut self, needed: Hardware) -> Result<(), Miscount> {
         self.free = self.free.take(needed).ok_or(Miscount)?;
         Ok(())
     }
 
-    /// A copy that used this much is gone.
+    /// Frees the hardware of a copy that is gone.
     pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
         let free = self.free.give_back(needed).ok_or(Miscount)?;
         let exceeds = match (free, self.capacity) {
@@ -134,14 +133,14 @@ impl<K> Manager<K> {
         Ok(())
     }
 
-    /// Everything on the node is gone.
+    /// Frees all hardware and ends all reservations.
     pub fn clear(&mut self) {
         self.free = self.capacity;
         self.reservations.clear();
     }
 }
 
-/// What a full node has left.
+/// The free hardware of a full node.
 const NOTHING: Capacity = Capacity::units(0);
 
 #[cfg(test)]
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_miscount_is_told_and_changes_nothing() {
+    fn a_miscount_is_reported_and_changes_nothing() {
         let mut manager: Manager<u8> = Manager::new(NodeId::number(1), Capacity::units(1));
         assert_eq!(manager.give_back(Hardware::units(1)), Err(Miscount));
         assert_eq!(manager.take(Hardware::units(2)), Err(Miscount));

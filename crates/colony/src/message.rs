@@ -1,4 +1,4 @@
-//! What nodes say to each other.
+//! The messages between nodes.
 
 use std::sync::Arc;
 
@@ -10,64 +10,64 @@ use crate::ids::{Epoch, JournalId, Token, TransferId};
 use crate::input::RequestFact;
 use crate::rules::{History, Remembered};
 
-/// A message between neighbours. Any of them may be lost, repeated or late; [`Message::Hello`] opens a session and is never
-/// older than it.
+/// A message between neighbours. Messages may be lost, repeated or late; only [`Message::Hello`], which opens a
+/// session, never arrives in a later one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Message {
     /// The first message of a session.
     Hello(Hello),
-    /// The source asks for a place.
+    /// The source asks the target to reserve hardware.
     Prepare(Arc<Prepare>),
     /// The target has reserved hardware. Unless copies may not overlap, a healthy copy runs there.
     Ready {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// The nonce of this promise.
+        /// The nonce of this reservation.
         token: Token,
     },
-    /// The target has no place.
+    /// The target inhibits the request.
     Inhibit {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// Why.
+        /// The reason.
         inhibition: Inhibition,
     },
     /// The source no longer wants the reservation.
     Abort {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
-    /// The source hands the instance over. Sent until it is answered.
+    /// The source hands the instance over. Resent until it is answered.
     Transfer {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// That of the promise.
+        /// The token of the reservation.
         token: Token,
-        /// What the agent takes along.
+        /// The state that the agent takes along.
         luggage: Arc<Luggage>,
         /// As in [`Hello::told`].
         told: u64,
     },
-    /// The instance is the target's. Sent until the source says [`Message::Forget`].
+    /// The target owns the instance. Resent until the source answers [`Message::Forget`].
     Taken {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
         /// As in [`Hello::told`].
         told: u64,
     },
     /// The target has not taken the instance and never will by this transfer.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
     /// The source has recorded that the instance is gone: it will not ask about the transfer any more.
     Forget {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
 }
 
-/// How a node introduces itself.
+/// The introduction of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// Its journal.
@@ -75,8 +75,8 @@ pub struct Hello {
     /// How many records its journal has. Fewer than before means that a disk was restored from a backup, and the node
     /// is rejected.
     pub sequence: u64,
-    /// The number of the last record of its journal that concerns the receiver. `Transfer` and `Taken` carry it, too: a
-    /// smaller one than before means that a disk was restored from a backup, however many records it has got since.
+    /// The number of the last record of its journal that concerns the receiver. `Transfer` and `Taken` carry it too. A
+    /// smaller number than before means that a disk was restored from a backup, however many records were added since.
     pub told: u64,
     /// The transfers that it is the source of and that are open.
     pub open: Vec<TransferId>,
@@ -87,23 +87,23 @@ pub struct Hello {
 /// What a target needs to judge a request and to start a copy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Prepare {
-    /// Which transfer.
+    /// The transfer.
     pub transfer: TransferId,
     /// Migrate or replicate.
     pub kind: TransferKind,
     /// The instance that the target would own: the one that migrates, or the new one.
     pub instance: InstanceId,
-    /// The instance whose agent asks.
+    /// The instance of the proposing agent.
     pub asked_by: InstanceId,
     /// The epoch of the instance on the source.
     pub epoch: Epoch,
-    /// What is run.
+    /// The description of the application.
     pub descriptor: Arc<Descriptor>,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
     /// Whether it is awake. A sleeper that migrates stays asleep, and the replica of a sleeper sleeps.
     pub wakefulness: Wakefulness,
-    /// How many replications the instance takes along; `None` for unlimited.
+    /// How many replications the instance has left on the target; `None` for unlimited.
     pub replications_left: Option<u32>,
     /// The size of the agent's luggage.
     pub luggage_bytes: u64,
@@ -118,19 +118,19 @@ pub enum TransferKind {
     Replicate,
 }
 
-/// What an agent takes along: empty for a replica.
+/// The state that an agent takes along to another node; empty for a replica.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Luggage {
-    /// How often it has evaluated its policy.
+    /// How often the agent has evaluated its policy.
     pub evaluations: u32,
-    /// What it remembers as inhibited.
+    /// The inhibited operations that it remembers.
     pub memory: Vec<Remembered<Target>>,
-    /// Its past; empty unless its policy looks back.
+    /// The history that its policy reads; empty unless the policy declares that it looks back.
     pub history: History<RequestFact, Target>,
 }
 
 impl Luggage {
-    /// Its size, as bounds count it.
+    /// Its size in bytes, as [`Limits`](crate::Limits) counts it.
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
             Target::Own => 0,
@@ -145,7 +145,7 @@ impl Luggage {
 }
 
 impl Prepare {
-    /// What the instance needs.
+    /// The hardware that the instance needs.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }

@@ -43,7 +43,7 @@ use reasoner::Reasoner;
 
 pub use config::{Config, Limits, Timing};
 
-/// What a node starts with.
+/// The inputs for starting a node.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Its settings.
@@ -52,7 +52,7 @@ pub struct Start {
     pub ledger: Ledger,
     /// The identity of a new journal: 128 random bits, never used before. Not used if the ledger has one.
     pub new_journal: JournalId,
-    /// Random bits, for tokens.
+    /// Random bits that seed the tokens.
     pub seed: u64,
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct State {
     ids: IdSource,
     manager: Manager<TransferId>,
     neighbours: Vec<NodeId>,
-    /// Facts about neighbours, as they told them.
+    /// The facts that neighbours sent about themselves.
     neighbour_facts: BTreeMap<NodeId, NeighbourFacts>,
-    /// Neighbours whose journals went back in time.
+    /// Neighbours that are rejected because their journals went back in time.
     refused: BTreeSet<NodeId>,
     minds: BTreeMap<InstanceId, Mind>,
     outgoing: BTreeMap<TransferId, Outgoing>,
@@ -107,11 +107,11 @@ pub(crate) struct Mind {
     random: Option<u32>,
     /// The proposal of its last evaluation, until it is judged.
     proposal: Option<Proposal>,
-    /// The transfer that it waits for. It proposes nothing meanwhile.
+    /// The transfer that it waits for, during which it proposes nothing.
     frozen_by: Option<TransferId>,
-    /// The announced eviction of its instance. A restarted node has forgotten it, and its owner is asked again.
+    /// The announced eviction of its instance. It is not durable: after a restart, the owner is asked again.
     notice: Option<Notice>,
-    /// Why its instance may not wake, if a client request asked since its last evaluation.
+    /// Why its instance may not wake, if the manager was asked since the agent's last evaluation.
     wake_refused: Option<Inhibition>,
     next_evaluation: Time,
 }
@@ -149,21 +149,21 @@ pub(crate) struct Retry {
     after: Duration,
 }
 
-/// Why a journal cannot be this node's.
+/// Why a node cannot start from a journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartError {
-    /// It is another node's.
+    /// The journal belongs to another node.
     OtherNode(NodeId),
     /// The instances in the journal do not fit on the node.
     TooSmall {
-        /// What the journal says is used.
+        /// The hardware that is used according to the journal.
         used: Hardware,
-        /// What the node has.
+        /// The hardware of the node.
         capacity: Capacity,
     },
 }
 
-/// The knowledge of an agent, to explain its decisions with.
+/// The knowledge base of an agent, from which its decisions can be explained.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     /// The facts that it sees.
@@ -191,7 +191,7 @@ impl Node {
         self.state.next_timeout()
     }
 
-    /// What survives a crash, provided that all effects so far are performed.
+    /// The state that survives a crash, provided that all effects so far were performed.
     pub fn ledger(&self) -> &Ledger {
         &self.state.ledger
     }
@@ -211,12 +211,12 @@ impl Node {
         self.state.ledger.owned.keys()
     }
 
-    /// What the agent of an instance here would take along now.
+    /// The luggage that the agent of an instance here would take along now.
     pub fn luggage(&self, instance: &InstanceId) -> Option<Luggage> {
         self.state.minds.get(instance).map(Mind::luggage)
     }
 
-    /// The knowledge of an instance's agent; `None` when it is not here, or its policy cannot be used.
+    /// The knowledge of an instance's agent; `None` if the instance is not here, or its policy cannot be loaded.
     pub fn knowledge(&mut self, instance: &InstanceId) -> Option<Knowledge> {
         let (owned, mind) = (self.state.ledger.owned.get(instance)?, self.state.minds.get(instance)?);
         self.reasoner.knowledge(&self.state, owned, mind)
@@ -232,13 +232,13 @@ impl Node {
         self.state.ledger.owned.get(instance).is_some_and(Owned::is_asleep)
     }
 
-    /// Why a sleeping instance here may not wake; `None` unless a client request asked since the last evaluation of its
-    /// agent. Until the next one the manager is not asked again.
+    /// Why a sleeping instance here may not wake; `None` unless a client request arrived since the last evaluation of
+    /// its agent. The manager is not asked again until the next evaluation.
     pub fn wake_refused(&self, instance: &InstanceId) -> Option<&Inhibition> {
         self.state.minds.get(instance)?.wake_refused.as_ref()
     }
 
-    /// Whether nothing is pending: no transfer, no copy that is starting or stopping.
+    /// Whether the node is quiescent: no transfer is pending, and no copy is starting or stopping.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()
     }
@@ -325,7 +325,7 @@ impl Step<'_> {
         let before = ledger.used();
         ledger.apply(&record);
         let after = ledger.used();
-        // Some kinds may grow while others shrink.
+        // One kind of hardware may grow while another shrinks.
         let given_back = manager.give_back(before.saturating_sub(after));
         let is_counted = given_back.and_then(|()| manager.take(after.saturating_sub(before)));
         debug_assert!(is_counted.is_ok(), "{record:?} does not fit");
@@ -340,14 +340,14 @@ impl Step<'_> {
         self.effects.push(Effect::Report(report));
     }
 
-    /// Reports which neighbours agents see, and of which they know facts.
+    /// Reports the neighbours that agents see, and whose facts are known.
     fn report_neighbours(&mut self) {
         let up = self.state.neighbours.clone();
         let told = up.iter().filter(|neighbour| self.state.neighbour_facts.contains_key(neighbour)).cloned().collect();
         self.report(Report::Neighbours { up, told });
     }
 
-    /// The working links have changed: new neighbours are greeted.
+    /// Handles a change of the working links: sends a hello to new neighbours.
     fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
         let before = std::mem::replace(&mut self.state.neighbours, neighbours);
         self.report_neighbours();
@@ -391,7 +391,7 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour introduced itself.
+    /// Handles the introduction of a neighbour.
     fn greeted(&mut self, from: &NodeId, hello: Hello) {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known
@@ -399,7 +399,7 @@ impl Step<'_> {
             && (known.sequence > hello.sequence || known.told > hello.told)
         {
             if self.state.refused.insert(from.clone()) {
-                // No number of records makes up for missing ones.
+                // A journal that lost records is rejected however many it has now.
                 let node = from.clone();
                 self.journal(Record::Peer { node, journal: hello.journal, sequence: u64::MAX });
                 self.report(Report::RefusedPeer(from.clone()));
@@ -430,7 +430,7 @@ impl Step<'_> {
         self.send_again_to(from);
     }
 
-    /// A copy has stopped.
+    /// Handles the end of a copy.
     fn stopped(&mut self, workload: WorkloadId) {
         if self.state.ledger.draining.contains_key(&workload) {
             self.state.stopping.remove(&workload);
@@ -474,7 +474,7 @@ impl std::ops::Deref for ConfigRef {
     }
 }
 
-// A node's configuration is the same in all its states, and facts do not distinguish states.
+// All states of a node have the same configuration, and states that differ only in facts count as equal.
 impl PartialEq for ConfigRef {
     fn eq(&self, _: &ConfigRef) -> bool {
         true

@@ -1,4 +1,4 @@
-//! How client requests find an instance, hop by hop.
+//! Routes client requests to an instance, hop by hop.
 //!
 //! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
 //! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what
@@ -16,20 +16,19 @@
 //! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
 //! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
 //!
-//! **The order.** A node announces its route to an application as a [`Label`]: a sequence and a metric. A label is
-//! better than another if its sequence is newer, or equal and its metric smaller. A node remembers the best label that
-//! it ever announced, and uses a neighbour only if that neighbour's label is better: then it is *feasible*. So along
-//! every path of next hops the best labels ever announced get strictly better, and no path returns to its start: at no
-//! moment, whatever is lost, late or not announced at all. Only nodes that host an instance increase the sequence, when
-//! an instance moves and when they are asked, so that no node waits for ever for a feasible label.
+//! **Loop freedom.** A node announces its route to an application as a [`Label`]: a sequence number and a metric. A
+//! label is better than another if its sequence is newer, or equal and its metric smaller. A node remembers the best
+//! label that it ever announced, and uses a neighbour only if that neighbour's label is better: then the label is
+//! *feasible*. So along every path of next hops, the best labels ever announced get strictly better, and no path
+//! returns to its start, whatever messages are lost, late or never sent. Only nodes that host an instance increase the
+//! sequence: when an instance moves, and on request, so that no node waits for ever for a feasible label.
 //!
 //! **Announcements.** Because loop freedom does not depend on labels being up to date, little has to be announced at
-//! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Other
-//! changes of distance are announced at the next tick if they are large, and now and then exactly. `docs/routing.md`
-//! has the cost.
+//! once: an application that a neighbour does not know, a shorter path by another next hop, and a withdrawal. Large
+//! changes of distance are announced at the next tick, small ones every few ticks. `docs/routing.md` has the cost.
 //!
-//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`].
-//! **Invariant:** what a neighbour says is never a panic, and costs at most a bounded number of messages.
+//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`]. **Invariant:** a message
+//! from a neighbour never causes a panic, and at most a bounded number of messages.
 
 mod applications;
 mod ask;
@@ -56,18 +55,18 @@ pub use names::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 /// Something that happens to a router.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RouterInput {
-    /// A session with a neighbour starts. Announcements of an earlier one are void on both sides.
+    /// A session with a neighbour starts. Announcements of an earlier session are void on both sides.
     LinkUp {
         /// The neighbour.
         neighbour: NodeId,
-        /// What the link costs, in microseconds: half its smoothed round trip, quantised. 0 counts as 1.
+        /// The cost of the link in microseconds: half its smoothed round-trip time, quantised. 0 counts as 1.
         cost: u32,
     },
     /// The cost of a link has changed.
     LinkCost {
         /// The neighbour.
         neighbour: NodeId,
-        /// What the link costs now.
+        /// The new cost of the link.
         cost: u32,
     },
     /// A session ended.
@@ -75,20 +74,20 @@ pub enum RouterInput {
         /// The neighbour.
         neighbour: NodeId,
     },
-    /// A message came, in the present session.
+    /// A message arrived in the current session.
     Received {
         /// The neighbour.
         from: NodeId,
         /// The message.
         message: RoutingMessage,
     },
-    /// An instance here takes requests.
+    /// An instance here accepts requests.
     Hosted {
         /// The application.
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
-        /// How often the instance has changed hands.
+        /// How many owners the instance has had.
         epoch: Epoch,
     },
     /// An application that is hosted here has names under which clients reach it.
@@ -114,14 +113,14 @@ pub enum RouterInput {
         /// The neighbour that took it. Requests go there until a route is known, or the old ones have expired.
         moved_to: Option<NodeId>,
     },
-    /// The time of [`Router::next_timeout`] has come, or passed.
+    /// The time of [`Router::next_timeout`] has been reached.
     Timeout,
 }
 
-/// Something that a router wants done.
+/// Something that a router wants the shell to do.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RouterEffect {
-    /// Send a message to a neighbour, in the present session.
+    /// Send a message to a neighbour in the current session.
     Send {
         /// The neighbour.
         to: NodeId,
@@ -148,7 +147,7 @@ pub struct Router {
     refused: u64,
 }
 
-/// A neighbour with whom there is a session.
+/// A neighbour with a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Neighbour {
     cost: u32,
@@ -156,9 +155,9 @@ pub(crate) struct Neighbour {
     sent: u64,
     /// The number that was last repeated without routes.
     marked: u64,
-    /// The number of the newest update that came.
+    /// The number of the newest update received.
     received: u64,
-    /// Whether updates of it are missing.
+    /// Whether updates from it are missing.
     is_behind: bool,
     /// How many applications it has announced.
     heard: usize,
@@ -167,9 +166,9 @@ pub(crate) struct Neighbour {
 /// Why a route may have to be searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// The next hop has withdrawn its route. It searched for another before.
+    /// The next hop has withdrawn its route, after it searched for another one.
     Retracted,
-    /// Anything else.
+    /// Any other cause.
     Here,
 }
 
@@ -223,13 +222,13 @@ impl Router {
         timed.fold(self.next_tick, Time::min)
     }
 
-    /// The next hops of all applications, as they are now. It does not change; a later call may return another.
+    /// An immutable snapshot of the next hops of all applications.
     pub fn routes(&self) -> Arc<Routes> {
         Arc::clone(&self.routes)
     }
 
-    /// The distance of the nearest instance of an application, as far as this node knows: the cost of the links to it,
-    /// 0 if it is here; `None` without a route.
+    /// The distance to the nearest instance of an application that this node knows: the cost of the links to it, 0 if
+    /// it is here; `None` without a route.
     pub fn distance(&self, application: &ApplicationId) -> Option<u32> {
         let entry = self.applications.get(application)?;
         entry.label(&self.neighbours).map(|label| label.metric)
@@ -250,7 +249,7 @@ impl Router {
             .map(Option::<&Label>::copied)
     }
 
-    /// The best label that this node ever announced for an application, while it remembers that.
+    /// The best label that this node ever announced for an application, until it is forgotten.
     pub fn best_told(&self, application: &ApplicationId) -> Option<Label> {
         self.applications.get(application)?.best_told
     }
@@ -297,7 +296,7 @@ impl Step<'_> {
         }
     }
 
-    /// Drops what was announced in a session.
+    /// Drops the announcements of a session.
     fn drop_link(&mut self, neighbour: &NodeId) {
         if self.router.neighbours.remove(neighbour).is_none() {
             return;
@@ -318,8 +317,8 @@ impl Step<'_> {
         heard.map(|(application, _)| application.clone()).collect()
     }
 
-    /// An instance here accepts requests. One that came from elsewhere gets a newer sequence, so that the node that it
-    /// left can use this one.
+    /// Handles that an instance here accepts requests. If it came from another node, this node announces a newer
+    /// sequence, so that the node it left can use the label.
     fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
         let entry = self.router.applications.entry(application.clone()).or_default();
         let newest = entry.newest_sequence();
@@ -334,8 +333,9 @@ impl Step<'_> {
         self.settle(application, Cause::Here);
     }
 
-    /// An instance is about to end. With a newer sequence, every node that forwards requests here can use the label
-    /// that says so, and searches for another route; one that finds none keeps forwarding requests here.
+    /// Handles that an instance is about to end. This node announces so with a newer sequence, so that the label is
+    /// feasible for every node that forwards requests here. These nodes search for another route; a node that finds
+    /// none keeps forwarding requests here.
     fn leaving(&mut self, application: &ApplicationId, instance: InstanceId) {
         let Some(entry) = self.router.applications.get_mut(application) else { return };
         if entry.hosted.remove(&instance) {
@@ -402,7 +402,7 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Updates the pending timeout of an application, and drops one that nothing is known of.
+    /// Updates the pending timeout of an application, and drops an application of which nothing is known.
     fn time(&mut self, application: &ApplicationId) {
         let (now, forget_after) = (self.now, self.router.config.timing.forget_after);
         let Router { applications, timed, .. } = &mut *self.router;
@@ -419,7 +419,7 @@ impl Step<'_> {
         }
     }
 
-    /// Makes a new snapshot if the next hops of an application have changed.
+    /// Publishes a new snapshot if the next hops of an application have changed.
     fn publish(&mut self, application: &ApplicationId) {
         let Router { applications, neighbours, routes, .. } = &mut *self.router;
         let hops = applications.get(application).map(|entry| entry.hops(neighbours)).unwrap_or_default();

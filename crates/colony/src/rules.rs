@@ -13,8 +13,8 @@
 //! | a policy that looks back sees the past | [`History`] |
 //! | what an agent knows when it evaluates its policy | [`know`] |
 //!
-//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they
-//! are generic over the names of things: ids, or positions in a table.
+//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So these
+//! are generic over how instances and nodes are identified: by ids, or by indices into a table.
 
 mod adapt;
 mod history;

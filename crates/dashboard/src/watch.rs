@@ -26,7 +26,7 @@ const GATHERING: Duration = Duration::from_millis(80);
 /// How soon a node that did not answer is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a node may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 
@@ -114,8 +114,8 @@ async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
 }
 
 async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    let late = || Err(Fault::new(format!("the node did not answer within {} seconds", PATIENCE.as_secs())));
-    timeout(PATIENCE, asking).await.unwrap_or_else(|_| late())
+    let late = || Err(Fault::new(format!("the node did not answer within {} seconds", TIMEOUT.as_secs())));
+    timeout(TIMEOUT, asking).await.unwrap_or_else(|_| late())
 }
 
 /// Takes in what only the testbed knows.

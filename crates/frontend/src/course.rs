@@ -14,32 +14,32 @@ use crate::failure::Failure;
 use crate::runs::{not_kept, not_runnable};
 
 /// How often to update the progress display.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run that is complete.
 pub struct Finished {
-    /// What it came to.
+    /// The figures of the run.
     pub summary: Summary,
-    /// How much was done.
+    /// Statistics of the run: how much work was done.
     pub effort: Effort,
 }
 
-/// Who follows a run.
+/// Observes a run: progress, checkpoints and requests to stop.
 pub trait Observer {
-    /// Whether the run is to stop now. Asked often, between two events.
+    /// Whether the run should stop now. Called often, between two events.
     fn wants_to_stop(&mut self) -> bool;
 
-    /// The run has come to `now`; `emitted` client requests were sent until then.
+    /// Called when the run has reached time `now`; `emitted` client requests were sent until then.
     fn at(&mut self, now: Time, emitted: u64);
 
-    /// A checkpoint was written: how many bytes, and how long that took.
+    /// Called when a checkpoint was written, with its size and the time that took.
     fn saved(&mut self, now: Time, bytes: u64, took: Duration);
 
-    /// A checkpoint could not be written, and the run continues.
+    /// Called when a checkpoint could not be written. The run continues.
     fn not_saved(&mut self, warning: Diagnostic);
 }
 
-/// Runs a simulation to its end. Where the observer wants it to stop, a checkpoint is written and the run is returned as interrupted.
+/// Runs a simulation to its end. If the observer stops it, writes a checkpoint and returns [`Failure::Interrupted`].
 pub fn finish(
     mut simulation: Simulation<'_>,
     mut kept: RunDirectory<'_>,
@@ -49,11 +49,11 @@ pub fn finish(
 ) -> Result<Finished, Failure> {
     let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
-        let glance = Instant::now() + GLANCE;
+        let next_poll = Instant::now() + POLL_INTERVAL;
         let mut stops = false;
         let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {
             stops = observer.wants_to_stop();
-            stops || Instant::now() >= glance
+            stops || Instant::now() >= next_poll
         });
         if simulation.is_over() || kept.is_broken() {
             break;
@@ -111,7 +111,7 @@ fn not_saved(error: &KeepError) -> Diagnostic {
     }
 }
 
-/// Why a run cannot be resumed, and what to do about it.
+/// The failure for a run that cannot be resumed, with a remedy.
 pub fn not_resumed(error: &ResumeError) -> Failure {
     let again = "start the run again, with --force to replace what it left";
     let hint = match error {

@@ -8,9 +8,9 @@ use mario_domain::Time;
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Every {
-    /// Each time this much wall-clock time has passed.
+    /// Whenever this much wall-clock time has passed.
     Elapsed(Duration),
-    /// Each time the managers were activated this many times.
+    /// After this number of activations of the managers.
     Cycles(u32),
     /// Only on interruption.
     Never,
@@ -39,7 +39,7 @@ impl FromStr for Every {
     }
 }
 
-/// When the first checkpoint is written: any longer run can then be resumed, whatever happens.
+/// When the first checkpoint is written. It is early, so that nearly every run that is killed can be resumed.
 const FIRST: Duration = Duration::from_millis(200);
 
 /// When the next checkpoint is due.
@@ -68,7 +68,7 @@ impl Saving {
         self.until
     }
 
-    /// Whether a checkpoint is due. `is_there`: the run has reached [`Saving::until`].
+    /// Whether a checkpoint is due. `is_there` says whether the run has reached [`Saving::until`].
     pub(crate) fn is_due(&self, is_there: bool) -> bool {
         let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {
@@ -78,7 +78,7 @@ impl Saving {
         }
     }
 
-    /// A checkpoint was written at this simulation time.
+    /// Records that a checkpoint was written at this simulation time.
     pub(crate) fn saved(&mut self, now: Time) {
         self.is_saved = true;
         self.wait(now);

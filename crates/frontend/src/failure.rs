@@ -9,7 +9,7 @@ use mario_diagnostics::Diagnostic;
 pub enum Failure {
     /// The user can fix it: the arguments or the files that they name are wrong.
     Input(Vec<Diagnostic>),
-    /// The user's input may be right, but the machine cannot serve it.
+    /// The environment is at fault: the input may be right, but a file or a device fails.
     Environment(Vec<Diagnostic>),
     /// The command was interrupted.
     Interrupted(Vec<Diagnostic>),
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// What to show to the user.
+    /// The diagnostics to show to the user.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Self::Input(diagnostics) | Self::Environment(diagnostics) | Self::Interrupted(diagnostics) => diagnostics,

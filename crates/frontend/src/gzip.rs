@@ -1,6 +1,6 @@
 //! Reads gzip streams line by line.
 //!
-//! A reader of lines holds one line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
+//! A reader of lines holds a whole line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
 //! compression ratio of a line is limited to what real text reaches.
 
 use std::io::{self, BufRead, BufReader, Read};

@@ -49,7 +49,7 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 fn not_text(name: &str, error: &std::string::FromUtf8Error) -> Failure {
     let start = error.utf8_error().valid_up_to();
     let byte = error.as_bytes()[start];
-    // Everything before the first bad byte is unchanged, so its offset holds in the readable version too.
+    // The text before the first bad byte is unchanged, so its offset is valid in the lossy version too.
     let readable = String::from_utf8_lossy(error.as_bytes()).into_owned();
     let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
     Failure::input(

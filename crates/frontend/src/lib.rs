@@ -1,8 +1,8 @@
 //! What the command line and the Python package share: the inputs that a user names, and failures as a user reads them.
 //!
-//! Start at [`scenarios::open`] and [`policy_texts::Text::find`]: a word or a path becomes a scenario or a policy. Start at [`Failure`] for what
-//! goes wrong: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries into diagnostics with their places and
-//! remedies, so that both front ends say the same about the same mistake.
+//! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
+//! policy. For errors, start at [`Failure`]: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries
+//! into diagnostics with positions and remedies, so that both front ends report a mistake in the same words.
 //!
 //! **Invariant:** it writes to no stream and knows no argument parser and no Python.
 //! **Invariant:** it decides nothing about a run: what is computed comes from the libraries below it.

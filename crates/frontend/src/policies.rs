@@ -73,7 +73,7 @@ pub fn load_failure(problems: &LoadError, warnings: &mut Vec<Diagnostic>) -> Fai
     Failure::Input(diagnostics(&problems.errors))
 }
 
-/// Returns the instance with this id, or the only one in the facts, which are called `name`.
+/// Returns the instance with this id, or the only one in the facts. Errors call the facts `name`.
 pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> Result<Constant, Failure> {
     facts.find_instance(named).map_err(|error| {
         let diagnostic = match named {
@@ -89,7 +89,7 @@ pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> 
     })
 }
 
-/// Every problem with its place; `what` names the content of the text.
+/// The failure for facts with errors, each with its position; `what` names the kind of text.
 pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure {
     let diagnostics = error.problems.iter().map(|problem| {
         let mut diagnostic = Diagnostic::error(format!("cannot read the {what} `{}`", error.name)).at(
@@ -103,7 +103,7 @@ pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure
     Failure::Input(diagnostics.collect())
 }
 
-/// Why a policy reached no decision; `None` when it did. `text` is that of the policy, if it can be found.
+/// Why a policy reached no decision; `None` if it decided. `text` is the text of the policy, if it can be found.
 pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine: &Engine) -> Option<Diagnostic> {
     let mut diagnostic = Diagnostic::error(format!("policy `{policy_name}` did not decide"));
     match ending {
@@ -128,8 +128,8 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
     Some(diagnostic)
 }
 
-/// The call of an undefined predicate, if that is what the exception is about. It is searched for in the text, because
-/// the exception has no location.
+/// The position of the call of an undefined predicate, if that is the exception. Searches the text, because the
+/// exception has no position.
 fn unknown_call(
     exception: &Explanation,
     text: &Text,

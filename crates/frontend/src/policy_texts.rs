@@ -10,7 +10,7 @@ use mario_scenario::{is_path, shipped_library, shipped_policy, shipped_tests};
 use crate::failure::Failure;
 use crate::input::{directory, read_text};
 
-/// The text of a policy, and where the files that it loads are searched.
+/// The text of a policy, and where to find the files that it loads.
 pub struct Text {
     /// Its name, and the text itself.
     pub source: Source,
@@ -35,7 +35,7 @@ impl Text {
         }
     }
 
-    /// The shipped policy of this name; `library` is the one that they share.
+    /// The shipped policy of this name; `library` is the library that the shipped policies share.
     pub fn shipped(name: &str) -> Result<Text, Failure> {
         let (library, text) = shipped_library();
         let policy = if Some(name) == library.strip_suffix(".pl") {
@@ -71,7 +71,7 @@ impl Text {
     }
 }
 
-/// The name and the text of the tests of a shipped policy, unless a file is meant.
+/// The tests of a shipped policy; `None` if the word names a file.
 pub fn tests_by_name(written: &Path) -> Option<Source> {
     let name = word(written).filter(|_| !written.exists())?;
     shipped_tests(name).map(|(file, text)| Source::new(file, text))

@@ -3,7 +3,7 @@
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Problem, Severity};
 
-/// The problems of a loader as diagnostics that share the texts that they point into.
+/// The problems of a loader as diagnostics. Diagnostics in the same file share its text.
 pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
     let mut sources: Vec<Source> = Vec::new();
     let mut diagnostics = Vec::with_capacity(problems.len());

@@ -18,7 +18,7 @@ use crate::scenarios::{failure, located};
 use crate::studies::write_results;
 use crate::traces::cannot_read;
 
-/// Why a run cannot be stored, and what to do about it.
+/// The failure for a run that cannot be stored, with a remedy.
 pub fn not_kept(error: &KeepError) -> Failure {
     match error {
         KeepError::Exists(_) => Failure::input(
@@ -33,12 +33,12 @@ pub fn not_kept(error: &KeepError) -> Failure {
     }
 }
 
-/// Starts the simulation of a scenario. What does not fit into its world is reported with its place in the scenario.
+/// Starts the simulation of a scenario. An instance that does not fit is reported with its position in the scenario.
 pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
     start_with(resolved, options, &PolicyFunctions::default())
 }
 
-/// The same, where functions decide for some policies.
+/// Like [`start`], with functions of the host that decide in place of some policies.
 pub fn start_with<'a>(
     resolved: &'a Resolved,
     options: RunOptions,
@@ -59,7 +59,7 @@ pub fn start_with<'a>(
     })
 }
 
-/// Why a simulation cannot start. Everything else that can be wrong was found when the scenario was resolved.
+/// The failure for a simulation that cannot start. All other errors were found when the scenario was resolved.
 pub fn not_runnable(error: &SimulationError) -> Failure {
     let mut diagnostic = Diagnostic::error(error.to_string());
     match error {
@@ -95,14 +95,14 @@ pub fn differs(path: &Path, error: &PastError) -> Failure {
     }
 }
 
-/// What went wrong in an acceptance policy, and where.
+/// The error of an acceptance policy, and its position.
 pub fn acceptance_cause(failed: &FailedAcceptance) -> String {
     let FailedAcceptance { node, policy, request, cause, place, .. } = failed;
     let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     format!("policy `{policy}` of node {node}, asked about {request}: {cause}{place}")
 }
 
-/// Why a run did not take place.
+/// The failure for a run of an experiment that did not take place.
 pub fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),

@@ -17,18 +17,18 @@ use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text};
 pub struct Choices {
     /// Keys, as `KEY=VALUE`.
     pub overrides: Vec<String>,
-    /// Policies: one of all applications, or `APP=POLICY` of one.
+    /// Policies: of all applications, or with `APP=POLICY` of one.
     pub policies: Vec<String>,
     /// The seed.
     pub seed: Option<u64>,
     /// How many inferences a decision of an agent may take.
     pub budget: Option<u64>,
-    /// A file that says where users are attached.
+    /// A file with the access points of users over time.
     pub attachments: Option<PathBuf>,
 }
 
 impl Choices {
-    /// Applies them to a scenario.
+    /// Applies the overrides to a scenario.
     pub fn apply(&self, document: &mut Document) {
         document.set(&self.overrides);
         if let Some(budget) = self.budget {
@@ -95,13 +95,13 @@ impl Files for Disk {
     }
 }
 
-/// Everything that is wrong with a scenario.
+/// The failure with all errors of a scenario.
 pub fn failure(error: &ScenarioError) -> Failure {
     let mut sources = Sources::default();
     Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
 }
 
-/// Texts, and the sources that diagnostics point into for them.
+/// Texts, each with the source that diagnostics point into.
 type Sources = Vec<(Arc<Text>, Source)>;
 
 fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
@@ -120,7 +120,7 @@ fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
     diagnostic
 }
 
-/// A diagnostic with its place in a scenario.
+/// Adds a position in a scenario to a diagnostic.
 pub fn located(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
     diagnostic.at(&source(&place.text, &mut Vec::new()), place.span.clone(), "")
 }

@@ -33,11 +33,11 @@ pub struct Study {
     pub metric_timeout: Duration,
     /// Seeds whose runs are kept with their traces.
     pub kept_seeds: Vec<u64>,
-    /// Functions that decide for policies whose text says so.
+    /// Functions of the host that decide in place of policies.
     pub functions: PolicyFunctions,
     /// How many runs at a time.
     pub jobs: usize,
-    /// Where runs and results are kept.
+    /// The directory for runs and results.
     pub out: Option<PathBuf>,
 }
 
@@ -108,7 +108,7 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     })
 }
 
-/// Rejects what is not the name of a figure.
+/// Rejects words that do not name a figure.
 pub fn check_figures(figures: &[String]) -> Result<(), Failure> {
     let Some(unknown) = figures.iter().find(|figure| !is_name(figure)) else { return Ok(()) };
     let names = Measure::ALL.map(Measure::as_str).join(", ");
@@ -171,7 +171,7 @@ pub fn keep_sweep(directory: &Path, results: &Results) -> Result<(), Failure> {
 pub fn join(directories: &[PathBuf], out: Option<&Path>) -> Result<Option<Results>, Failure> {
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
-    // A missing directory is created only when there is something to store.
+    // A missing directory is created only once there is a result to store.
     let existing = out.filter(|directory| directory.exists()).map(own).transpose()?;
     let kept = out.into_iter().filter(|directory| has_files(directory));
     for directory in kept.chain(directories.iter().map(PathBuf::as_path)) {

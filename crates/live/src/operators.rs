@@ -43,7 +43,7 @@ use explanation::Explanations;
 /// The maximum number of operators' connections.
 const CONNECTIONS_MAX: usize = 64;
 /// The timeout of the handshake, and of the arrival of a request.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many bytes of a log are shown.
@@ -137,7 +137,7 @@ pub(crate) fn spawn(
 }
 
 async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) {
-    let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await else { return };
+    let Ok(Ok(stream)) = timeout(REQUEST_TIMEOUT, acceptor.accept(stream)).await else { return };
     let operator = match peer(stream.get_ref().1.peer_certificates()) {
         Ok(certified) if certified.colony == colony => {
             let uri = certified.uri();
@@ -153,7 +153,7 @@ async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStre
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(REQUEST_TIMEOUT)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(stream), service);
     let _ = connection.await;
@@ -389,7 +389,7 @@ fn deploy_key(headers: &HeaderMap) -> Result<DeployKey, Refusal> {
 }
 
 async fn collect(body: Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {
-    match timeout(PATIENCE, Limited::new(body, bytes_max).collect()).await {
+    match timeout(REQUEST_TIMEOUT, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(_)) => Err(refusal(413, format!("the body is cut off or has more than {bytes_max} bytes"))),
         Err(_) => Err(refusal(408, "the body did not arrive in time")),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::{mario, stderr, stdout};
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A directory with a colony of one node, `a`; both are removed at the end.
 struct Colony {
@@ -150,7 +150,7 @@ fn a_colony_is_shown_until_the_command_is_interrupted() {
         if shown.contains("\"answering\":1") && shown.contains("has not answered") {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "{shown}");
+        assert!(begun.elapsed() < TIMEOUT, "{shown}");
         std::thread::sleep(Duration::from_millis(50));
     }
     interrupt(&serving.0);

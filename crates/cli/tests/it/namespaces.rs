@@ -28,10 +28,10 @@ use relays::Relays;
 const INSIDE: &str = "MARIO_TEST_INSIDE";
 
 /// The second half is killed after this time.
-const LONGEST: Duration = Duration::from_secs(290);
+const TEST_TIMEOUT: Duration = Duration::from_secs(290);
 
 /// How long a step may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 #[test]
 fn a_tree_of_daemons_survives_all_faults_and_its_trace_passes_the_audit() {
@@ -62,7 +62,7 @@ fn a_tree_of_daemons_survives_all_faults_and_its_trace_passes_the_audit() {
         if let Some(status) = child.try_wait().expect("a child") {
             break Some(status);
         }
-        if begun.elapsed() > LONGEST {
+        if begun.elapsed() > TEST_TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
             break None;
@@ -76,7 +76,7 @@ fn a_tree_of_daemons_survives_all_faults_and_its_trace_passes_the_audit() {
     if is_good || env::var_os("MARIO_TEST_KEEP").is_none() {
         let _ = fs::remove_dir_all(&directory);
     }
-    assert!(is_good, "the second half failed or took longer than {LONGEST:?}");
+    assert!(is_good, "the second half failed or took longer than {TEST_TIMEOUT:?}");
 }
 
 /// Why this machine does not let the test make namespaces.
@@ -112,9 +112,9 @@ fn processes_in(directory: &Path) -> Vec<PathBuf> {
 fn wait(nodes: &Nodes, what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             nodes.show_logs();
-            panic!("{what}: not within {PATIENCE:?}");
+            panic!("{what}: not within {TIMEOUT:?}");
         }
         std::thread::sleep(Duration::from_millis(100));
     }

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use crate::mario;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A user at a terminal.
 struct Person {
@@ -65,7 +65,7 @@ impl Person {
     /// Waits until `text` is on the screen; returns what came before it.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let plain = without_escapes(&self.unread);
             if let Some(position) = plain.find(text) {
@@ -91,7 +91,7 @@ impl Person {
     /// Waits until mario exits, and returns its exit code.
     #[track_caller]
     fn sees_the_end(mut self) -> Option<i32> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while Instant::now() < deadline {
             if let Some(status) = self.mario.try_wait().expect("it is our child") {
                 return status.code();

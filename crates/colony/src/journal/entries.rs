@@ -15,66 +15,66 @@ use crate::message::Luggage;
 pub struct Owned {
     /// The instance.
     pub instance: InstanceId,
-    /// How often it has changed hands.
+    /// How many owners it has had.
     pub epoch: Epoch,
     /// Its copy.
     pub workload: WorkloadId,
-    /// What is run.
+    /// The description of the application.
     pub descriptor: Arc<Descriptor>,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
     /// Whether it is awake.
     pub wakefulness: Wakefulness,
-    /// The agent's luggage when this was written.
+    /// The agent's luggage at the time of the record.
     pub luggage: Arc<Luggage>,
-    /// How many replications are left to it; `None` for unlimited.
+    /// How many replications it has left; `None` for unlimited.
     pub replications_left: Option<u32>,
     /// Whether an operator pinned it.
     pub is_pinned: bool,
 }
 
-/// How an instance became a node's.
+/// How a node came to own an instance.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum OwnCause {
     /// An operator deployed it.
     Deployed {
-        /// The operator's key.
+        /// The idempotency key of the deploy.
         key: DeployKey,
     },
     /// A neighbour handed it over.
     Taken {
-        /// By which transfer.
+        /// The transfer.
         transfer: TransferId,
-        /// Who.
+        /// The neighbour.
         from: NodeId,
-        /// The record number that the source told.
+        /// The record number that the source reported.
         told: u64,
     },
-    /// An agent on this node replicated onto it.
+    /// An agent on this node created a replica on the same node.
     Replicated {
-        /// That agent's instance.
+        /// The instance of that agent.
         parent: InstanceId,
-        /// How many replications are left to it.
+        /// How many replications the parent has left.
         replications_left: Option<u32>,
     },
-    /// It was in custody, and the target will never take it.
+    /// The instance was in custody, and the target will never take it.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
-    /// It is the copy of an instance in custody, under a fresh id: an operator declared the target lost.
+    /// The instance was in custody under another id; an operator declared the target lost.
     Adopted {
-        /// Which transfer.
+        /// The transfer.
         transfer: TransferId,
     },
 }
 
-/// An instance that was handed over, and may already be the target's.
+/// An instance that was handed over, and that the target may already own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Custody {
-    /// The instance as it was.
+    /// The instance as it was owned before.
     pub owned: Owned,
-    /// By which transfer.
+    /// The transfer.
     pub transfer: TransferId,
     /// The token of the target's promise.
     pub token: Token,
@@ -91,7 +91,7 @@ pub struct Custody {
 /// A new instance that was offered to a target.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Grant {
-    /// By which transfer.
+    /// The transfer.
     pub transfer: TransferId,
     /// The token of the target's promise.
     pub token: Token,
@@ -105,18 +105,18 @@ pub struct Grant {
     pub application: ApplicationId,
     /// The instance whose agent replicates.
     pub parent: InstanceId,
-    /// How many replications are left to the parent, and how many go with the new instance.
+    /// How many replications the parent has left, and how many the new instance gets.
     pub replications_left: Option<[u32; 2]>,
 }
 
-/// A copy that is stopping and counts as hardware until it has stopped.
+/// A copy that is stopping; its hardware counts as used until it has stopped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Draining {
     /// The instance that it was a copy of.
     pub instance: InstanceId,
     /// The application.
     pub application: ApplicationId,
-    /// What it uses.
+    /// The hardware that it uses.
     pub needed: Hardware,
 }
 
@@ -127,7 +127,7 @@ pub struct PeerRecord {
     pub journal: JournalId,
     /// The highest number of records that it was seen to have.
     pub sequence: u64,
-    /// The highest number of a record that it told; see [`Hello::told`](crate::Hello::told).
+    /// The highest record number that it reported; see [`Hello::told`](crate::Hello::told).
     pub told: u64,
 }
 
@@ -144,7 +144,7 @@ impl Owned {
         Effect::Resume { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
     }
 
-    /// The effect that runs its copy as described, in its flavour.
+    /// The effect that makes its copy run according to its description, in its flavour.
     pub(crate) fn adapt(&self) -> Effect {
         let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
         Effect::Adapt { workload: self.workload, instance, descriptor, flavour: self.flavour_id() }
@@ -154,13 +154,13 @@ impl Owned {
         Some(self.descriptor.application.flavour(self.flavour)?.id.clone())
     }
 
-    /// The flavour that it runs in with another description: the one of the same name, or else the default.
+    /// The flavour in which it runs under another description: the one of the same name, or else the default.
     pub(crate) fn flavour_in(&self, descriptor: &Descriptor) -> FlavourIndex {
         let same = self.flavour_id().and_then(|flavour| descriptor.application.find_flavour(&flavour));
         same.unwrap_or(FlavourIndex::DEFAULT)
     }
 
-    /// The hardware of its copy, once it runs in its flavour or has stopped for its sleep.
+    /// The hardware of its copy, once the copy runs in its flavour, or has stopped because the instance sleeps.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }

@@ -1,4 +1,4 @@
-//! A ledger as plain lists, to be stored in place of the records that it sums up.
+//! A ledger as plain lists, stored in place of the records that it replaces.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::ids::{DeployKey, JournalId, TransferId, WorkloadId};
 /// The whole content of a ledger. Lists are in the order of their keys.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KeptLedger {
-    /// How many records it adds up.
+    /// How many records it replaces.
     pub sequence: u64,
-    /// The node of the journal, and how often it was opened; `None` before the first record.
+    /// The node of the journal, and its last boot; `None` before the first record.
     pub boot: Option<KeptBoot>,
-    /// What the node owns.
+    /// The instances that the node owns.
     pub owned: Vec<Owned>,
-    /// What was handed over.
+    /// The instances that were handed over.
     pub custody: Vec<Custody>,
-    /// What was offered.
+    /// The instances that were offered.
     pub grants: Vec<Grant>,
-    /// Transfers that were taken and not forgotten, and from whom.
+    /// Transfers that were taken and not forgotten, with their sources.
     pub taken: Vec<KeptTaken>,
     /// Copies that are to stop.
     pub draining: Vec<KeptDraining>,
     /// Shrinking copies, and their surplus hardware.
     pub shrinking: Vec<KeptShrinking>,
-    /// The newest keys of operators, the oldest first.
+    /// The newest idempotency keys of deploys, the oldest first.
     pub deploys: Vec<KeptDeploy>,
     /// Neighbours as they last introduced themselves.
     pub peers: Vec<KeptPeer>,
@@ -35,18 +35,18 @@ pub struct KeptLedger {
     pub concerning: Vec<KeptConcern>,
     /// Journals that will never come back.
     pub lost: Vec<JournalId>,
-    /// What updated instances ran before.
+    /// The previous descriptions of updated instances.
     pub previous: Vec<KeptPrevious>,
 }
 
-/// Whose journal it is.
+/// The node of a journal, and its last boot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeptBoot {
     /// The node.
     pub node: NodeId,
     /// The journal.
     pub journal: JournalId,
-    /// How often it was opened before the last time.
+    /// The number of the last boot, from 0.
     pub boot: u32,
 }
 
@@ -55,7 +55,7 @@ pub struct KeptBoot {
 pub struct KeptTaken {
     /// The transfer.
     pub transfer: TransferId,
-    /// From whom.
+    /// The source.
     pub from: NodeId,
 }
 
@@ -64,7 +64,7 @@ pub struct KeptTaken {
 pub struct KeptDraining {
     /// The copy.
     pub workload: WorkloadId,
-    /// Of what, and what it uses.
+    /// Its instance, and the hardware that it uses.
     pub draining: Draining,
 }
 
@@ -77,12 +77,12 @@ pub struct KeptShrinking {
     pub surplus: Hardware,
 }
 
-/// A key of an operator.
+/// The idempotency key of a deploy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeptDeploy {
     /// The key.
     pub key: DeployKey,
-    /// What it deployed.
+    /// The deployed instance.
     pub instance: InstanceId,
 }
 
@@ -91,7 +91,7 @@ pub struct KeptDeploy {
 pub struct KeptPeer {
     /// The neighbour.
     pub node: NodeId,
-    /// How.
+    /// Its last introduction.
     pub peer: PeerRecord,
 }
 
@@ -104,17 +104,17 @@ pub struct KeptConcern {
     pub sequence: u64,
 }
 
-/// What an updated instance ran before.
+/// The previous description of an updated instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeptPrevious {
     /// The instance.
     pub instance: InstanceId,
-    /// What it ran.
+    /// The previous description.
     pub descriptor: Arc<Descriptor>,
 }
 
 impl Ledger {
-    /// Everything that it holds.
+    /// The whole content as plain lists.
     pub fn keep(&self) -> KeptLedger {
         let boot = self.boot.clone().map(|(node, journal, boot)| KeptBoot { node, journal, boot });
         let taken = self.taken.iter().map(|(transfer, from)| KeptTaken { transfer: *transfer, from: from.clone() });

@@ -1,4 +1,4 @@
-//! Agents evaluate, and the manager of their own node judges their proposals.
+//! Evaluates the agents of a node, and judges their proposals by the node's own manager.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::message::{Luggage, TransferKind};
 use crate::rules::{Concern, HardwareChange, Refusal, Remembered, adapt, consent, expire, judge, remember, visible};
 
 impl Step<'_> {
-    /// An agent evaluates its policy. One that waits for a transfer does not.
+    /// Evaluates the policy of an agent, unless it waits for a transfer.
     pub(super) fn evaluate(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let cycles = owned.descriptor.policy.memory;
@@ -51,8 +51,8 @@ impl Step<'_> {
         self.report(Report::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
     }
 
-    /// The manager of this node judges the proposal of an agent on it. What concerns only this node is enacted; what
-    /// also concerns a neighbour is sent to it.
+    /// Judges the proposal of an agent on this node. If accepted, an operation that concerns only this node is enacted;
+    /// one that also concerns a neighbour is sent to it.
     pub(super) fn judge_agent(&mut self, instance: &InstanceId) {
         let Some(proposal) = self.state.minds.get_mut(instance).and_then(|mind| mind.proposal.take()) else { return };
         let Some(request) = self.request(instance, &proposal) else { return };
@@ -158,14 +158,14 @@ impl Step<'_> {
         verdict
     }
 
-    /// The proposal of an agent on this node as a `Request` of the domain.
+    /// The proposal of an agent on this node as a [`Request`].
     pub(super) fn request(&self, instance: &InstanceId, proposal: &Proposal) -> Option<Request> {
         let application = self.state.ledger.owned.get(instance)?.descriptor.application.id.clone();
         let operation = proposal.operation.towards(proposal.target.clone());
         agent_request(instance, self.own_id(), application, operation)
     }
 
-    /// An agent's proposal was inhibited by the manager of `node`: the agent remembers it.
+    /// Reports that the manager of `node` inhibited an agent's proposal, and lets the agent remember it.
     pub(super) fn inhibit(&mut self, instance: &InstanceId, proposal: &Proposal, node: NodeId, rule: Rule) {
         let Some(request) = self.request(instance, proposal) else { return };
         let cycles = self.state.ledger.owned.get(instance).map_or(0, |owned| owned.descriptor.policy.memory);
@@ -177,7 +177,7 @@ impl Step<'_> {
         self.report(Report::Judged { request, verdict, created: None });
     }
 
-    /// An agent's proposal was accepted: the agent remembers it, if its policy looks back.
+    /// Adds an accepted operation to the agent's history, if its policy looks back.
     pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let remembers = self.reasoner.remembers(self.state, owned);
@@ -187,7 +187,7 @@ impl Step<'_> {
         }
     }
 
-    /// An operation that an agent remembers as done did not happen after all.
+    /// Removes an operation from an agent's history that did not happen after all.
     pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
         if let Some(mind) = self.state.minds.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
@@ -195,7 +195,7 @@ impl Step<'_> {
         }
     }
 
-    /// Ends an instance on this node. Its copy counts as hardware until it has stopped.
+    /// Ends an instance on this node. The hardware of its copy counts as used until the copy has stopped.
     pub(super) fn end_instance(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let workload = owned.workload;
@@ -227,29 +227,30 @@ impl Step<'_> {
         Some(instance)
     }
 
-    /// An instance that is new to this node is its own from now on, and its copy starts unless the instance sleeps.
+    /// Records that this node owns a new instance, and starts its copy unless the instance sleeps.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
         let start = (!owned.is_asleep()).then(|| owned.start());
-        self.enliven(&owned);
+        self.start_agent(&owned);
         self.journal(Record::Own { owned, cause });
         self.effects.extend(start);
     }
 
-    /// The change of hardware when an instance here adapts to a flavour. A shrinking copy still uses its old amount.
+    /// Returns the change of hardware when an instance here adapts to a flavour. A shrinking copy still uses its old
+    /// amount.
     fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let runs = (owned.flavour, owned.wakefulness);
         adapt(&owned.descriptor.application, runs, self.state.held(owned), &target.id().into())
     }
 
-    /// An instance runs in another flavour from now on.
+    /// Adapts an instance to the proposed flavour.
     fn adapt_here(&mut self, instance: &InstanceId, proposal: &Proposal) {
         if let Ok((flavour, _)) = self.adaptation(instance, &proposal.target) {
             self.run_in(instance, flavour);
         }
     }
 
-    /// An instance here runs in a flavour from now on, a sleeper once it wakes.
+    /// Records another flavour of an instance, and adapts its copy; that of a sleeper starts in it when it wakes.
     pub(super) fn run_in(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
         self.journal(Record::Adapted { instance: instance.clone(), flavour });
         let owned = self.state.ledger.owned.get(instance);
@@ -257,16 +258,16 @@ impl Step<'_> {
         self.effects.extend(effect);
     }
 
-    /// A copy runs as required: its surplus hardware is free.
+    /// Handles that a copy runs as required: frees its surplus hardware.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(Record::Shrunk { workload });
         }
     }
 
-    /// Starts the agent of an owned instance. It first evaluates after a full window: it has seen no client requests
-    /// yet, and would undeploy itself.
-    pub(super) fn enliven(&mut self, owned: &Owned) {
+    /// Starts the agent of an owned instance. It first evaluates after a full observation window: before that it has
+    /// observed no client requests, and would undeploy itself.
+    pub(super) fn start_agent(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
         self.state.minds.insert(owned.instance.clone(), Mind::new(&owned.luggage, first));
     }
@@ -287,8 +288,7 @@ pub(super) fn agent_request(
     Request::by_agent(agent, instance.clone(), node, application, operation).ok()
 }
 
-/// Splits replications between parent and child, after one of them is used: those left to the parent, and those of the
-/// child.
+/// Uses one replication and splits the rest: returns the parent's share and the child's.
 pub(super) fn split_replications(left: u32) -> [u32; 2] {
     let rest = left.saturating_sub(1);
     [rest - rest / 2, rest / 2]

@@ -17,13 +17,13 @@ pub struct Config {
     pub capacity: Capacity,
     /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
     pub facts: Vec<Fact>,
-    /// Its own acceptance policy; without one it accepts whatever fits.
+    /// Its own acceptance policy; without one, it accepts every instance that fits.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// Applications that its agents know of beside those hosted on it: all, in a simulated world.
+    /// Applications that its agents know beside those hosted on it. In a simulated world, these are all.
     pub catalogue: Vec<Arc<Descriptor>>,
     /// The budget of one decision of a policy.
     pub budget: Budget,
-    /// When things happen by themselves.
+    /// Periods and timeouts.
     pub timing: Timing,
     /// The limits of its state.
     pub limits: Limits,
@@ -32,7 +32,7 @@ pub struct Config {
 /// Periods and timeouts. Safety depends on none of these.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
-    /// How often each agent evaluates; `None` where the shell triggers it.
+    /// How often each agent evaluates; `None` if the shell triggers evaluations.
     pub evaluation_period: Option<Duration>,
     /// How many evaluations an agent has left when the owner of the node announces its eviction.
     pub notice: u32,
@@ -46,10 +46,10 @@ pub struct Timing {
     pub resend_after_max: Duration,
 }
 
-/// The limits of a node's state, so that no neighbour can fill it up.
+/// The limits of a node's state, so that no neighbour can exhaust its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Reservations for instances that have not come yet.
+    /// Reservations for instances that have not arrived yet.
     pub incoming_max: usize,
     /// Transfers that were taken and whose sources have not said [`Message::Forget`](crate::Message::Forget).
     pub taken_max: usize,

@@ -3,10 +3,11 @@
 //! A world is a few nodes and the set of all messages ever sent. Any of them may be delivered at any time, any number
 //! of times, or never: that is loss, duplication, reordering, delay and partition. Nodes crash and restart from their
 //! ledgers, lose their disks, or never come back; sources abort, and targets drop reservations, at any time. All worlds
-//! that can be reached within bounds are visited, and in each of them the invariants of the transfer hold. From each of
-//! them everything can become quiescent without a further fault.
+//! that can be reached within bounds are visited. The invariants of the transfer must hold in each of them, and from
+//! each of them a quiescent world must be reachable without a further fault.
 //!
-//! `shortcuts` takes one tempting shortcut each and checks that the model checker finds the violation.
+//! Each test in `shortcuts` breaks the protocol in one tempting way, and asserts that the model checker finds the
+//! violation.
 //!
 //! The step of a node depends only on that node and its input, so each such step is computed once and then cached.
 
@@ -21,7 +22,7 @@ use crate::ids::Epoch;
 use member::{Action, Members};
 use shortcuts::Shortcut;
 
-/// What is explored.
+/// The bounds of the exploration.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// For each node, how many instances fit on it.
@@ -30,11 +31,11 @@ struct Bounds {
     owners: &'static [usize],
     transfers: u8,
     crashes: u8,
-    /// Disks lost: the node comes back empty.
+    /// How many disks may be lost; the node then restarts empty.
     wipes: u8,
-    /// Nodes lost for ever.
+    /// How many nodes may be lost for ever.
     losses: u8,
-    /// Promises that targets make in all.
+    /// How many reservations targets may make in all.
     promises: u8,
     replicates: bool,
     undeploys: bool,
@@ -78,13 +79,13 @@ struct World {
     epochs: Vec<Epoch>,
 }
 
-/// What was found.
+/// The result of an exploration.
 struct Found {
     worlds: usize,
     steps: u64,
     /// A violation, and the steps that lead there.
     violation: Option<(String, Vec<String>)>,
-    /// Worlds from which not everything can become quiescent without a further fault.
+    /// The number of worlds from which no quiescent world can be reached without a further fault.
     stuck: usize,
 }
 
@@ -165,7 +166,7 @@ fn insert(sorted: &mut Vec<u16>, value: u16) {
     }
 }
 
-/// Asserts that the invariants hold everywhere, and that enough worlds were visited for that to mean something.
+/// Asserts that the invariants hold in all worlds, and that at least `worlds_min` worlds were visited.
 fn holds(name: &str, bounds: Bounds, worlds_min: usize) {
     let found = explore(bounds);
     if let Some((violation, story)) = found.violation {

@@ -1,4 +1,4 @@
-//! What operators want.
+//! The commands of operators.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// Ends an instance, whatever it is doing. In custody, its copy is stopped at once; whether the instance ended or
+    /// Ends an instance in any state. If it is in custody, its copy is stopped at once; whether the instance ended or
     /// lives on the target is known when the target answers.
     fn undeploy(&mut self, instance: &InstanceId) {
         let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
@@ -147,7 +147,7 @@ impl Step<'_> {
         change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
     }
 
-    /// Requests a migration in the agent's place. An agent that waits for a transfer is left alone.
+    /// Proposes a migration in place of the agent, unless the agent waits for a transfer.
     fn migrate(&mut self, instance: &InstanceId, target: NodeId) {
         let Some(mind) = self.state.minds.get_mut(instance) else { return };
         if mind.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
@@ -170,8 +170,8 @@ impl Step<'_> {
         self.journal(Record::Pinned { instance, is_pinned });
     }
 
-    /// A neighbour will never answer again. Copies in custody for it are adopted under fresh ids: under the old ones,
-    /// they may live on elsewhere. Grants to it are written off.
+    /// Handles the declaration that a neighbour will never answer again. Copies in custody for it are adopted under
+    /// fresh ids: the instances may live on elsewhere under the old ones. Grants to it are written off.
     ///
     /// Transfers taken from it stay recorded, in case it was not lost after all and asks; nothing is sent to it.
     fn lost(&mut self, journal: JournalId) {
@@ -205,7 +205,7 @@ impl Step<'_> {
         for transfer in places {
             self.drop_place(transfer);
         }
-        // The last record: once it is on disk, all consequences of the command are.
+        // This record comes last: once it is on disk, so are all consequences of the command.
         if !self.state.ledger.lost.contains(&journal) {
             self.journal(Record::Lost { journal });
         }
@@ -215,7 +215,7 @@ impl Step<'_> {
         let Custody { mut owned, transfer, is_running, .. } = custody;
         owned.instance = self.state.ids.instance();
         owned.epoch = Epoch::default().next();
-        self.enliven(&owned);
+        self.start_agent(&owned);
         let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
         self.journal(Record::Own { owned, cause: OwnCause::Adopted { transfer } });
         self.effects.extend(resume);

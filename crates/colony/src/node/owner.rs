@@ -1,4 +1,4 @@
-//! The owner of the node acts on the instances there.
+//! The owner's initiative: evicts and shrinks instances on the node.
 
 use mario_domain::InstanceId;
 
@@ -8,8 +8,8 @@ use crate::journal::Owned;
 use crate::rules::{Notice, OwnerAct, Present, initiative};
 
 impl Step<'_> {
-    /// Evicts instances whose agents have had their last evaluation. One in transfer is evicted when that has failed.
-    /// An eviction overrides a pin: an operator's command does not bind the owner.
+    /// Evicts instances whose agents have had their last evaluation. An instance in transfer is evicted only once the
+    /// transfer has failed. An eviction overrides a pin: an operator's command does not bind the owner.
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
             self.state

@@ -20,13 +20,13 @@ use crate::journal::Owned;
 use crate::message::TransferKind;
 use crate::rules::{Situation, know, visible};
 
-/// Scratch memory for evaluating policies. Holds nothing that a decision depends on.
+/// Caches and scratch memory for evaluating policies. No decision depends on its content.
 pub(crate) struct Reasoner {
     engine: Engine,
     decider: Decider,
     machine: Machine,
     facts: KnowledgeBase,
-    /// Always empty: interns names while `facts` is filled.
+    /// Always empty; interns names while `facts` is filled.
     names: KnowledgeBase,
     /// Compiled policies, by their texts.
     policies: BTreeMap<Vec<(String, String)>, Policy>,
@@ -43,7 +43,7 @@ pub(super) struct Answer {
     pub(super) solution: Option<FirstSolution>,
     /// What stopped the policy.
     pub(super) ending: Option<String>,
-    /// How far back the policy looks.
+    /// How much history the policy reads.
     pub(super) remembers: Remembers,
 }
 
@@ -59,7 +59,7 @@ impl Reasoner {
         }
     }
 
-    /// Whether agents of this application can be run here.
+    /// Checks that agents of this application can be run here.
     pub(super) fn check(&mut self, state: &State, descriptor: &Descriptor) -> Result<(), Rule> {
         if let Some(cause) = descriptor.application.flavour_fault() {
             return Err(Rule::Descriptor { cause });
@@ -74,7 +74,7 @@ impl Reasoner {
         }
         let unusable = |cause: String| Rule::Descriptor { cause };
         let Some((name, main)) = text.main() else { return Err(unusable("its policy has no text".to_owned())) };
-        // The text is untrusted: loading it costs no more than one decision.
+        // The text is untrusted, so loading it may cost no more than one decision.
         let allowance = Allowance::new(settings.budget.inferences);
         let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance);
         let policy = policy.map_err(|error| unusable(with_sources(&error)))?;
@@ -136,7 +136,7 @@ impl Reasoner {
         Some(Knowledge { facts: self.facts.clone(), instance, descriptor: Arc::clone(&owned.descriptor) })
     }
 
-    /// How far back the policy of an instance looks.
+    /// How much history the policy of an instance reads.
     pub(super) fn remembers(&mut self, state: &State, owned: &Owned) -> Remembers {
         self.policy(state, &owned.descriptor.policy).map_or_else(|_| Remembers::default(), |policy| policy.remembers())
     }
@@ -145,8 +145,8 @@ impl Reasoner {
         &mut self.machine
     }
 
-    /// What the manager of the node sees when it judges a request for an application: what is on its node, including
-    /// what is about to stop, and its reservations.
+    /// The facts that the manager of the node sees when it judges a request for an application: the copies on its node,
+    /// including those about to stop, and its reservations.
     pub(super) fn manager_view(
         &self,
         state: &State,
@@ -200,8 +200,8 @@ impl Reasoner {
 }
 
 impl State {
-    /// The descriptors known on this node: the catalogue, then those of owned, reserved and requested applications, in
-    /// the order of ids; no application twice.
+    /// The descriptors known on this node, one per application: the catalogue, then those of owned, reserved and
+    /// requested applications, in the order of ids.
     fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
         let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
         let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);
@@ -243,7 +243,7 @@ struct Around<'a> {
     mind: &'a Mind,
     remembers: Remembers,
     reads_kinds: bool,
-    /// For making constants of names.
+    /// Interns names as constants.
     names: &'a KnowledgeBase,
 }
 
@@ -298,7 +298,7 @@ impl Situation for Around<'_> {
     }
 
     fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)> {
-        // A neighbour may have sent more than the policy declares.
+        // A neighbour may have sent a longer history than the policy declares.
         let earlier = self.mind.history.earlier().take_while(|(ago, _)| *ago <= self.remembers.requests);
         earlier.map(|(ago, fact)| (ago, self.target_constant(&fact.neighbour), fact.rate, fact.latency))
     }

@@ -1,4 +1,4 @@
-//! A node starts, for the first time or again, from the ledger of its journal.
+//! Starts a node, for the first time or again, from the ledger of its journal.
 
 use mario_domain::Time;
 
@@ -8,8 +8,8 @@ use crate::input::Effect;
 use crate::journal::{Owned, Record};
 
 impl State {
-    /// Recovery: owned instances are resumed and their agents thaw, those in custody are resumed and handed over again,
-    /// and stopping copies are stopped.
+    /// Recovers the state of a node: resumes owned instances and their agents, resumes instances in custody and hands
+    /// them over again, and stops copies that were stopping.
     pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
         let Start { config, mut ledger, new_journal, seed } = start;
         let (journal, boot) = match &ledger.boot {
@@ -31,13 +31,13 @@ impl State {
         for owned in state.ledger.owned.values().chain(custody).filter(|owned| !owned.is_asleep()) {
             effects.push(owned.resume());
         }
-        // A copy may not have been restarted before the crash, as required.
+        // A copy that had to be restarted in another form may not have been restarted before the crash.
         let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
         let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload) && !owned.is_asleep();
         let to_adapt: Vec<&Owned> = kept.filter(is_to_adapt).collect();
         let is_to_stop = |workload: &&WorkloadId| to_adapt.iter().all(|owned| owned.workload != **workload);
         effects.extend(to_adapt.iter().map(|owned| owned.adapt()));
-        // Or stopped, for the sleep of its instance.
+        // The copy of a sleeping instance may not have been stopped.
         effects.extend(state.ledger.shrinking.keys().filter(is_to_stop).map(|workload| Effect::Stop(*workload)));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();

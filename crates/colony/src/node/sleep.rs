@@ -12,7 +12,8 @@ use crate::message::TransferKind;
 use crate::rules::{Concern, HardwareChange, sleep, wake};
 
 impl Step<'_> {
-    /// The change of hardware when an instance here falls asleep or wakes. A stopping copy still uses its old amount.
+    /// Returns the change of hardware when an instance here falls asleep or wakes. A stopping copy still uses its old
+    /// amount.
     pub(super) fn sleep_change(
         &self,
         instance: &InstanceId,
@@ -26,7 +27,7 @@ impl Step<'_> {
         }
     }
 
-    /// An instance falls asleep: its copy finishes its requests and stops, and counts as hardware until then.
+    /// Puts an instance to sleep: its copy finishes its requests and stops; its hardware counts as used until then.
     pub(super) fn fall_asleep(&mut self, instance: &InstanceId) {
         let Some(workload) = self.state.ledger.owned.get(instance).map(|owned| owned.workload) else { return };
         self.journal(Record::Slept { instance: instance.clone() });
@@ -34,7 +35,7 @@ impl Step<'_> {
         self.effects.push(Effect::Drain(workload));
     }
 
-    /// An instance wakes: its copy starts, once it has stopped if it is still stopping.
+    /// Wakes an instance: its copy starts; if it is still stopping, it starts once it has stopped.
     pub(super) fn wake_up(&mut self, instance: &InstanceId) {
         self.journal(Record::Woke { instance: instance.clone() });
         if let Some(mind) = self.state.minds.get_mut(instance) {
@@ -45,8 +46,8 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// A client request reached a sleeping instance. A migration that is being prepared is aborted if the instance
-    /// wakes: the target has reserved hardware for a sleeper.
+    /// Handles a client request to a sleeping instance. If the instance wakes, a migration that is being prepared is
+    /// aborted, because the target has reserved hardware for a sleeping instance.
     pub(super) fn requested(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
         let descriptor = Arc::clone(&owned.descriptor);
@@ -84,7 +85,7 @@ impl Step<'_> {
         self.report(Report::Woken { instance: instance.clone(), verdict });
     }
 
-    /// A copy has stopped for the sleep of its instance, which may be on another node by now: its hardware is free.
+    /// Handles the stop of a sleeping instance's copy: frees its hardware. The instance may be on another node by now.
     pub(super) fn sleeping_copy_stopped(&mut self, workload: WorkloadId) {
         let ledger = &self.state.ledger;
         let custody = ledger.custody.values().map(|custody| &custody.owned);

@@ -13,7 +13,7 @@ use crate::journal::{Custody, Grant, OwnCause, Record};
 use crate::message::{Luggage, Message, Prepare, TransferKind};
 
 impl Step<'_> {
-    /// The own manager has accepted: the agent is frozen, and the target is asked.
+    /// Starts a transfer after the own manager has accepted: freezes the agent, and asks the target.
     pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
         let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
         let Some(peer) = self.state.ledger.peers.get(target).copied() else {
@@ -65,7 +65,7 @@ impl Step<'_> {
         self.send(target, peer.journal, Message::Prepare(prepare));
     }
 
-    /// Whether an application is already offered to a target.
+    /// Whether an instance of the application is already offered to the target.
     fn has_open_grant(&self, target: &NodeId, application: &ApplicationId) -> bool {
         let is_offered = |grant: &Grant| grant.target == *target && grant.application == *application;
         self.state.ledger.grants.values().any(is_offered)
@@ -77,7 +77,7 @@ impl Step<'_> {
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// The target has reserved hardware. An application whose copies may not overlap is stopped here first.
+    /// Handles that the target has reserved hardware. The copy of an exclusive application is stopped here first.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -94,13 +94,13 @@ impl Step<'_> {
             return;
         }
         let Some(owned) = ledger.owned.get(&outgoing.asked_by) else { return };
-        // That of a sleeper may still be stopping.
+        // The copy of a sleeping instance may still be stopping.
         let may_run = !owned.is_asleep() || ledger.shrinking.contains_key(&owned.workload);
         let is_exclusive = owned.descriptor.copies == Copies::Exclusive && may_run;
         if outgoing.prepare.kind == TransferKind::Migrate && is_exclusive {
             outgoing.stopping = Some(token);
             let workload = owned.workload;
-            // It may still be stopping, for an aborted transfer.
+            // The copy may still be stopping for an aborted transfer.
             if self.state.stopping.insert(workload) {
                 self.effects.push(Effect::Stop(workload));
             }
@@ -116,8 +116,8 @@ impl Step<'_> {
         self.hand_over(transfer, token, is_running);
     }
 
-    /// The own copy of an application whose copies may not overlap has stopped. It restarts if the transfer that it was
-    /// stopped for was aborted in the meantime.
+    /// Handles that the copy of an exclusive application has stopped here. It is restarted if the transfer was aborted
+    /// in the meantime.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
         if !self.state.stopping.remove(&workload) {
             return;
@@ -134,18 +134,18 @@ impl Step<'_> {
         }
     }
 
-    /// Records that an instance is handed over, or offered, and tells the target.
+    /// Records that an instance is handed over, or offered, and sends it to the target.
     fn hand_over(&mut self, transfer: TransferId, token: Token, is_running: bool) {
         let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
         let Outgoing { asked_by, proposal, target, receiver, prepare, .. } = outgoing;
         let Some(mut owned) = self.state.ledger.owned.get(&asked_by).cloned() else { return };
-        // Both managers have accepted, and the agent takes the memory of it along.
+        // Both managers have accepted, so the operation is part of the history that the agent takes along.
         self.note_done(&asked_by, &proposal);
         match prepare.kind {
             TransferKind::Migrate => {
                 if let Some(mind) = self.state.minds.remove(&asked_by) {
                     let mut luggage = mind.luggage();
-                    // Its age restarts where it arrives, or here if it is not taken.
+                    // The agent's age restarts on the target, or here if the instance is not taken.
                     luggage.history.arrived = luggage.evaluations;
                     owned.luggage = Arc::new(luggage);
                 }
@@ -164,7 +164,8 @@ impl Step<'_> {
                 if let Some(mind) = self.state.minds.get_mut(&asked_by) {
                     mind.frozen_by = None;
                 }
-                // The new instance gets what the target was told; some may have returned to the parent in the meantime.
+                // The new instance gets the number that was sent to the target; other replications may have returned to
+                // the parent in the meantime.
                 let given = prepare.replications_left.unwrap_or(0);
                 let left = owned.replications_left.map(|left| [left.saturating_sub(1).saturating_sub(given), given]);
                 self.journal(Record::Grant(Grant {
@@ -183,9 +184,9 @@ impl Step<'_> {
         self.send_transfer(transfer);
     }
 
-    /// Tells the target that an instance is handed over, or offered. If an operator has ended the instance in the
-    /// meantime, the target is first told to drop its reservation: unless it has already taken the instance, it answers
-    /// `NotTaken`.
+    /// Sends the target an instance that is handed over, or offered. If an operator has ended the instance in the
+    /// meantime, first asks the target to drop its reservation: unless the target has already taken the instance, it
+    /// then answers `NotTaken`.
     pub(super) fn send_transfer(&mut self, transfer: TransferId) {
         if let Some(custody) = self.state.ledger.custody_of(transfer).filter(|custody| custody.is_ended) {
             let (target, receiver) = (custody.target.clone(), custody.receiver);
@@ -203,15 +204,15 @@ impl Step<'_> {
         self.send(&target, receiver, Message::Transfer { transfer, token, luggage, told });
     }
 
-    /// The target has no room. It may have made a reservation for a repeated message, so it is told that none is
-    /// wanted.
+    /// Handles an inhibition by the target. The target may have made a reservation for a repeated message, so it is
+    /// sent an abort.
     pub(super) fn inhibited(&mut self, sender: JournalId, transfer: TransferId, inhibition: Inhibition) {
         if self.state.outgoing.get(&transfer).is_some_and(|outgoing| outgoing.receiver == sender) {
             self.give_up(transfer, inhibition);
         }
     }
 
-    /// Aborts a transfer that is being prepared: the agent thaws, and remembers that its proposal was inhibited.
+    /// Aborts a transfer that is being prepared: the agent is unfrozen, and remembers that its proposal was inhibited.
     pub(super) fn give_up(&mut self, transfer: TransferId, inhibition: Inhibition) {
         let Some((asked_by, proposal)) = self.abort(transfer) else { return };
         self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
@@ -229,8 +230,8 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// The target owns the instance. Without custody or grant, `Gone` was recorded earlier: the target may forget the
-    /// transfer.
+    /// Handles that the target owns the instance. Without custody or grant, `Gone` was recorded earlier, so the target
+    /// may forget the transfer.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, told: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -275,7 +276,8 @@ impl Step<'_> {
         }
     }
 
-    /// The target will never take it: an instance in custody is owned again, and its agent thaws; a grant is void.
+    /// Handles that the target will never take the instance: an instance in custody is owned again, and its agent is
+    /// unfrozen; a grant is void.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;
         if let Some(custody) = ledger.custody_of(transfer).cloned() {
@@ -302,7 +304,7 @@ impl Step<'_> {
 
     fn own_again(&mut self, custody: Custody) {
         let Custody { owned, transfer, target, is_running, .. } = custody;
-        self.enliven(&owned);
+        self.start_agent(&owned);
         let resume = (!is_running && !owned.is_asleep()).then(|| owned.resume());
         let instance = owned.instance.clone();
         self.journal(Record::Own { owned, cause: OwnCause::NotTaken { transfer } });

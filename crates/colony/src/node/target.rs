@@ -14,7 +14,7 @@ use crate::message::{Luggage, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
-    /// A source asks for hardware. Requests are judged one after another; accepted ones are reserved.
+    /// Handles a request for hardware. Requests are judged one after another; hardware is reserved for accepted ones.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -45,8 +45,8 @@ impl Step<'_> {
             Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
         self.report(reserved);
         if starts_later {
-            // The copy starts when this node owns the instance. The same holds for a replica: this message may be late,
-            // and the replica may live elsewhere by now. The copy of a sleeper starts when it wakes.
+            // The copy starts only when this node owns the instance, also for a replica: this message may be late, and
+            // the replica may live elsewhere by now. The copy of a sleeping instance starts when it wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -94,7 +94,7 @@ impl Step<'_> {
             && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
     }
 
-    /// A copy is healthy: the source is told that the target is ready.
+    /// Handles that a copy is healthy: tells the source that this node is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
@@ -107,7 +107,8 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// A copy did not start: the reservation is dropped. The copy of an instance that is already here is restarted.
+    /// Handles that a copy did not start: drops its reservation. The copy of an instance that is already here is
+    /// restarted.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return self.restart_later(workload) };
@@ -117,14 +118,14 @@ impl Step<'_> {
         self.send(&from, sender, Message::Inhibit { transfer, inhibition });
     }
 
-    /// The source no longer wants the reservation.
+    /// Handles that the source no longer wants the reservation.
     pub(super) fn aborted(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender {
             self.drop_place(transfer);
         }
     }
 
-    /// Ends a reservation. Its copy counts as hardware until it has stopped.
+    /// Ends a reservation. The hardware of its copy counts as used until the copy has stopped.
     pub(super) fn drop_place(&mut self, transfer: TransferId) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);
@@ -138,8 +139,8 @@ impl Step<'_> {
         }
     }
 
-    /// The source hands an instance over. With the token of the reservation, this node takes it: the record that
-    /// follows *is* the migration.
+    /// Handles an instance that the source hands over. If the token is that of the reservation, this node takes the
+    /// instance: the migration takes effect with the record written here.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
@@ -173,7 +174,7 @@ impl Step<'_> {
         self.state.manager.release(&transfer);
         let starts_later = place.starts_later();
         let Incoming { prepare, workload, .. } = place;
-        // The instance may be back before its older custody here has ended.
+        // The instance may return before its older custody here has ended.
         let returned = self.state.ledger.custody.get(&prepare.instance).cloned();
         let owned = Owned {
             instance: prepare.instance.clone(),
@@ -192,7 +193,7 @@ impl Step<'_> {
         if starts_later {
             self.own(owned, cause);
         } else {
-            self.enliven(&owned);
+            self.start_agent(&owned);
             self.journal(Record::Own { owned, cause });
         }
         if let Some(custody) = returned {
@@ -201,7 +202,7 @@ impl Step<'_> {
         self.report(arrived);
     }
 
-    /// An instance is back before the target of its older custody has confirmed it. So that target had taken it.
+    /// Handles an instance that returned before the target of its older custody confirmed it: that target had taken it.
     fn returned(&mut self, custody: &Custody) {
         self.state.retries.remove(&custody.transfer);
         if custody.is_running {
@@ -215,7 +216,7 @@ impl Step<'_> {
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
 
-    /// The source needs no more answers about a transfer.
+    /// Handles that the source needs no more answers about a transfer.
     pub(super) fn forget(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender && self.state.ledger.taken.contains_key(&transfer) {
             self.state.retries.remove(&transfer);

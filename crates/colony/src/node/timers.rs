@@ -20,7 +20,7 @@ impl State {
 }
 
 impl State {
-    /// The instance, owned or in custody, of a copy that must run.
+    /// The instance of a copy that must run: owned, or in custody.
     fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
         if self.stopping.contains(&workload) {
             return None;
@@ -59,7 +59,7 @@ impl Step<'_> {
         }
     }
 
-    /// The copy of an instance that is owned or in custody did not start: it is restarted after a while.
+    /// Schedules a restart of a copy that did not start and whose instance is owned or in custody.
     pub(super) fn restart_later(&mut self, workload: WorkloadId) {
         if self.state.wanted(workload).is_some() {
             let at = self.now + self.state.config.timing.resend_after_max;
@@ -74,14 +74,14 @@ impl Step<'_> {
         self.effects.extend(resume);
     }
 
-    /// The target was not ready in time.
+    /// Aborts a transfer whose target was not ready in time.
     pub(super) fn prepare_timed_out(&mut self, transfer: TransferId) {
         let Some(outgoing) = self.state.outgoing.get(&transfer) else { return };
         let inhibition = Inhibition { node: outgoing.target.clone(), rule: Rule::Unanswered };
         self.give_up(transfer, inhibition);
     }
 
-    /// Resends the open message of a transfer, and doubles the delay.
+    /// Resends the open message of a transfer, and doubles its backoff.
     pub(super) fn send_again(&mut self, transfer: TransferId) {
         let longest = self.state.config.timing.resend_after_max;
         let now = self.now;
@@ -100,7 +100,7 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour is reachable again: open messages to it are resent at once, and their delays are reset.
+    /// Resends open messages to a neighbour that is reachable again, and resets their backoff.
     pub(super) fn send_again_to(&mut self, neighbour: &NodeId) {
         let (State { ledger, outgoing, .. }, after) = (&*self.state, self.state.config.timing.resend_after);
         let custody = ledger.custody.values().map(|custody| (custody.transfer, &custody.target));

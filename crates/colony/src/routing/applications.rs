@@ -25,13 +25,13 @@ pub(crate) struct Entry {
     /// The best label ever announced. It only gets better.
     pub(crate) best_told: Option<Label>,
     pub(crate) next: Next,
-    /// Where the instance went, and until when requests are forwarded there.
+    /// The neighbour that took the instance, and until when requests are forwarded there.
     pub(crate) moved: Option<(NodeId, Time)>,
-    /// A route is being looked for.
+    /// The search for a route, if one is in progress.
     pub(crate) search: Option<Search>,
-    /// Until then the announced label stands, although there is no route.
+    /// Until this time the announced label stays valid although there is no route.
     pub(crate) held_until: Option<Time>,
-    /// Neighbours that wait for a sequence.
+    /// Neighbours that wait for a sequence, and which.
     pub(crate) waiting: BTreeMap<NodeId, u64>,
     /// The newest sequence that was requested from each neighbour, and when.
     pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
@@ -58,15 +58,15 @@ pub(crate) struct Search {
     pub(crate) after: Duration,
 }
 
-/// Sequences up to this one are plausible at any time; beyond, only near the known one. So a hostile neighbour cannot
-/// exhaust them.
+/// Sequences up to this one are always plausible; larger ones only if they are close to the known one. So a hostile
+/// neighbour cannot exhaust the sequences.
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
 /// The metric of an instance that is about to end: larger than any path to one that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 
-/// Whether a sequence from a neighbour can have been chosen by an instance's node.
+/// Whether a sequence from a neighbour can have been chosen by a node that hosts an instance.
 pub(crate) fn is_plausible(sequence: u64, known: u64) -> bool {
     sequence <= known.max(FREELY_RAISED_MAX).saturating_add(STEP_MAX)
 }
@@ -78,7 +78,7 @@ impl Next {
 }
 
 impl Entry {
-    /// Whether a label may be used: this node never announced one that is as good.
+    /// Whether a label may be used: it is better than every label that this node announced.
     pub(crate) fn is_feasible(&self, label: Label) -> bool {
         self.best_told.is_none_or(|best| label.is_better_than(best))
     }
@@ -110,19 +110,19 @@ impl Entry {
         }
     }
 
-    /// The newest sequence that is known here.
+    /// The newest sequence that this node knows.
     pub(crate) fn newest_sequence(&self) -> u64 {
         let heard = self.heard.values().map(|label| label.sequence);
         let told = self.best_told.map_or(0, |label| label.sequence);
         heard.fold(told.max(self.sequence), u64::max)
     }
 
-    /// The sequence that makes a label feasible whatever its metric.
+    /// The sequence with which a label is feasible for any metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
         self.best_told.map_or(1, |label| label.sequence.saturating_add(1))
     }
 
-    /// Drops what was announced in a session.
+    /// Drops the announcements of a session.
     pub(crate) fn forget(&mut self, neighbour: &NodeId) {
         self.heard.remove(neighbour);
         self.told.remove(neighbour);
@@ -142,7 +142,7 @@ impl Entry {
         }
     }
 
-    /// The names, unless a neighbour knows them; records that they are announced now.
+    /// Returns the names if the neighbour does not know them yet, and records that they are announced.
     pub(crate) fn untold_names(&mut self, neighbour: &NodeId) -> Option<Arc<Names>> {
         let names = self.names.as_ref()?;
         let before = self.told_names.insert(neighbour.clone(), names.version);
@@ -159,8 +159,8 @@ impl Entry {
         [moved, search, self.held_until, self.forget_at].into_iter().flatten().min()
     }
 
-    /// The hops of requests: the next hop first, then other neighbours that claim to have a route, for requests that
-    /// find the next hop visited or not working.
+    /// The hops for requests: the next hop first, then other neighbours that claim to have a route, for requests that
+    /// have already visited the next hop or find its link down.
     pub(crate) fn hops(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Hops {
         let mut next = Vec::new();
         if let Next::By(neighbour) = &self.next {

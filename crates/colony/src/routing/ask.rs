@@ -6,13 +6,13 @@ use super::applications::{Next, Search, is_plausible, through};
 use super::message::{RoutingMessage, SequenceRequest};
 use super::{Cause, Router, RouterEffect, Step};
 
-/// How many nodes may forward a request. It follows next hops, so that a bound is needed only against neighbours that
-/// misbehave.
+/// How many nodes may forward a request. Requests follow next hops, so a bound is needed only against misbehaving
+/// neighbours.
 const REQUEST_HOPS_MAX: u8 = 255;
 
 impl Step<'_> {
-    /// The route is lost. If neighbours claim to have one, or the instance has only moved, the announced label stands
-    /// for a while, and a newer sequence is requested. Otherwise the neighbours are told at once.
+    /// Handles the loss of a route. If neighbours claim to have one, or the instance has only moved, the announced
+    /// label stays valid for a while, and a newer sequence is requested. Otherwise the route is withdrawn at once.
     pub(super) fn lost(&mut self, application: &ApplicationId, cause: Cause) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Some(entry) = self.router.applications.get_mut(application) else { return };
@@ -61,8 +61,7 @@ impl Step<'_> {
         }
         if let Some(search) = entry.search.filter(|search| search.at <= now) {
             let after = (search.after * 2.0).min(timing.ask_after_max);
-            // With no neighbour to ask, there is nothing to wait for: a neighbour that gets a route announces it at
-            // once.
+            // Without a neighbour to ask, waiting is useless: a neighbour that gets a route announces it at once.
             let is_possible = !entry.heard.is_empty() || entry.moved.is_some();
             entry.search = is_possible.then_some(Search { at: now + search.after, after });
             let wanted = entry.needed_sequence();
@@ -83,7 +82,7 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Asks a neighbour for a newer sequence, unless that was done a moment ago.
+    /// Asks a neighbour for a newer sequence, unless this node did so a moment ago.
     pub(super) fn ask(&mut self, neighbour: &NodeId, application: &ApplicationId, sequence: u64) {
         self.pass_on(neighbour, application, sequence, REQUEST_HOPS_MAX);
     }
@@ -106,8 +105,8 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour asks for a newer sequence. A node that hosts an instance increases it; one that has it announces it;
-    /// others ask their next hop, and forward the answer.
+    /// Handles a neighbour's request for a newer sequence. A node that hosts an instance increases its sequence; a node
+    /// that knows a new enough one announces it; other nodes ask their next hop, and forward the answer.
     pub(super) fn requested(&mut self, from: &NodeId, request: &SequenceRequest) {
         let SequenceRequest { application, sequence, hops_left } = request;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -125,7 +124,7 @@ impl Step<'_> {
         }
         let next = match &entry.next {
             Next::By(next) if next != from => Some(next.clone()),
-            // The route leads through the neighbour that asks: perhaps another one has a path of its own.
+            // The route leads through the neighbour that asks, but another neighbour may have a path that does not.
             _ => {
                 let others = entry.heard.iter().filter(|(neighbour, _)| *neighbour != from);
                 let ways = others

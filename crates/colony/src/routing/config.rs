@@ -7,7 +7,7 @@ use mario_domain::{Duration, NodeId};
 pub struct RouterConfig {
     /// The node that it is on.
     pub node: NodeId,
-    /// When things happen by themselves.
+    /// Periods and timeouts.
     pub timing: RouterTiming,
     /// The limits of its state and of its announcements.
     pub limits: RouterLimits,
@@ -20,7 +20,7 @@ pub struct RouterTiming {
     pub tick: Duration,
     /// After this number of ticks, all differences are announced, including small ones.
     pub exact_every: u64,
-    /// How long a node that has lost its route searches for another before it withdraws it.
+    /// How long a node that has lost its route searches for another one before it withdraws the route.
     pub hold_for: Duration,
     /// How long a node waits before it asks for a newer sequence, if its next hop has just withdrawn its route: its
     /// other neighbours may be about to do the same.
@@ -33,7 +33,7 @@ pub struct RouterTiming {
     pub forget_after: Duration,
 }
 
-/// The limits of a router's state, so that no neighbour can fill it up, and of its announcements.
+/// The limits of a router's state, so that no neighbour can exhaust its memory, and of its announcements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RouterLimits {
     /// Applications that are known at one time. Those on the node itself are always known.
@@ -46,7 +46,7 @@ pub struct RouterLimits {
     pub names_max: usize,
     /// Applications whose names are announced in one message.
     pub names_per_update_max: usize,
-    /// A metric is announced at a tick if it has changed by this part of itself: 4 for a quarter.
+    /// A metric is announced at a tick if it has changed by more than 1/N of its value: 4 for a quarter.
     pub drift_part: u32,
 }
 
@@ -84,10 +84,10 @@ impl RouterConfig {
         RouterConfig { node, timing: RouterTiming::default(), limits: RouterLimits::default() }
     }
 
-    /// The time of the first tick: different nodes tick at different times.
+    /// The time of the first tick. It depends on the node's id, so that nodes do not all tick at once.
     pub(super) fn first_tick(&self) -> Duration {
         let name = self.node.to_string();
-        // FNV-1a, which is the same everywhere.
+        // FNV-1a, which is the same on every platform.
         let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         self.timing.tick * (f64::from(hash % 1_000 + 1) / 1_000.0)
     }

@@ -1,4 +1,4 @@
-//! Where one client request goes next.
+//! Chooses the next hop of a client request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use mario_domain::{ApplicationId, NodeId};
 /// How many nodes may forward a client request.
 pub const HOPS_MAX: u8 = 64;
 
-/// The next hops of all applications at one moment: plain data that any number of threads may read.
+/// A snapshot of the next hops of all applications, which any number of threads may read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
     applications: BTreeMap<ApplicationId, Arc<Hops>>,
@@ -23,7 +23,7 @@ pub struct Hops {
     pub next: Vec<NodeId>,
 }
 
-/// What a request carries about its path so far.
+/// The path of a request so far, which the request carries with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trail {
     /// How many more nodes may forward it.
@@ -35,14 +35,14 @@ pub struct Trail {
 /// What a node does with a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forwarding<'a> {
-    /// An instance here answers it.
+    /// An instance here answers the request.
     Here,
-    /// It goes to a neighbour.
+    /// The request goes to a neighbour.
     To(&'a NodeId),
-    /// There is no route from here: it goes back to the previous node, which tries another neighbour; a client gets the
-    /// answer that there is no instance.
+    /// There is no route from here: the request goes back to the previous node, which tries another neighbour. A client
+    /// is told that there is no instance.
     Back,
-    /// It has visited too many nodes.
+    /// The request has visited too many nodes.
     UsedUp,
 }
 
@@ -86,14 +86,14 @@ impl Trail {
         Trail { hops_left: HOPS_MAX, visited: Vec::new() }
     }
 
-    /// The request is on a node now.
+    /// Records that the request arrived on a node.
     pub fn arrive(&mut self, node: &NodeId) {
         if !self.visited.contains(node) {
             self.visited.push(node.clone());
         }
     }
 
-    /// The request leaves for a neighbour.
+    /// Records that the request leaves for a neighbour.
     pub fn leave(&mut self) {
         self.hops_left = self.hops_left.saturating_sub(1);
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn is_answered_here_even_with_its_last_hop_and_ends_without_one() {
+    fn a_request_is_answered_here_on_its_last_hop_and_ends_beyond_it() {
         let trail = Trail { hops_left: 0, visited: Vec::new() };
         let here = Hops { is_here: true, next: vec![node(1)] };
         assert_eq!(forward(Some(&here), &trail, |_| true), Forwarding::Here);

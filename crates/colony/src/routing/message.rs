@@ -1,4 +1,4 @@
-//! What routers say to each other.
+//! The messages between routers.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::names::Names;
 
-/// A message between the routers of two neighbours. Any of them may be lost, repeated or late; none is older than the session
-/// that it arrives in.
+/// A message between the routers of two neighbours. Messages may be lost, repeated or late, but never arrive in a later
+/// session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RoutingMessage {
     /// The sender's routes, or the changed ones.
@@ -22,8 +22,8 @@ pub enum RoutingMessage {
 /// Routes that a node announces to a neighbour.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// Counts the updates of a session from 1. Without routes, an update repeats the number of the last one, so that
-    /// its loss is detected.
+    /// Counts the updates of a session from 1. An update without routes repeats the number of the last one, so that the
+    /// receiver detects its loss.
     pub number: u64,
     /// Whether these are all routes, or the first of them: earlier announcements are void.
     pub is_table: bool,
@@ -47,7 +47,7 @@ pub struct ToldRoute {
 pub struct SequenceRequest {
     /// The application.
     pub application: ApplicationId,
-    /// The sequence that the asking node needs, or a newer one.
+    /// The minimum sequence that the asking node needs.
     pub sequence: u64,
     /// How many more nodes may forward the request.
     pub hops_left: u8,
@@ -56,14 +56,15 @@ pub struct SequenceRequest {
 /// How new a route is and how far an instance is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Label {
-    /// Increased only by the nodes that host instances of the application.
+    /// The sequence number. Only nodes that host instances of the application increase it.
     pub sequence: u64,
     /// The sum of the costs of the links to the instance, in microseconds.
     pub metric: u32,
 }
 
 impl Label {
-    /// Whether it is better than another: newer, or as new and nearer. Along a route, labels only get better.
+    /// Whether this label is better than another: newer, or equally new and nearer. Along a route, labels only get
+    /// better.
     pub fn is_better_than(self, other: Label) -> bool {
         self.sequence > other.sequence || self.sequence == other.sequence && self.metric < other.metric
     }

@@ -1,7 +1,8 @@
-//! The names under which clients reach an application: announced with its routes, so that every ingress knows them.
+//! The names under which clients reach an application. They are announced with its routes, so that every ingress knows
+//! them.
 //!
-//! Announcements carry their proof, which the shell verifies before a router receives them; a router passes on what it
-//! has, and prefers the later version.
+//! An announcement carries the proof of its names, which the shell verifies before the router receives it. A router
+//! announces the names that it has, and prefers the later version.
 
 use std::sync::Arc;
 
@@ -10,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Router, RouterEffect, Step};
 
-/// The host names of an application, and as many path prefixes.
+/// The maximum number of host names of an application, and of path prefixes.
 pub const NAMES_MAX: usize = 16;
 
-/// The bytes of the certificate that proves them.
+/// The maximum size of the certificate that proves the names.
 pub const CERTIFICATE_BYTES_MAX: usize = 12 << 10;
 
 /// The names under which clients reach an application, and the proof.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Names {
-    /// The version of the description that they are from. Later ones replace earlier ones.
+    /// The version of the description that has these names. Later versions replace earlier ones.
     pub version: u64,
     /// Host names, in lower case, at most [`NAMES_MAX`].
     pub hosts: Vec<String>,
@@ -69,8 +70,8 @@ impl Step<'_> {
         true
     }
 
-    /// Announces the names of an application to neighbours that know a route and not these names. The route is
-    /// announced again as it was.
+    /// Announces the names of an application to neighbours that know a route but not these names. The label of the
+    /// route is repeated unchanged.
     pub(super) fn tell_names(&mut self, application: &ApplicationId) {
         let Some(entry) = self.router.applications.get(application) else { return };
         let Some(names) = &entry.names else { return };

@@ -8,7 +8,7 @@ use super::applications::{Entry, LEAVING, Next, is_plausible, through};
 use super::message::{Label, RoutingMessage, ToldRoute, Update};
 use super::{Cause, Neighbour, Router, RouterEffect, Step};
 
-/// The routes to be announced at the end of a step: one message for each neighbour, or a few if they are many.
+/// The routes to be announced at the end of a step, in one message per neighbour, or a few if there are many routes.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<Label>>>,
@@ -20,7 +20,7 @@ impl Outbox {
         self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
     }
 
-    /// Adds a label unless another one is announced anyway.
+    /// Adds a label unless one for the application is already to be announced.
     pub(crate) fn add_unless_there(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         self.routes.entry(neighbour.clone()).or_default().entry(application.clone()).or_insert(Some(label));
     }
@@ -50,7 +50,7 @@ impl Step<'_> {
                 ToldRoute { application, label, names }
             });
             let mut next = told.next();
-            // An empty table is sent, too: until a neighbour has sent its routes, a name that is unknown here may be
+            // An empty table is sent too: until a neighbour has sent its routes, a name that is unknown here may be
             // known there.
             while next.is_some() || is_table {
                 known.sent += 1;
@@ -67,7 +67,7 @@ impl Step<'_> {
         }
     }
 
-    /// Announces a label to a neighbour, and records that.
+    /// Announces a label to a neighbour, and records it as announced.
     pub(super) fn tell(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         if let Some(entry) = self.router.applications.get_mut(application) {
             entry.tell(neighbour, label);
@@ -75,7 +75,7 @@ impl Step<'_> {
         }
     }
 
-    /// Withdraws a route from a neighbour, if it knows of one.
+    /// Withdraws a route from a neighbour that knows it.
     pub(super) fn retract(&mut self, neighbour: &NodeId, application: &ApplicationId) {
         let entry = self.router.applications.get_mut(application);
         if let Some(entry) = entry
@@ -87,8 +87,8 @@ impl Step<'_> {
         }
     }
 
-    /// Announces all routes. Earlier labels are repeated unchanged: they were feasible for the neighbour, and might not
-    /// be with a larger metric.
+    /// Announces all routes. Labels announced earlier are repeated unchanged: they were feasible for the neighbour, and
+    /// might not be with a larger metric.
     pub(super) fn tell_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {
@@ -107,8 +107,9 @@ impl Step<'_> {
         }
     }
 
-    /// Announces what cannot wait: a route that a neighbour does not know, a shorter path by another next hop, a newer
-    /// sequence that a neighbour waits for. The next hop itself is told of no route, since that would lead through it.
+    /// Announces urgent changes: a route that a neighbour does not know, a shorter path by another next hop, a newer
+    /// sequence that a neighbour waits for. Nothing is announced to the next hop itself, since the route leads through
+    /// it.
     pub(super) fn tell_at_once(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
@@ -146,13 +147,13 @@ impl Step<'_> {
         }
     }
 
-    /// A neighbour announces its routes.
+    /// Handles the announcements of a neighbour.
     pub(super) fn updated(&mut self, from: &NodeId, update: Update) {
         let Update { number, is_table, routes } = update;
         let Some(known) = self.router.neighbours.get_mut(from) else { return };
         let is_mark = routes.is_empty() && !is_table;
         if number < known.received || number == known.received && !is_mark {
-            // It was overtaken.
+            // A later update arrived first.
             return;
         }
         let is_gap = number > known.received.saturating_add(u64::from(!is_mark));
@@ -185,7 +186,7 @@ impl Step<'_> {
         }
     }
 
-    /// Takes in a neighbour's announcement for one application. Returns whether it is new.
+    /// Stores a neighbour's announcement for one application. Returns whether it is new.
     fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<Label>) -> bool {
         let limits = self.router.config.limits;
         let Router { applications, neighbours, refused, .. } = &mut *self.router;
@@ -210,7 +211,8 @@ impl Step<'_> {
         entry.heard.insert(from.clone(), label) != Some(label)
     }
 
-    /// Announces changes that were not urgent, and repeats the number of the last update where that may be lost.
+    /// Announces changes that were not urgent, and repeats the number of the last update to neighbours that may have
+    /// missed it.
     pub(super) fn tick(&mut self) {
         let timing = self.router.config.timing;
         self.router.next_tick = self.now + timing.tick;
@@ -234,7 +236,7 @@ impl Step<'_> {
         }
     }
 
-    /// The instance that requests go to is about to end: if a neighbour may know another one, it is asked at once.
+    /// Searches for another instance if the current one is about to end: asks a neighbour that may know one at once.
     pub(super) fn look_for_others(&mut self, application: &ApplicationId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let Some(entry) = applications.get(application) else { return };

@@ -5,26 +5,28 @@ use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakeful
 /// A change of the hardware that an instance holds on its node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HardwareChange {
-    /// What it needs beyond what it holds, of each kind. It must be free, and is reserved until it is taken.
+    /// The additional hardware that it needs, of each kind. It must be free, and is reserved until it is taken.
     pub taken: Hardware,
-    /// What it no longer needs, of each kind. It is free from the next cycle on.
+    /// The hardware that it no longer needs, of each kind. It is free from the next cycle on.
     pub freed: Hardware,
 }
 
 impl HardwareChange {
-    /// The change from what an instance holds to what it will hold.
+    /// The change from the hardware that an instance holds to the hardware that it needs.
     pub fn between(held: Hardware, needed: Hardware) -> HardwareChange {
         HardwareChange { taken: needed.saturating_sub(held), freed: held.saturating_sub(needed) }
     }
 
-    /// What a manager must have room for; `None` if that is nothing, so that nothing inhibits it.
+    /// The hardware that the manager must have free; `None` if there is none to take, so that the change is not
+    /// inhibited.
     pub fn arrives(self) -> Option<Hardware> {
         (self.taken != Hardware::NONE).then_some(self.taken)
     }
 }
 
 /// The change of hardware when an instance that holds `held` and runs in the flavour `running` adapts. A flavour that
-/// its application does not have, and the one that it runs in, are inhibited. A sleeper holds the same in all flavours.
+/// its application does not have is inhibited, and so is the one that it runs in. A sleeping instance holds the same in
+/// all flavours.
 pub fn adapt(
     application: &Application,
     (running, wakefulness): (FlavourIndex, Wakefulness),

@@ -1,4 +1,4 @@
-//! The past of an agent: earlier client requests, own operations, and how long it has been on its node.
+//! The history of an agent: earlier client requests, its own operations, and how long it has been on its node.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Remembered, expire, remember};
 
-/// The past of an agent, as far as its policy declares that it looks back. A migrating agent takes it along; a replica
-/// starts with none.
+/// The history of an agent, limited to what its policy declares that it reads. A migrating agent takes it along; a
+/// replica starts with an empty one.
 ///
-/// `R` is a fact about client requests, `T` a target, as their holder names them.
+/// `R` is a fact about client requests and `T` a target, in the representation of the node or the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct History<R, T> {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub requests: VecDeque<Vec<R>>,
     /// Own operations that were accepted: `done/4`.
     pub done: Vec<Remembered<T>>,
-    /// How many evaluations the agent had made when it came to its node: `age/2` counts from there.
+    /// How many evaluations the agent had made when it arrived on its node: `age/2` counts from there.
     pub arrived: u32,
 }
 
@@ -28,22 +28,22 @@ impl<R, T> Default for History<R, T> {
 }
 
 impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
-    /// The agent has evaluated, seeing these client requests; `next` is the number of its next evaluation. Returns whether that one
-    /// will be shown another history than this one was, its age apart.
+    /// Records an evaluation that saw these client requests; `next` is the number of the next evaluation. Returns
+    /// whether the next evaluation will see another history, apart from the age.
     pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
-        // Operations are shown with their age.
+        // Operations are shown with their age, which changes with every evaluation.
         let is_new = !self.done.is_empty();
         expire(&mut self.done, remembers.operations, next);
         self.push_requests(remembers.requests as usize, seen) || is_new
     }
 
-    /// The agent has evaluated several times, always seeing these client requests, and asked for nothing that was accepted; `next` is
-    /// the number of its next evaluation. Returns as [`History::evaluated`] does.
+    /// Records several evaluations that all saw these client requests and had no proposal accepted; `next` is the
+    /// number of the next evaluation. Returns the same as [`History::evaluated`].
     pub fn evaluated_often(&mut self, remembers: Remembers, seen: &[R], times: u32, next: u32) -> bool {
         let is_new = !self.done.is_empty() && times > 0;
         expire(&mut self.done, remembers.operations, next);
         let kept = remembers.requests as usize;
-        // More would push out what they pushed in.
+        // Further evaluations would only replace equal entries.
         (0..kept.max(1).min(times as usize)).fold(is_new, |is_new, _| self.push_requests(kept, seen) || is_new)
     }
 
@@ -63,12 +63,12 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
         true
     }
 
-    /// An operation of the agent was accepted.
+    /// Records an accepted operation.
     pub fn accepted(&mut self, remembers: Remembers, operation: Remembered<T>) {
         remember(&mut self.done, remembers.operations, operation);
     }
 
-    /// An operation that counted as accepted did not happen after all.
+    /// Removes an operation that counted as accepted and did not happen after all.
     pub fn undone(&mut self, operation: &Remembered<T>) {
         let is_it = |done: &Remembered<T>| done.operation == operation.operation && done.target == operation.target;
         if let Some(position) = self.done.iter().rposition(is_it) {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_is_shown_with_how_long_ago_it_was_until_it_is_forgotten() {
+    fn operations_are_shown_with_their_age_until_forgotten() {
         let mut history: History<i32, i32> = History::default();
         let remembers = Remembers { operations: 2, ..Remembers::default() };
         let mut shown = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_declared_is_not_kept() {
+    fn undeclared_history_is_not_kept() {
         let mut history: History<i32, i32> = History::default();
         for evaluation in 1..5 {
             assert!(!history.evaluated(Remembers::default(), &[1, 2], evaluation + 1));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_happen_after_all_is_taken_back_once() {
+    fn an_undone_operation_is_removed_once() {
         let mut history: History<i32, i32> = History::default();
         let remembers = Remembers { operations: 9, ..Remembers::default() };
         for evaluation in 1..3 {

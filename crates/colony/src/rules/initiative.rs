@@ -10,31 +10,31 @@ use super::adapt::{HardwareChange, adapt};
 /// The announced eviction of an instance from its node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Notice {
-    /// How many evaluations its agent has left: `leave/2` while there is one. With none left, it is evicted after the
-    /// next cycle.
+    /// How many evaluations its agent has left, visible as `leave/2` while it is positive. At 0, the instance is
+    /// evicted after the next cycle.
     pub left: u32,
     /// The reason, as stated by the owner's policy.
     pub reason: String,
 }
 
 impl Notice {
-    /// The agent has evaluated.
+    /// Records an evaluation of the agent.
     pub fn evaluated(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Whether the agent has had its last evaluation, so that its instance is evicted if it is still there.
+    /// Whether the agent has had its last evaluation: if its instance is still on the node, it is evicted.
     pub fn is_due(&self) -> bool {
         self.left == 0
     }
 }
 
-/// An instance on the owner's node. `I` is the holder's name of it.
+/// An instance on the owner's node. `I` identifies it.
 #[derive(Clone, Copy, Debug)]
 pub struct Present<'a, I> {
-    /// Which instance.
+    /// The instance.
     pub instance: I,
-    /// What it is an instance of.
+    /// Its application.
     pub application: &'a Application,
     /// The flavour that it runs in.
     pub flavour: FlavourIndex,
@@ -49,20 +49,20 @@ pub struct Present<'a, I> {
 /// An action of an owner on an instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwnerAct<I> {
-    /// It runs in a smaller flavour, from now on.
+    /// Shrinks the instance to a smaller flavour.
     Shrink {
-        /// Which instance.
+        /// The instance.
         instance: I,
         /// The smaller flavour.
         flavour: FlavourIndex,
-        /// What that frees.
+        /// The hardware that this frees.
         change: HardwareChange,
         /// Why.
         reason: String,
     },
-    /// Its eviction is announced.
+    /// Announces the eviction of the instance.
     Announce {
-        /// Which instance.
+        /// The instance.
         instance: I,
         /// Why.
         reason: String,
@@ -101,7 +101,7 @@ fn shrink<I>(present: Present<'_, I>, wanted: Shrink) -> Result<Option<OwnerAct<
     if application.find_flavour(&wanted.flavour) == Some(flavour) {
         return Ok(None);
     }
-    // A sleeper holds the same in all flavours, and must need no more when it wakes.
+    // A sleeping instance holds the same in all flavours, but must not need more when it wakes.
     let needs_now = if wakefulness.is_asleep() { application.needed_in(flavour) } else { held };
     let is_smaller = |wanted| HardwareChange::between(needs_now, application.needed_in(wanted)).arrives().is_none();
     match adapt(application, (flavour, wakefulness), held, &wanted.flavour) {

@@ -8,11 +8,11 @@ use crate::manager::Manager;
 
 /// How a request concerns the node whose manager judges it.
 ///
-/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an adapt, an
+/// The manager of the agent's own node judges first, then that of the target. A replica on the own node, an adapt, an
 /// undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
-    /// The target, if an agent of this node aims at it and may not.
+    /// The target, if an agent of this node proposes one that it may not reach.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
@@ -21,19 +21,19 @@ pub struct Concern<'a> {
     pub arrives: Option<Hardware>,
 }
 
-/// Why an acceptance policy did not accept, and its failure if it did not answer.
+/// Why an acceptance policy did not accept a request, and the failure if it did not answer.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// The rule that inhibits the request.
     pub rule: Rule,
-    /// `None` where the policy answered with a rejection.
+    /// The failure; `None` if the policy answered with a rejection.
     pub failure: Option<Box<AcceptanceFailure>>,
 }
 
 /// Judges a request. Returns the first rule that inhibits it. `consent` evaluates the node's own acceptance policy; it
 /// is called last, and only if no other rule inhibits the request.
 ///
-/// Total: there is no request that it cannot judge. Hardware that is reserved counts as used.
+/// Total: every request gets a verdict. Reserved hardware counts as used.
 pub fn judge<K, E: From<Rule>>(
     manager: &Manager<K>,
     concern: Concern<'_>,

@@ -4,7 +4,7 @@ use mario_domain::{Capacity, Fact, Wakefulness};
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Value;
 
-/// The surroundings of one agent, in the constants that its policy reads.
+/// Everything that one agent observes, as constants that its policy reads.
 ///
 /// An agent sees its own node, the client requests that reached its instance, what it remembers, and the facts about its node
 /// and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
@@ -39,16 +39,16 @@ pub trait Situation {
     fn leave(&self) -> Option<u32>;
     /// The number drawn for this evaluation, if the policy uses randomness.
     fn random(&self) -> Option<u32>;
-    /// Extra facts about applications, about the node and about its neighbours; `None` where those of the previous
-    /// agent stay.
+    /// Extra facts about applications, about the node and about its neighbours; `None` to keep those of the previous
+    /// agent.
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
 }
 
 /// The key of the fact with the number drawn for an agent.
 const RANDOM: &str = "random";
 
-/// Builds the knowledge base of an agent, replacing that of the previous agent; applications stay. Returns the agent's
-/// instance.
+/// Builds the knowledge base of an agent in `facts`, replacing that of the previous agent; the facts about applications
+/// are kept. Returns the agent's instance.
 pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));
@@ -97,7 +97,7 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
 
 /// Returns a number as an agent sees it: an integer if it is whole.
 pub fn number(value: f64) -> Constant {
-    /// Beyond this, not every integer is a float.
+    /// Beyond this, not every integer can be represented as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
 }

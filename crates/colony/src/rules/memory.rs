@@ -5,27 +5,26 @@ use serde::{Deserialize, Serialize};
 
 /// An inhibited operation that an agent remembers: `inhibited/3`.
 ///
-/// `T` is the holder's name of targets: an id where an agent may move to another process, a position in a table in the
-/// simulator.
+/// `T` identifies a target: an id if the agent may move to another process, an index into a table in the simulator.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Remembered<T> {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,
-    /// What was inhibited.
+    /// The inhibited operation.
     pub operation: AgentOperation,
     /// Its target, as the policy wrote it.
     pub target: T,
 }
 
-/// Remembers an inhibited operation, if the memory is `cycles` > 0 long.
+/// Remembers an inhibited operation, unless the memory has a length of 0 `cycles`.
 pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
     if cycles > 0 {
         memory.push(inhibited);
     }
 }
 
-/// Drops what evaluation `next` must not see: it sees the inhibitions of the `cycles` evaluations before it. Returns
-/// whether anything was dropped.
+/// Drops the entries that evaluation `next` must not see: it sees only the inhibitions of the `cycles` evaluations
+/// before it. Returns whether any entry was dropped.
 pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> bool {
     let before = memory.len();
     memory.retain(|remembered| remembered.evaluation.saturating_add(cycles) >= next);

@@ -4,8 +4,8 @@ use mario_domain::{Application, FlavourIndex, Hardware, Rule, Wakefulness};
 
 use super::adapt::HardwareChange;
 
-/// The change of hardware when an instance that holds `held` falls asleep. One that already sleeps, and one whose
-/// application cannot sleep, are inhibited.
+/// The change of hardware when an instance that holds `held` falls asleep. Inhibited if it already sleeps, or if its
+/// application cannot sleep.
 pub fn sleep(application: &Application, wakefulness: Wakefulness, held: Hardware) -> Result<HardwareChange, Rule> {
     let Some(sleep) = application.sleep else { return Err(Rule::Sleepless) };
     match wakefulness {
@@ -14,8 +14,7 @@ pub fn sleep(application: &Application, wakefulness: Wakefulness, held: Hardware
     }
 }
 
-/// The change of hardware when an instance that holds `held` wakes, in its current flavour. One that is awake is
-/// inhibited.
+/// The change of hardware when an instance that holds `held` wakes, in its current flavour. Inhibited if it is awake.
 pub fn wake(
     application: &Application,
     flavour: FlavourIndex,

@@ -1,5 +1,6 @@
-//! Whole colonies of real nodes in simulated time: messages late, lost, repeated and reordered, links cut, daemons killed with
-//! torn journal tails, disks lost and slow, clocks that jump, workloads that fail, operators at random.
+//! Whole colonies of real nodes in simulated time, under every fault: messages are late, lost, repeated and reordered,
+//! links are cut, daemons are killed with torn journal tails, disks are lost and slow, clocks jump, workloads fail, and
+//! operators issue random commands.
 //!
 //! `MARIO_COLONIES=100000` runs that many, from seed `MARIO_COLONIES_FROM`; `MARIO_COLONY=1234` replays one and prints its log. A failing seed prints that
 //! command and the smallest schedule that still fails.
@@ -24,10 +25,10 @@ use world::{Ground, World};
 /// How many colonies a plain test run draws.
 const COLONIES: u64 = 1_000;
 
-/// The maximum number of colonies until the checker must have detected a sabotage.
+/// The checker must detect a sabotage within this number of colonies.
 const SABOTAGED: u64 = 2_000;
 
-/// The minimum number of events in a plain test run, so that it proves something.
+/// The minimum number of events of each kind in a plain test run: without them, the test would prove nothing.
 const LEAST: [(&str, u64); 16] = [
     ("migrations", 6_000),
     ("exclusive migrations", 2_000),
@@ -47,7 +48,7 @@ const LEAST: [(&str, u64); 16] = [
     ("failed starts", 1_000),
 ];
 
-/// What came of one colony.
+/// The result of one colony.
 struct Outcome {
     log: String,
     tally: Tally,
@@ -104,7 +105,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn no_fault_loses_or_doubles_an_instance() {
+fn no_fault_loses_or_duplicates_an_instance() {
     let ground = Ground::new();
     if let Some(seed) = number("MARIO_COLONY") {
         let plan = Plan::draw(seed);

@@ -1,5 +1,5 @@
-//! A peer that sends arbitrary messages at any time: it can offer anything, and change nothing that it was not
-//! promised.
+//! A peer that sends arbitrary messages at any time: it can offer instances, but can change nothing beyond what the
+//! node granted it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const STEPS: u64 = 150;
 const CAPACITY: u64 = 10;
 const NEEDED: u64 = 2;
 
-/// Draws messages from few ids, so that they meet what was said before.
+/// Draws messages from a small set of ids, so that they refer to earlier messages.
 struct Peer {
     random: Random,
     instances: Vec<InstanceId>,
@@ -32,7 +32,7 @@ impl Peer {
         TransferId { journal, boot: self.random.below(2) as u32, counter: self.random.below(4) as u32 }
     }
 
-    /// A transfer and the token that was promised for it, or another one.
+    /// A transfer and the token of its reservation, or another token.
     fn promise(&mut self, sent: &[Message]) -> (TransferId, Token) {
         let promised: Vec<(TransferId, Token)> = sent.iter().filter_map(promise_of).collect();
         if promised.is_empty() || self.random.percent(20) {
@@ -94,7 +94,7 @@ fn promise_of(message: &Message) -> Option<(TransferId, Token)> {
     }
 }
 
-/// Something that happens to the node.
+/// One random event at the node.
 fn step(pair: &mut Pair, peer: &mut Peer, free: &InstanceId) {
     match peer.random.below(20) {
         0 => pair.advance_side(0, 20_000.0),
@@ -124,7 +124,7 @@ fn step(pair: &mut Pair, peer: &mut Peer, free: &InstanceId) {
 }
 
 #[test]
-fn whatever_a_peer_says_a_node_keeps_what_is_pinned_and_counts_its_hardware() {
+fn no_message_of_a_peer_moves_a_pinned_instance_or_miscounts_hardware() {
     let mut taken = 0;
     for seed in 0..SEQUENCES {
         let mut pair = Pair::new();

@@ -78,7 +78,7 @@ fn an_acceptance_policy_inhibits_with_its_reason() {
 }
 
 #[test]
-fn of_three_migrations_of_one_application_in_one_cycle_a_policy_of_one_each_accepts_one() {
+fn a_policy_of_one_each_accepts_one_of_three_migrations_in_a_cycle() {
     let mut pair = Pair::with(|side, config| {
         if side == 1 {
             config.acceptance = Some(Pair::acceptance(ONE_EACH));

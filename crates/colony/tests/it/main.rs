@@ -1,4 +1,4 @@
-//! The crate from outside.
+//! Tests of the public interface.
 
 mod colonies;
 mod hostile;

@@ -105,7 +105,7 @@ fn no_target_waits_for_a_lost_source() {
 }
 
 #[test]
-fn a_source_that_was_declared_lost_and_was_not_is_still_told_what_was_taken() {
+fn a_source_wrongly_declared_lost_still_learns_what_was_taken() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });
@@ -168,7 +168,8 @@ fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
     assert_eq!((updated(&pair), version(&pair)), ((Some(2), Some(1), None), Some(1)));
     pair.command(0, Command::Rollback(instance.clone()));
     assert_eq!(version(&pair), Some(2), "what ran before a rollback is what it undid");
-    // It moves with what it runs now; there, it was not updated.
+    // The instance moves with its current description; on the other node it was not updated, so it cannot be rolled
+    // back there.
     pair.command(0, update(Descriptor { version: 3, ..descriptor() }));
     pair.ask(0, &instance, Ask::Migrate);
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
@@ -178,7 +179,7 @@ fn an_updated_instance_keeps_its_memory_and_its_copy_and_can_be_rolled_back() {
 }
 
 #[test]
-fn an_update_that_cannot_be_is_refused_with_its_reason() {
+fn an_invalid_update_is_rejected_with_its_reason() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     let mut refused = |descriptor: Descriptor| {
@@ -207,7 +208,7 @@ fn an_update_that_cannot_be_is_refused_with_its_reason() {
 }
 
 #[test]
-fn an_update_gives_up_what_is_being_prepared_and_waits_for_what_is_handed_over() {
+fn an_update_aborts_a_preparing_transfer_and_waits_for_custody() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     let update = Command::Update { instance: instance.clone(), descriptor: Arc::new(second_version()) };

@@ -5,7 +5,7 @@ use mario_domain::{Capacity, Flavour, FlavourId, FlavourIndex, Hardware, Instanc
 
 use crate::pair::{Ask, Pair, descriptor, policy};
 
-/// Everything has to leave.
+/// A policy that evicts every instance.
 const NOBODY: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
 
 /// Two nodes, of which the first has an owner with this policy, who gives two evaluations of notice.
@@ -79,7 +79,7 @@ fn an_agent_that_was_told_to_leave_can_move_and_is_not_evicted_elsewhere() {
 }
 
 #[test]
-fn an_eviction_beats_a_pin_and_the_report_says_so() {
+fn an_eviction_overrides_a_pin_and_is_reported() {
     let mut pair = owned(NOBODY);
     let instance = pair.deploy(0, &descriptor());
     pair.command(0, Command::Pin(instance.clone()));

@@ -21,7 +21,7 @@ pub struct Pair {
     pub sides: [Side; 2],
     pub now: f64,
     letters: VecDeque<Letter>,
-    /// Messages that are kept back when they are sent.
+    /// Selects messages that are withheld instead of sent.
     pub withholds: fn(&Message) -> bool,
     pub withheld: Vec<Letter>,
     deploys: u128,
@@ -33,7 +33,7 @@ pub struct Side {
     pub id: NodeId,
     pub config: Arc<Config>,
     pub node: Node,
-    /// The ledger of the records, applied one after another.
+    /// A second ledger, to which the records are applied one by one.
     pub shadow: Ledger,
     pub records: Vec<Record>,
     pub reports: Vec<Report>,
@@ -46,7 +46,7 @@ pub struct Side {
     pub stopping: Vec<WorkloadId>,
 }
 
-/// A message on its way.
+/// A message in transit.
 #[derive(Clone, Debug)]
 pub struct Letter {
     pub to: SideIndex,
@@ -191,12 +191,12 @@ impl Pair {
         true
     }
 
-    /// All messages in transit are lost.
+    /// Drops all messages in transit.
     pub fn drop_letters(&mut self) {
         self.letters.clear();
     }
 
-    /// Delivers one message, again if it was delivered before.
+    /// Delivers one message, even if it was delivered before.
     pub fn hand(&mut self, letter: Letter) {
         let Letter { to, sender, receiver, message } = letter;
         let from = self.sides[1 - to].id.clone();
@@ -233,15 +233,15 @@ impl Pair {
         }
     }
 
-    /// A node dies and restarts from its journal. Its workloads keep running; what the journal does not name is swept
-    /// at once.
+    /// Kills a node and restarts it from its journal. Its workloads keep running; copies that the journal does not name
+    /// are swept at once.
     pub fn crash(&mut self, side: SideIndex) {
         self.crash_unswept(side);
         self.input(side, Input::Swept);
         self.link();
     }
 
-    /// The same, and it is not swept yet.
+    /// Like [`Pair::crash`], without the sweep.
     pub fn crash_unswept(&mut self, side: SideIndex) {
         self.seed += 1;
         let old = &self.sides[side];
@@ -256,7 +256,7 @@ impl Pair {
         self.perform(side, effects);
     }
 
-    /// A node loses its disk and starts as a new one.
+    /// Wipes the disk of a node and starts it as a new one.
     pub fn lose_disk(&mut self, side: SideIndex, journal: JournalId) {
         self.sides[side].shadow = Ledger::default();
         let config = Arc::clone(&self.sides[side].config);
@@ -267,7 +267,7 @@ impl Pair {
         self.link();
     }
 
-    /// Time passes; timers that are due fire in order.
+    /// Advances the time; due timers fire in order.
     pub fn advance(&mut self, units: f64) {
         let end = self.now + units;
         loop {
@@ -280,7 +280,7 @@ impl Pair {
         self.now = end;
     }
 
-    /// Time passes on one side; due timers fire, and resulting messages stay in transit.
+    /// Advances the time of one side; due timers fire, and resulting messages stay in transit.
     pub fn advance_side(&mut self, side: SideIndex, units: f64) {
         let end = self.now + units;
         let next = |pair: &Pair| pair.sides[side].node.next_timeout().filter(|at| at.units() <= end);
@@ -302,7 +302,7 @@ impl Pair {
         }
     }
 
-    /// An agent evaluates and its manager judges; resulting messages stay in transit.
+    /// Lets an agent evaluate and its manager judge; resulting messages stay in transit.
     pub fn propose(&mut self, side: SideIndex, instance: &InstanceId, ask: Ask) {
         let observation = Observation { instance: instance.clone(), requests: Vec::new(), random: Some(ask as u32) };
         self.put(side, Input::Observed(observation));
@@ -310,7 +310,7 @@ impl Pair {
         self.put(side, Input::Judge(instance.clone()));
     }
 
-    /// The same, and all resulting messages are delivered.
+    /// Like [`Pair::propose`], and delivers all resulting messages.
     pub fn ask(&mut self, side: SideIndex, instance: &InstanceId, ask: Ask) {
         self.propose(side, instance, ask);
         self.deliver();
@@ -320,7 +320,7 @@ impl Pair {
         self.input(side, Input::Operator(command));
     }
 
-    /// Copies that were told to start are healthy now, if they were not stopped meanwhile.
+    /// Makes starting copies healthy, unless they were stopped in the meantime.
     pub fn start_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].starting) {
             if self.sides[side].running.contains_key(&workload) {
@@ -329,7 +329,7 @@ impl Pair {
         }
     }
 
-    /// Copies that were told to stop have stopped now.
+    /// Makes stopping copies stop.
     pub fn stop_copies(&mut self, side: SideIndex) {
         for workload in std::mem::take(&mut self.sides[side].stopping) {
             self.sides[side].running.remove(&workload);
@@ -365,7 +365,7 @@ impl Side {
             starting: Vec::new(),
             stopping: Vec::new(),
         };
-        // The record of the boot: nothing can be put in before it.
+        // The record of the boot, which comes before any input.
         if let Some(Effect::Journal(record)) = effects.first() {
             side.shadow.apply(record);
             side.records.push(record.clone());
@@ -420,7 +420,7 @@ impl Side {
         instances[0].clone()
     }
 
-    /// What is neither used nor reserved.
+    /// The hardware that is neither used nor reserved.
     pub fn free(&self) -> u64 {
         match self.node.manager().unreserved() {
             Capacity::Bounded(free) => free.as_units(),
@@ -428,7 +428,7 @@ impl Side {
         }
     }
 
-    /// The rule that inhibited the last request that was judged; `None` if that was accepted.
+    /// The rule that inhibited the last request; `None` if it was accepted.
     pub fn last_rule(&self) -> Option<Rule> {
         let last = self.reports.iter().rev().find_map(|report| match report {
             Report::Judged { verdict, .. } => Some(verdict),

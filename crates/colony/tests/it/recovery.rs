@@ -32,7 +32,7 @@ fn a_source_that_dies_in_custody_hands_over_again() {
 }
 
 #[test]
-fn a_target_that_dies_before_it_takes_says_that_it_did_not() {
+fn a_target_that_crashes_before_taking_answers_not_taken() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
@@ -47,7 +47,7 @@ fn a_target_that_dies_before_it_takes_says_that_it_did_not() {
 }
 
 #[test]
-fn a_target_that_dies_after_it_took_says_that_it_did() {
+fn a_target_that_crashes_after_taking_answers_taken() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });
@@ -59,9 +59,9 @@ fn a_target_that_dies_after_it_took_says_that_it_did() {
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet() && pair.copies(&instance) == 1);
 }
 
-/// Migrates and replicates an instance to and fro, and kills one side after each of its records in turn.
+/// Migrates and replicates an instance back and forth, and kills one side after each of its records in turn.
 #[test]
-fn death_after_any_record_loses_and_doubles_nothing() {
+fn a_crash_after_any_record_neither_loses_nor_duplicates_an_instance() {
     for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
         for fatal in 0.. {
             let mut pair = Pair::new();
@@ -84,7 +84,8 @@ fn death_after_any_record_loses_and_doubles_nothing() {
     }
 }
 
-/// Delivers messages until a side has written this many records, and drops the rest. Returns whether it has.
+/// Delivers messages until a side has written this many records, and drops the rest. Returns whether it wrote that
+/// many.
 fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
     while pair.deliver_one() {
         if pair.sides[side].records.len() > records {
@@ -96,7 +97,7 @@ fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
 }
 
 #[test]
-fn nothing_is_promised_before_the_sweep_is_over() {
+fn nothing_is_reserved_before_the_sweep_is_done() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     let other = pair.deploy(1, &descriptor());
@@ -141,7 +142,7 @@ fn open_messages_are_resent_as_soon_as_a_neighbour_is_back() {
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
-    // The link was down for a while, so that the next attempt is far away.
+    // The link was down for so long that the next retry is far away.
     pair.advance(5_000.0);
     pair.withheld.clear();
     pair.withholds = |_| false;

@@ -5,7 +5,7 @@ use mario_domain::{Capacity, Hardware, InstanceId, Quantity, Rule, Sleep, Verdic
 
 use crate::pair::{Ask, Pair, SideIndex, descriptor, policy};
 
-/// Sleeps on command, and migrates and replicates as it is.
+/// A policy that sleeps, migrates and replicates on command.
 const SLEEPY: &str = "
 operation(migrate, I, M) :- fact(I, random, 1), node(_, _, [M|_]).
 operation(replicate, I, M) :- fact(I, random, 2), node(_, _, [M|_]).
@@ -23,7 +23,7 @@ fn sleepy() -> Descriptor {
     described
 }
 
-/// Asks for a sleep: the fifth that agents can be told.
+/// The command to sleep: under the policy of this file, the fifth command means sleep.
 const SLEEP: Ask = Ask::MigrateFarAway;
 
 fn free(pair: &Pair, side: SideIndex) -> Capacity {
@@ -51,7 +51,7 @@ fn inhibition(pair: &Pair) -> Option<Rule> {
 }
 
 #[test]
-fn a_sleeper_gives_back_its_hardware_when_its_copy_has_stopped_and_takes_it_when_a_request_comes() {
+fn a_sleeper_frees_hardware_once_stopped_and_takes_it_back_on_a_request() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &sleepy());
     pair.sides[0].is_prompt = false;
@@ -71,7 +71,7 @@ fn a_sleeper_gives_back_its_hardware_when_its_copy_has_stopped_and_takes_it_when
 }
 
 #[test]
-fn one_that_is_woken_while_its_copy_stops_needs_nothing_more() {
+fn waking_while_the_copy_stops_needs_no_more_hardware() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &sleepy());
     pair.sides[0].is_prompt = false;
@@ -163,7 +163,7 @@ fn a_copy_that_still_stops_counts_on_the_node_that_its_sleeper_left() {
 }
 
 #[test]
-fn a_request_that_wakes_an_instance_gives_up_its_migration() {
+fn a_request_that_wakes_an_instance_aborts_its_migration() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &sleepy());
     pair.ask(0, &instance, SLEEP);
@@ -178,7 +178,7 @@ fn a_request_that_wakes_an_instance_gives_up_its_migration() {
 }
 
 #[test]
-fn an_application_that_does_not_say_how_it_sleeps_stays_awake() {
+fn an_application_without_sleep_settings_cannot_sleep() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &Descriptor { policy: policy(SLEEPY), ..descriptor() });
     pair.ask(0, &instance, SLEEP);

@@ -26,7 +26,7 @@ fn prepare(instance: &InstanceId, transfer: TransferId) -> Message {
 
 const FORGED: TransferId = TransferId { journal: JournalId(2), boot: 9, counter: 9 };
 
-/// What the second node says to the first.
+/// Delivers a message from the second node to the first.
 fn says(pair: &mut Pair, message: Message) {
     let letter = Letter { to: 0, sender: JournalId(2), receiver: Some(JournalId(1)), message };
     pair.hand(letter);
@@ -50,7 +50,7 @@ fn a_source_that_offers_what_the_target_owns_changes_nothing() {
 }
 
 #[test]
-fn a_source_cannot_use_a_place_for_an_instance_that_came_meanwhile() {
+fn a_reservation_is_void_once_the_instance_arrived_by_another_transfer() {
     let mut pair = Pair::new();
     let instance = pair.deploy(1, &descriptor());
     says(&mut pair, prepare(&instance, FORGED));
@@ -131,7 +131,7 @@ fn hello(journal: JournalId, sequence: u64, told: u64) -> Message {
 }
 
 #[test]
-fn a_disk_restored_from_before_a_transfer_is_noticed_however_many_records_it_has_got_since() {
+fn a_disk_restored_from_before_a_transfer_is_detected() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.link();
@@ -141,7 +141,7 @@ fn a_disk_restored_from_before_a_transfer_is_noticed_however_many_records_it_has
         pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
     let told = owned as u64 + 1;
     let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
-    // A complete journal is trusted; one restored from before it took the instance is not, though it has more records
+    // A complete journal is trusted. One restored from before it took the instance is not, even if it has more records
     // than ever.
     says(&mut pair, hello(JournalId(2), 1_000, told));
     assert!(!pair.sides[0].reports.contains(&refused));

@@ -1,4 +1,4 @@
-//! Instances move and multiply.
+//! Migrations and replications.
 
 use mario_colony::{Command, Input, Message, OwnCause, Record, Report};
 use mario_domain::{Operation, Rule, Verdict};
@@ -111,7 +111,7 @@ fn an_exclusive_application_stops_here_before_it_starts_there() {
 }
 
 #[test]
-fn an_exclusive_application_that_is_not_taken_finds_its_place_kept() {
+fn an_exclusive_application_that_is_not_taken_keeps_its_hardware() {
     let mut pair = Pair::with(|side, config| {
         if side == 0 {
             config.capacity = mario_domain::Capacity::units(2);
@@ -129,7 +129,7 @@ fn an_exclusive_application_that_is_not_taken_finds_its_place_kept() {
 }
 
 #[test]
-fn a_copy_that_stops_for_two_transfers_in_turn_is_told_once() {
+fn a_copy_that_two_transfers_stop_is_stopped_once() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &exclusive());
     pair.sides[0].is_prompt = false;
@@ -143,7 +143,7 @@ fn a_copy_that_stops_for_two_transfers_in_turn_is_told_once() {
 }
 
 #[test]
-fn a_copy_that_stopped_for_a_transfer_that_was_given_up_starts_again() {
+fn a_copy_stopped_for_an_aborted_transfer_restarts() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &exclusive());
     pair.sides[0].is_prompt = false;
@@ -218,7 +218,7 @@ fn an_application_is_offered_to_a_target_once_at_a_time() {
 }
 
 #[test]
-fn of_two_offers_that_are_prepared_at_once_the_second_is_given_up() {
+fn of_two_offers_prepared_at_once_the_second_is_aborted() {
     let mut pair = Pair::new();
     let [one, other] = [pair.deploy(0, &descriptor()), pair.deploy(0, &descriptor())];
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
@@ -246,7 +246,7 @@ fn a_reservation_expires_and_its_hardware_is_free_when_the_copy_has_stopped() {
 }
 
 #[test]
-fn a_target_that_is_not_ready_in_time_is_given_up() {
+fn a_transfer_to_a_target_that_is_not_ready_in_time_is_aborted() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.sides[1].is_prompt = false;

@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A directory that is removed at the end.
 struct Place(PathBuf);
@@ -114,7 +114,7 @@ async fn wait(address: SocketAddr, what: &str, is_so: impl Fn(&Value) -> bool) -
         if is_so(&shown) {
             return shown;
         }
-        assert!(begun.elapsed() < PATIENCE, "{what}: {shown:#}");
+        assert!(begun.elapsed() < TIMEOUT, "{what}: {shown:#}");
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
 }

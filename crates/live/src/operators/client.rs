@@ -22,7 +22,7 @@ use crate::identity::{Expected, HTTP_PROTOCOL, Identity};
 use crate::seams::{Body, BodyError};
 
 /// How long a node may take to answer.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -99,7 +99,7 @@ impl Client {
             let bytes = body.collect().await.map_err(|error| self.fault().caused_by(error))?.to_bytes();
             Ok(Reply { status, text: String::from_utf8_lossy(&bytes).into_owned() })
         };
-        timeout(PATIENCE, asking).await.unwrap_or_else(|_| Err(self.fault().caused_by("it does not answer")))
+        timeout(TIMEOUT, asking).await.unwrap_or_else(|_| Err(self.fault().caused_by("it does not answer")))
     }
 
     async fn send(

@@ -20,7 +20,7 @@ use mario_trace::join::join;
 use serde_json::Value;
 
 /// How long a step may take on a busy machine before a test fails.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Daemons, their directory and their operator.
 pub struct Colony {
@@ -244,7 +244,7 @@ impl Colony {
         let begun = Instant::now();
         loop {
             let reply = self.ask(index, Method::POST, "/v1/instances", &[(DEPLOY_KEY, key)], document.to_vec())?;
-            if !reply.text.contains("has just restarted") || begun.elapsed() > PATIENCE {
+            if !reply.text.contains("has just restarted") || begun.elapsed() > TIMEOUT {
                 return Some(reply);
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -256,13 +256,13 @@ impl Colony {
     pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Colony) -> bool) {
         let begun = Instant::now();
         while !is_so(self) {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > TIMEOUT {
                 for daemon in &self.daemons {
                     let log =
                         fs::read_to_string(self.directory.join(format!("{}.log", daemon.name))).unwrap_or_default();
                     eprintln!("--- {}\n{log}", daemon.name);
                 }
-                panic!("{what}: not within {PATIENCE:?}");
+                panic!("{what}: not within {TIMEOUT:?}");
             }
             std::thread::sleep(Duration::from_millis(30));
         }

@@ -57,7 +57,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     ));
     let begun = Instant::now();
     while browser.evaluate("window.seenAt") == Value::Null {
-        assert!(begun.elapsed() < crate::colony::PATIENCE, "the migration was never seen");
+        assert!(begun.elapsed() < crate::colony::TIMEOUT, "the migration was never seen");
         let _ = colony.client(1, "/");
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -84,7 +84,7 @@ fn marked(prefix: &str) -> Vec<i32> {
 
 /// Waits for a file by which another process signals its progress.
 async fn until_exists(path: &Path) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !path.exists() {
         assert!(Instant::now() < deadline, "{} is not there", path.display());
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -124,7 +124,7 @@ fn shell(script: &str) -> Run {
 }
 
 async fn until_healthy(driver: &ProcessDriver, task: &Task, address: SocketAddr) -> Health {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match driver.health(task, address).await {
             Health::Unhealthy(cause) if Instant::now() > deadline => panic!("not healthy: {cause}"),
@@ -143,7 +143,7 @@ fn get(address: SocketAddr, path: &str) -> String {
 }
 
 async fn log_until(driver: &ProcessDriver, workload: WorkloadId, text: &str) -> String {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let log = String::from_utf8_lossy(&driver.log(workload, 1 << 20).unwrap_or_default()).into_owned();
         if log.contains(text) {
@@ -154,7 +154,7 @@ async fn log_until(driver: &ProcessDriver, workload: WorkloadId, text: &str) -> 
     }
 }
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn the_sample_service_starts_serves_and_drains() {
@@ -168,7 +168,7 @@ async fn the_sample_service_starts_serves_and_drains() {
     );
     assert!(bench.driver.measure(task.workload).unwrap().memory_bytes > 100_000);
     assert_eq!(bench.driver.running().await.unwrap(), [task.workload]);
-    bench.driver.drain(task.workload, PATIENCE).await.unwrap();
+    bench.driver.drain(task.workload, TIMEOUT).await.unwrap();
     assert_eq!(bench.driver.ended(task.workload).await, "it exited with code 0");
     assert_eq!(bench.driver.running().await.unwrap().len(), 0);
     assert_eq!(marked(&bench.mark()), [0; 0]);
@@ -260,7 +260,7 @@ async fn one_copy_is_never_started_twice() {
     bench.driver.start(&task).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
-    bench.driver.drain(WorkloadId { boot: 9, counter: 9 }, PATIENCE).await.unwrap();
+    bench.driver.drain(WorkloadId { boot: 9, counter: 9 }, TIMEOUT).await.unwrap();
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     assert_eq!(next.running().await.unwrap(), [task.workload]);
     assert_eq!(next.adopt(&task).await, Some(address));
     assert_eq!(next.health(&task, address).await, Health::Healthy);
-    next.drain(task.workload, PATIENCE).await.unwrap();
+    next.drain(task.workload, TIMEOUT).await.unwrap();
     assert_eq!(next.ended(task.workload).await, "it exited with code 0");
     assert_eq!(bench.restarted().adopt(&task).await, None);
     // The first driver is the parent of the shim in this test, and waits for it.

@@ -25,7 +25,7 @@ an instance keeps running, unless `[run]` or the flavour differs: then it finish
 instance waits until it is healthy. The node keeps the previous description for `mario app rollback`.";
 
 /// How long a restarted copy may take beyond the time that its description allows.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Arguments of `mario app update`.
 #[derive(Clone, Debug, Args)]
@@ -191,7 +191,7 @@ fn instances(node: &NodeArguments, application: &str) -> Result<Vec<String>, Fai
 
 /// Waits until the copy of an instance is healthy. Returns an error on timeout.
 fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fault> {
-    let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + PATIENCE;
+    let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
         // Status 404: the instance has migrated since, and its new node watches it.

@@ -160,7 +160,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
 /// Measures a size in a process of its own, so that its peak memory is not mixed with that of other sizes.
 fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<Measured, Failure> {
     /// How often to check whether the child is done or the user has interrupted.
-    const GLANCE: Duration = Duration::from_millis(20);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
     let environment = |error: &dyn std::error::Error| {
         let title = format!("cannot measure {} nodes in a process of their own", size.nodes());
         Failure::Environment(vec![Diagnostic::error(title).caused_by(error)])
@@ -177,7 +177,7 @@ fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<
         .map_err(|error| environment(&error))?;
     let held = child.stdin.take();
     while !interrupted.load(Ordering::Relaxed) && child.try_wait().map_err(|error| environment(&error))?.is_none() {
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
     }
     if interrupted.load(Ordering::Relaxed) {
         let _ = child.kill();

@@ -16,7 +16,7 @@ use super::course::{Finished, quoted};
 use crate::Console;
 
 /// How often a run is checked for policies that exhaust their budget.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Fewer exhausted decisions than this are not worth a warning.
 const EXHAUSTED_MIN: u64 = 3;
@@ -35,7 +35,7 @@ impl Watching {
         let (watch, console) = (simulation.budget_watch(), console.clone());
         let budget = scenario.agents.budget.unwrap_or(Settings::default().budget.inferences);
         let watcher = thread::Builder::new().name("budget".to_owned()).spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK) {
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CHECK_INTERVAL) {
                 if are_mostly_exhausted(&watch) {
                     console.show(&[too_expensive(budget)]);
                     return;

@@ -49,8 +49,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let text = match arguments.format {
         Format::Toml => {
             let settings = toml::to_string(&resolved.settings).map_err(|error| unprintable(&error))?;
-            let glance = overview.to_string().replace('\n', "\n# ");
-            format!("# {glance}\n\n{settings}")
+            let comment = overview.to_string().replace('\n', "\n# ");
+            format!("# {comment}\n\n{settings}")
         }
         Format::Json => {
             let value = json!({ "overview": overview, "settings": resolved.settings });

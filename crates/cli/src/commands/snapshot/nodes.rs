@@ -20,7 +20,7 @@ use crate::moments::{Snapshot, told};
 use crate::{Console, Failure};
 
 /// The timeout of a node's answers.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An instance that a node hosts, as answered by `/v1/applications`.
 struct Hosted {
@@ -56,7 +56,7 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
     let mut silent = Vec::new();
     for address in addresses {
         let late = || Fault::new(format!("the node at {address} does not answer"));
-        let asked = runtime.block_on(async { timeout(PATIENCE, ask_one(&identity, address)).await });
+        let asked = runtime.block_on(async { timeout(TIMEOUT, ask_one(&identity, address)).await });
         match asked.unwrap_or_else(|_| Err(late())) {
             Ok(told) => nodes.push(told),
             Err(fault) => silent.push((address, fault)),

@@ -15,7 +15,7 @@ use super::nodes::Nodes;
 const EVERY: Duration = Duration::from_millis(200);
 
 /// How long a client waits for an answer.
-const LONGEST: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Clients that send until stopped.
 pub struct Load {
@@ -82,7 +82,7 @@ async fn request(address: SocketAddr, host: &str) -> Option<u16> {
         stream.read_to_end(&mut answer).await.ok()?;
         String::from_utf8_lossy(&answer).split(' ').nth(1)?.parse().ok()
     };
-    tokio::time::timeout(LONGEST, asked).await.ok()?
+    tokio::time::timeout(TIMEOUT, asked).await.ok()?
 }
 
 /// Whether a client of a node gets an answer from an application.

@@ -257,7 +257,7 @@ impl Nodes {
             if let Some(Ok(answer)) = self.try_deploy(node, application, policy, key).map(|reply| reply.json()) {
                 return answer["instance"].as_str().expect("an id").to_owned();
             }
-            assert!(begun.elapsed() < super::PATIENCE, "{application} is not deployed on {node}");
+            assert!(begun.elapsed() < super::TIMEOUT, "{application} is not deployed on {node}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -60,7 +60,7 @@ impl Members {
         self.runs_twice(world, &living)
     }
 
-    /// Whether an application whose copies may not overlap has two that run.
+    /// Returns a violation if two copies of an exclusive application run at once.
     fn runs_twice(&mut self, world: &World, living: &[(usize, Member)]) -> Option<String> {
         if !self.bounds.is_exclusive || self.bounds.owners.len() != 1 || !world.excused.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! One node of a world, and what it does.
+//! One node of a world, and its possible actions.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct Member {
     pub(super) stopping: BTreeSet<WorkloadId>,
 }
 
-/// A message on its way.
+/// A message in transit.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Envelope {
     from: usize,
@@ -38,7 +38,7 @@ pub(super) struct Envelope {
     pub(super) message: Message,
 }
 
-/// What can happen to a node.
+/// An action of a node, or an event that happens to it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Action {
     Propose(InstanceId, AgentOperation, usize),
@@ -55,11 +55,11 @@ pub(super) enum Action {
     Crash,
     Wipe,
     Lose,
-    /// A shortcut is taken.
+    /// The node breaks the protocol.
     Cheat(Cheat),
 }
 
-/// The actions of nodes that take a shortcut.
+/// The actions with which a node breaks the protocol.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Cheat {
     /// The answer to a message leaves before its record is durable; then the node crashes.
@@ -187,7 +187,7 @@ impl Members {
         self.perform(member, effects, outcome);
     }
 
-    /// Performs effects at once and in order. Copies start at once, and stop in a step of their own.
+    /// Performs effects immediately and in order. Copies start immediately, and stop in a separate step.
     fn perform(&mut self, member: &mut Member, effects: Vec<Effect>, outcome: &mut Outcome) {
         for effect in effects {
             match effect {
@@ -238,7 +238,7 @@ impl Members {
     }
 
     fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, mut message: Message) -> Envelope {
-        // The number of records only reflects how a state was reached.
+        // The number of records depends on how a state was reached, so it is removed.
         if let Message::Transfer { told, .. } | Message::Taken { told, .. } = &mut message {
             *told = 0;
         }
@@ -255,7 +255,7 @@ impl Members {
         })
     }
 
-    /// Interns a node. What only reflects how its state was reached is removed first.
+    /// Interns a node, without the fields that depend only on how its state was reached.
     fn intern(&mut self, mut member: Member) -> u32 {
         for ledger in [&mut member.state.ledger, &mut member.disk] {
             ledger.sequence = 0;
@@ -272,7 +272,7 @@ impl Members {
         })
     }
 
-    /// The result of an action on a node; `None` when that changes nothing.
+    /// The result of an action on a node; `None` if it changes nothing.
     pub(super) fn step(&mut self, node: usize, position: u32, life: u8, action: &Action) -> Option<Outcome> {
         let key = (position, action.clone());
         if let Some(known) = self.steps.get(&key) {

@@ -1,13 +1,13 @@
-//! Tempting shortcuts, each of which breaks an invariant within a few steps.
+//! Tempting simplifications of the protocol, each of which violates an invariant within a few steps.
 
 use super::member::{Action, Cheat, Member, Members};
 use super::{Bounds, World, explore};
 use crate::message::Message;
 
-/// A shortcut.
+/// A simplification of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Shortcut {
-    /// A transfer is judged by its id and not by its token.
+    /// The target checks the id of a transfer, but not its token.
     TokenIgnored,
     /// The source resumes from custody after a timeout.
     ResumeByTimeout,
@@ -15,7 +15,7 @@ pub(super) enum Shortcut {
     TakenBeforeJournal,
     /// The source hands an instance over before its custody is on disk.
     TransferBeforeJournal,
-    /// The target forgets a transfer unasked.
+    /// The target forgets a transfer before the source allows it.
     ForgetUnasked,
     /// The source lets the target forget before it has recorded that the instance is gone.
     ForgetBeforeGone,
@@ -28,7 +28,7 @@ pub(super) enum Shortcut {
 }
 
 impl Shortcut {
-    /// A message as a node that takes the shortcut understands it.
+    /// Returns a message as a node with the shortcut interprets it.
     pub(super) fn distort(self, member: &mut Member, message: Message) -> Message {
         match (self, message) {
             (Shortcut::TokenIgnored, Message::Transfer { transfer, token, luggage, told }) => {
@@ -46,7 +46,7 @@ impl Shortcut {
 }
 
 impl Members {
-    /// Whether the operator's `lost` is obeyed as it should.
+    /// Whether nodes handle the operator's `lost` correctly.
     pub(super) fn declares_loss(&self) -> bool {
         self.bounds.shortcut != Some(Shortcut::SameIdAfterLoss)
     }
@@ -148,7 +148,7 @@ fn the_same_id_after_a_loss_lets_an_instance_be_owned_twice() {
 }
 
 #[test]
-fn a_wiped_node_with_its_old_identity_breaks_something() {
+fn a_wiped_node_with_its_old_identity_violates_an_invariant() {
     let bounds = Bounds { capacities: &[2, 2, 2], crashes: 0, wipes: 1, ..Bounds::SMALL };
     fails(Shortcut::WipedKeepsIdentity, bounds, "");
 }

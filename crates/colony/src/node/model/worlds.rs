@@ -26,7 +26,7 @@ impl Members {
         successors
     }
 
-    /// What can happen to a node.
+    /// The actions that are possible for a node.
     fn actions(&self, world: &World, node: usize) -> Vec<Action> {
         let member = &self.table[world.members[node] as usize];
         let (state, bounds) = (&member.state, &self.bounds);
@@ -77,7 +77,7 @@ impl Members {
         actions
     }
 
-    /// The world after a step; `None` when that is out of bounds.
+    /// The world after a step; `None` if it is out of bounds.
     fn apply(&mut self, world: &World, node: usize, action: &Action, outcome: &Outcome) -> Option<World> {
         let mut next = world.clone();
         next.members[node] = outcome.member;
@@ -98,11 +98,12 @@ impl Members {
         for (instance, epoch) in &outcome.taken {
             let instance = usize::from(*instance);
             next.epochs.resize(next.epochs.len().max(instance + 1), crate::ids::Epoch::default());
-            // An epoch that does not grow is marked by one that is never reached.
+            // An epoch that does not grow is marked by an unreachable value, which the check detects.
             let grows = *epoch > next.epochs[instance];
             next.epochs[instance] = if grows { *epoch } else { crate::ids::Epoch(u32::MAX) };
         }
-        // After a crash, journals are already known, and what a hello drops can be dropped at any time.
+        // Only after a lost disk: after a crash, the journals are already known, and a hello would only drop
+        // reservations that other actions can drop at any time.
         if *action == Action::Wipe {
             self.introduce(&mut next, node);
         }
@@ -180,7 +181,7 @@ fn an_exclusive_instance_in_custody_keeps_its_place() {
     holds("exclusive contention", bounds, 5_000);
 }
 
-/// Larger bounds, by hand: `cargo test --release -p mario-colony larger_bounds -- --ignored --nocapture`.
+/// Larger bounds, run manually: `cargo test --release -p mario-colony larger_bounds -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes and gigabytes"]
 fn larger_bounds_hold_too() {

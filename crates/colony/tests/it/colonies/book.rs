@@ -26,7 +26,7 @@ impl Numbers {
     }
 }
 
-/// What one node holds, by its journal up to some record.
+/// The state of one node according to its journal up to some record.
 #[derive(Clone, Default)]
 pub struct Book {
     pub owned: BTreeMap<usize, Held>,
@@ -135,8 +135,8 @@ impl Book {
         }
     }
 
-    /// The copies that the node is responsible for, and the hardware of each. One that was stopped before it was handed
-    /// over keeps its hardware: the instance may come back to it.
+    /// The copies that the node is responsible for, and the hardware of each. A copy that was stopped before its
+    /// instance was handed over keeps its hardware, because the instance may come back.
     pub fn copies(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
         let custody = self.custody.values().filter(|kept| !kept.is_ended).map(|kept| &kept.held);
         let held = self.owned.values().chain(custody).map(|held| (held.workload, held.hardware));

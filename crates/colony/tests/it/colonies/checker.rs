@@ -20,7 +20,7 @@ pub struct Checker {
     lineages: Vec<Lineage>,
     /// The parents of instances that were offered, by transfer.
     offered: BTreeMap<TransferId, usize>,
-    /// What was handed over, by transfer.
+    /// The instances and luggage that were handed over, by transfer.
     luggage: BTreeMap<TransferId, (InstanceId, Arc<Luggage>)>,
     /// The transfer that each agent has open, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
@@ -32,14 +32,14 @@ pub struct Checker {
     is_held: Vec<bool>,
 }
 
-/// The history of an instance, by records that are on disk.
+/// The history of an instance according to the records on disk.
 #[derive(Clone, Default)]
 struct Life {
     lineage: Option<usize>,
     epoch: u32,
     owner: usize,
     is_ended: bool,
-    /// Its node lost the disk, or an operator declared its node lost.
+    /// Whether its node lost the disk, or an operator declared its node lost.
     is_excused: bool,
 }
 
@@ -47,7 +47,7 @@ struct Life {
 struct Lineage {
     replications_max: Option<u32>,
     replicas: u32,
-    /// An operator's declaration may have duplicated an instance and its remaining replications.
+    /// Whether an operator's declaration may have duplicated an instance and its remaining replications.
     is_forked: bool,
 }
 
@@ -63,7 +63,7 @@ impl Checker {
         &mut self.lives[instance]
     }
 
-    /// A record is on a node's disk. `book` is the state of the journal before it.
+    /// Handles a record that is now on a node's disk. `book` is the state of the journal before it.
     pub fn durable(&mut self, node: usize, book: &Book, record: &Record) {
         match record {
             Record::Own { owned, cause } => {
@@ -208,7 +208,7 @@ impl Checker {
         Some(lineage)
     }
 
-    /// A node lost its disk: its instances may be lost with it.
+    /// Handles the loss of a node's disk: its instances may be lost with it.
     pub fn disk_lost(&mut self, node: usize, book: &Book) {
         self.deployed.retain(|(at, _)| *at != node);
         let held: Vec<usize> = book.owned.keys().chain(book.custody.keys()).copied().collect();
@@ -217,7 +217,7 @@ impl Checker {
         }
     }
 
-    /// A node is about to send a message: invariant 7.
+    /// Checks invariant 7 for a message that a node is about to send.
     pub fn sends(&mut self, node: usize, memory: &Book, message: &Message) {
         match message {
             Message::Prepare(prepare) => {
@@ -235,7 +235,7 @@ impl Checker {
         }
     }
 
-    /// An agent on a node evaluated its policy: invariant 7.
+    /// Checks invariant 7 for an evaluation of an agent.
     pub fn evaluated(&mut self, node: usize, memory: &Book, instance: &InstanceId) {
         self.tally.count("evaluations");
         if !memory.owned.contains_key(&self.numbers.of(instance)) {
@@ -243,17 +243,17 @@ impl Checker {
         }
     }
 
-    /// A transfer is no longer being prepared.
+    /// Records that a transfer is no longer being prepared.
     pub fn close(&mut self, transfer: TransferId) {
         self.proposed.retain(|_, open| *open != transfer);
     }
 
-    /// A node lost everything that it was preparing.
+    /// Records that a node lost all transfers that it was preparing.
     pub fn crashed(&mut self, node: usize) {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks the state at one moment, after an event on one node.
+    /// Checks the state of all nodes after an event on one of them.
     pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);
@@ -322,7 +322,8 @@ impl Checker {
         }
     }
 
-    /// Copies that the journal names, that are about to start, or that really run, and reservations without a copy.
+    /// Checks that hardware is not overcommitted: counts copies that the journal names, that are about to start or that
+    /// run, and reservations without a copy.
     fn check_hardware(&mut self, node: usize, daemon: &Daemon) {
         let mut copies: BTreeMap<_, u64> = daemon.memory.copies().collect();
         let promised: u64 = daemon.reservations().map(|(_, hardware)| hardware).sum();

@@ -20,9 +20,9 @@ pub struct Daemon {
     pub life: u32,
     /// Its clock minus true time.
     pub clock_offset: i64,
-    /// The identity of its journal, for a node that starts without one.
+    /// The id of its journal, used if it starts without one.
     pub journal: JournalId,
-    /// What the disk holds.
+    /// The content of the disk.
     pub ledger: Ledger,
     pub durable: Book,
     /// The state of the node, on disk or not.
@@ -31,9 +31,9 @@ pub struct Daemon {
     /// When the last record of the stream will be on disk.
     pub synced_at: u64,
     pub machine: Machine,
-    /// It crashes after the next step of a transfer, for this long.
+    /// If set, the daemon crashes at the next step of a transfer, for this long.
     pub ambush: Option<u64>,
-    /// When it is to be woken.
+    /// When its next timer fires.
     pub wakes_at: Option<u64>,
     /// Transfers whose reservations have no copy: those of exclusive applications.
     pub without_copy: BTreeSet<TransferId>,
@@ -71,7 +71,7 @@ impl Daemon {
         }
     }
 
-    /// What its clock shows.
+    /// The time that its clock shows.
     pub fn clock(&self, now: u64) -> Time {
         Time::at((now as i64 + self.clock_offset) as f64)
     }
@@ -92,7 +92,7 @@ impl Daemon {
         })
     }
 
-    /// The daemon dies. Of the records that were not known to be on disk, the first `kept` are.
+    /// Kills the daemon. Of the records that were not known to be on disk, the first `kept` are.
     pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::Record)> {
         let mut written = Vec::new();
         let pending = std::mem::take(&mut self.stream);

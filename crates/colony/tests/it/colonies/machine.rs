@@ -16,9 +16,9 @@ struct Copy {
     hardware: u64,
     is_exclusive: bool,
     state: State,
-    /// Distinguishes this copy from an earlier one of the same name.
+    /// Distinguishes this copy from an earlier one with the same id.
     generation: u64,
-    /// The start of the daemon that last asked for it, and is told its result.
+    /// The start of the daemon that last asked for the copy, to which its result is reported.
     life: u32,
 }
 
@@ -26,7 +26,7 @@ struct Copy {
 enum State {
     Starting,
     Running,
-    /// It was killed and is not dead yet.
+    /// The copy was killed and is not dead yet.
     Stopping {
         is_wanted_again: bool,
     },
@@ -35,20 +35,20 @@ enum State {
 /// The result of asking for a copy.
 #[derive(PartialEq, Eq)]
 pub enum Wanted {
-    /// It is there, or will be.
+    /// Nothing to do: the copy runs or will run.
     Nothing,
-    /// It starts: tell when it is up.
+    /// The copy starts: schedule the event that it is up.
     Starts,
 }
 
 /// The result of starting a copy.
 #[derive(PartialEq, Eq)]
 pub enum Startup {
-    /// It runs; this start of the daemon is told.
+    /// The copy runs; reported to this start of the daemon.
     Up(u32),
-    /// It failed for good; this start of the daemon is told.
+    /// The copy failed for good; reported to this start of the daemon.
     Failed(u32),
-    /// It was stopped or replaced meanwhile.
+    /// The copy was stopped or replaced in the meantime.
     Superseded,
 }
 
@@ -81,7 +81,7 @@ impl Machine {
         Wanted::Starts
     }
 
-    /// The start time of a copy has passed.
+    /// Handles the end of a copy's start time.
     pub fn started(&mut self, workload: WorkloadId, generation: u64, fails: bool) -> Startup {
         let Some(copy) = self.copies.get_mut(&workload) else { return Startup::Superseded };
         if copy.generation != generation || copy.state != State::Starting {
@@ -103,7 +103,7 @@ impl Machine {
         Some(copy.generation)
     }
 
-    /// A killed copy is dead. If it is wanted again, starts it as `next`, and returns whether it does.
+    /// Handles the death of a killed copy. If it is wanted again, starts it with the generation `next`.
     pub fn died(&mut self, workload: WorkloadId, generation: u64, next: u64) -> Wanted {
         let Some(copy) = self.copies.get_mut(&workload) else { return Wanted::Nothing };
         match copy.state {
@@ -125,7 +125,7 @@ impl Machine {
         unlisted.map(|(workload, copy)| (*workload, copy.generation)).collect()
     }
 
-    /// These copies are dead.
+    /// Removes dead copies.
     pub fn swept(&mut self, dead: &[(WorkloadId, u64)]) {
         for (workload, generation) in dead {
             if self.copies.get(workload).is_some_and(|copy| copy.generation == *generation) {
@@ -134,7 +134,7 @@ impl Machine {
         }
     }
 
-    /// All copies, and what each uses.
+    /// All copies, and the hardware of each.
     pub fn copies(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
         self.copies.iter().map(|(workload, copy)| (*workload, copy.hardware))
     }

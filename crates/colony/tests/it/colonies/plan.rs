@@ -83,7 +83,7 @@ pub enum What {
         node: usize,
         pick: usize,
     },
-    /// An operator believes that a neighbour's journal is lost. It may be alive.
+    /// An operator declares a neighbour's journal lost, although it may be alive.
     DeclareLost {
         node: usize,
         peer: usize,
@@ -98,7 +98,7 @@ pub enum What {
         node: usize,
         down_for: u64,
     },
-    /// It crashes soon after its next record of a transfer.
+    /// The daemon crashes soon after its next record of a transfer.
     Ambush {
         node: usize,
         down_for: u64,
@@ -135,7 +135,8 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// Agents that remember: they migrate where they were not inhibited, and replicate at home when there is no such node.
+/// Agents that remember: they migrate to a node where they were not inhibited, or replicate on their own node if there
+/// is none.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).
@@ -143,7 +144,7 @@ operation(replicate, I, self) :- drawn(I, K), K < 70, \\+ inhibited(replicate, I
 operation(replicate, I, M) :- drawn(I, K), K >= 90, somewhere(I, M).
 ";
 
-/// Agents with impossible proposals, or that fail.
+/// Agents that propose impossible operations, or fail.
 const CONFUSED: &str = "
 operation(migrate, I, nowhere) :- drawn(I, K), K < 10.
 operation(migrate, I, self) :- drawn(I, K), K < 20.
@@ -225,7 +226,7 @@ impl Kind {
     }
 }
 
-/// A random tree, and a few links more.
+/// A random tree with a few additional links.
 fn draw_links(count: usize, random: &mut Random) -> Vec<[usize; 2]> {
     let mut links: Vec<[usize; 2]> = (1..count).map(|node| [random.index(node), node]).collect();
     for _ in 0..random.below(count as u64) {

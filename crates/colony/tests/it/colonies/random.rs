@@ -1,6 +1,6 @@
 //! Pseudo-random numbers (`SplitMix64`), so that a seed draws the same colony everywhere.
 
-/// A generator of numbers that follow from its seed.
+/// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,

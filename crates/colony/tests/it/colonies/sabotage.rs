@@ -2,7 +2,7 @@
 
 use mario_colony::Message;
 
-/// What the harness does wrong.
+/// A violation of the protocol by the harness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sabotage {
     /// A transfer leaves before its custody is on disk.
@@ -11,19 +11,19 @@ pub enum Sabotage {
     SendsTakenBeforeSync,
     /// The target is told to forget a transfer before it is on disk that the instance is gone.
     SendsForgetBeforeSync,
-    /// A transfer is judged by its id: the token is replaced by the one that the target expects.
+    /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,
-    /// The source is told that nothing was taken because no answer came in time.
+    /// The source is told after a timeout that nothing was taken.
     GivesUpCustody,
-    /// The target is told to forget a transfer whose source has not asked for that.
+    /// The target is told to forget a transfer although its source did not ask for it.
     ForgetsUnasked,
-    /// What is in custody for a journal that was declared lost is owned again under its old id.
+    /// An instance in custody for a journal that was declared lost is owned again under its old id.
     RevivesLost,
     /// A node promises more hardware than it has.
     Overbooks,
     /// A node that lost its disk keeps the identity of its journal.
     KeepsIdentity,
-    /// A node is told that it was swept, and was not.
+    /// A node is told that the sweep is done although it was not.
     SweepsNothing,
     /// A node is told that copies have stopped while they run.
     SaysStoppedTooEarly,

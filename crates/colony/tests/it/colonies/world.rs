@@ -22,10 +22,10 @@ use super::random::Random;
 use super::sabotage::Sabotage;
 use links::Link;
 
-/// How long it may take, without further faults, until everything is quiescent.
+/// How long the colony may take to become quiescent without further faults.
 const QUIET_WITHIN_MS: u64 = 60_000;
 
-/// What all colonies share.
+/// The data that all colonies share.
 pub struct Ground {
     engine: Engine,
     /// The acceptance policies of plans, by their texts.
@@ -43,7 +43,7 @@ impl Ground {
     }
 }
 
-/// One colony that runs.
+/// One running colony.
 pub struct World<'a> {
     plan: &'a Plan,
     ground: &'a Ground,
@@ -56,14 +56,14 @@ pub struct World<'a> {
     links: Vec<Link>,
     generations: u64,
     journals: u128,
-    /// Repairs that are under way.
+    /// The number of repairs in progress.
     repairs: u64,
     is_calm: bool,
     pub checker: Checker,
     pub log: String,
 }
 
-/// Something that happens at its time.
+/// A scheduled event.
 enum Happening {
     Planned(usize),
     Observe(usize),
@@ -80,7 +80,7 @@ enum Happening {
     Calm,
 }
 
-/// A message on its way.
+/// A message in transit.
 struct Letter {
     from: usize,
     to: usize,
@@ -169,7 +169,7 @@ impl<'a> World<'a> {
         self.is_calm && self.repairs == 0 && self.daemons.iter().all(is_quiet)
     }
 
-    /// When all is quiescent, exactly the owned instances run, and all other hardware is free.
+    /// Checks that in a quiescent colony exactly the owned instances run, and all other hardware is free.
     fn check_end(&mut self) {
         for (number, daemon) in self.daemons.iter().enumerate() {
             let owned: Vec<WorkloadId> = daemon.durable.owned.values().map(|held| held.workload).collect();
@@ -269,7 +269,7 @@ impl<'a> World<'a> {
         self.absorb(node, effects);
     }
 
-    /// Answers a request of this or an earlier start of a daemon.
+    /// Delivers an answer to the start of the daemon that asked; drops it if the daemon has restarted.
     fn answer(&mut self, node: usize, life: u32, input: Input) {
         if self.daemons[node].life == life && self.daemons[node].node.is_some() {
             let _ = writeln!(self.log, "{} n{node} < {input:?}", self.now);
@@ -277,7 +277,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Passes each agent of a node its drawn number; none after the horizon, so that agents become quiescent.
+    /// Passes each agent of a node its random number. After the horizon there are none, so that agents become
+    /// quiescent.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {
@@ -299,7 +300,7 @@ impl<'a> World<'a> {
         self.schedule(self.now + self.plan.weather.period, Happening::Observe(node));
     }
 
-    /// Wakes a node if its time has come.
+    /// Fires the timer of a node if it is due.
     fn wake(&mut self, node: usize) {
         let now = self.now;
         let daemon = &mut self.daemons[node];
@@ -338,7 +339,7 @@ impl<'a> World<'a> {
 }
 
 impl World<'_> {
-    /// Makes a node believe that what it has in custody for a journal was not taken.
+    /// Makes a node believe that the instances in custody for a journal were not taken.
     fn revive(&mut self, node: usize, journal: JournalId) {
         let custody = self.daemons[node].memory.custody.values().filter(|kept| kept.receiver == journal);
         let transfers: Vec<TransferId> = custody.map(|kept| kept.transfer).collect();

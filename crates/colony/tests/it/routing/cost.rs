@@ -6,7 +6,7 @@ use super::network::{Network, Tally};
 use super::shapes::Shape;
 use crate::colonies::random::Random;
 
-/// How many instances a network of some nodes has.
+/// Returns the number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
 
 /// The mean cost of one migration: urgent messages, and those of the ticks after it.
@@ -16,7 +16,7 @@ struct Cost {
     first: f64,
     at_once: f64,
     later: f64,
-    /// Of those, requests for newer sequences.
+    /// How many of them are requests for newer sequences.
     asked: f64,
     exact: f64,
     failed: u64,
@@ -26,7 +26,8 @@ fn messages(before: Tally, after: Tally) -> f64 {
     (after.updates + after.requests + after.repeats - before.updates - before.requests - before.repeats) as f64
 }
 
-/// Moves instances one hop at a time and counts messages: `later` until the next exact tick, which is left out.
+/// Moves instances one hop at a time and counts messages: `later` counts those up to the next exact tick, without that
+/// tick.
 fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     let mut random = Random::new(seed);
     let mut network = Network::new(shape, 1, seed, |config| {

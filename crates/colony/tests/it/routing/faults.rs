@@ -101,7 +101,7 @@ fn live_on(mut network: Network, seed: u64) -> Network {
 }
 
 #[test]
-fn no_route_ever_leads_in_a_circle_and_once_quiet_every_distance_is_right() {
+fn routes_never_loop_and_distances_are_right_once_quiescent() {
     for seed in seeds() {
         let _replay = Replay(seed);
         live_through(seed).check_quiet();
@@ -109,16 +109,16 @@ fn no_route_ever_leads_in_a_circle_and_once_quiet_every_distance_is_right() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_network_message_by_message() {
+fn the_same_seed_yields_the_same_messages() {
     for seed in seeds().into_iter().take(20) {
         assert_eq!(live_through(seed).tally, live_through(seed).tally, "seed {seed}");
     }
 }
 
-/// The check must be able to fail: without the order of labels, requests do loop.
+/// Proves that the check can fail: with forged labels, requests do loop.
 #[test]
 #[should_panic(expected = "go in a circle")]
-fn where_labels_are_forged_the_check_finds_circles() {
+fn the_check_finds_loops_when_labels_are_forged() {
     for seed in 0..100 {
         let mut network = drawn(seed);
         network.is_forging = true;

@@ -1,4 +1,5 @@
-//! A network of routers in simulated time: links that delay, lose and reorder, nodes that crash, instances that move, clients.
+//! A network of routers in simulated time, with links that delay, lose and reorder messages, nodes that crash,
+//! instances that move, and clients.
 
 mod checks;
 mod clients;
@@ -14,7 +15,7 @@ use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 use super::shapes::Shape;
 use crate::colonies::random::Random;
 
-/// What happens at a moment.
+/// A scheduled event.
 enum Event {
     Deliver {
         link: usize,
@@ -62,11 +63,11 @@ pub struct Link {
     pub ends: [usize; 2],
     pub cost: u32,
     sessions: [Option<u64>; 2],
-    /// When the last message of each direction arrives, where none overtakes another.
+    /// When the last message of each direction arrives, if messages are not reordered.
     last: [f64; 2],
 }
 
-/// What was counted.
+/// Counts of messages and client requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     pub updates: u64,
@@ -84,7 +85,7 @@ pub struct Tally {
     pub hops: u64,
 }
 
-/// How bad the links are.
+/// The delays and loss rates of the links.
 #[derive(Clone, Copy, Default)]
 pub struct Weather {
     pub loss_percent: u64,
@@ -101,7 +102,7 @@ pub struct Network {
     pub links: Vec<Link>,
     adjacent: Vec<Vec<usize>>,
     pub applications: Vec<ApplicationId>,
-    /// Where the instances of each application are, according to the journals.
+    /// The nodes of the instances of each application, according to the journals.
     pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
     sessions: u64,
     instances: i64,
@@ -175,7 +176,7 @@ impl Network {
 
     fn schedule(&mut self, at: f64, event: Event) {
         self.scheduled += 1;
-        // Times are not negative, so that the order of their bits is their order.
+        // Times are not negative, so ordering by their bits orders them by value.
         self.queue.push(Reverse((at.max(self.now).to_bits(), self.scheduled)));
         self.events.insert(self.scheduled, event);
     }
@@ -189,7 +190,7 @@ impl Network {
         }
     }
 
-    /// Lets things happen until a moment.
+    /// Processes events up to a time.
     pub fn run_until(&mut self, until: f64) {
         while let Some(Reverse((bits, number))) = self.queue.peek().copied() {
             let at = f64::from_bits(bits);
@@ -236,7 +237,7 @@ impl Network {
             }
             Event::Gone { application, instance, source, target } => {
                 if self.hosts[application].get(&instance).is_some_and(|(host, _)| *host == source) {
-                    // It came back before the source had heard that it was taken.
+                    // The instance came back before the source had heard that it was taken.
                     return;
                 }
                 let input = RouterInput::Unhosted {
@@ -321,7 +322,7 @@ impl Network {
         one.is_some() && one == other
     }
 
-    /// A session begins, unless an end has crashed. An older one ends first.
+    /// Starts a session, unless an end has crashed. Ends an older session first.
     pub fn connect(&mut self, link: usize) {
         let ends = self.links[link].ends;
         if self.works(link) || ends.iter().any(|end| self.routers[*end].is_none()) {
@@ -341,7 +342,7 @@ impl Network {
         }
     }
 
-    /// A link breaks; each end notices after a while.
+    /// Cuts a link; each end notices after a while.
     pub fn cut(&mut self, link: usize) {
         let ends = self.links[link].ends;
         for (end, node) in ends.into_iter().enumerate() {
@@ -350,7 +351,7 @@ impl Network {
                 self.schedule(self.now + delay, Event::Notice { link, session, node });
             }
         }
-        // Until they notice, what they send is lost: the two ends are in different sessions.
+        // The two ends are now in different sessions, so what they send before they notice is lost.
         self.sessions += 1;
         let fresh = self.sessions;
         for node in ends {
@@ -372,7 +373,7 @@ impl Network {
         }
     }
 
-    /// A node loses its state; its neighbours notice after a while. Its instances stay its own.
+    /// Crashes a node: it loses its state, its neighbours notice after a while, and its instances stay on it.
     pub fn crash(&mut self, node: usize) {
         for link in self.adjacent[node].clone() {
             self.cut(link);
@@ -409,7 +410,7 @@ impl Network {
         self.handle(node, RouterInput::Hosted { application, instance, epoch });
     }
 
-    /// A new instance, deployed or replicated.
+    /// Adds an instance, deployed or replicated.
     pub fn deploy(&mut self, application: usize, node: usize) {
         if self.routers[node].is_none() {
             return;
@@ -429,7 +430,7 @@ impl Network {
         }
     }
 
-    /// An instance migrates to a neighbour over a working link: the target accepts requests, then the source learns of
+    /// Migrates an instance to a neighbour over a working link: the target accepts requests before the source learns of
     /// it.
     pub fn migrate(&mut self, application: usize, instance: &InstanceId, target: usize) {
         let Some((source, epoch)) = self.hosts[application].get(instance).copied() else { return };

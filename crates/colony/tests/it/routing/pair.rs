@@ -53,7 +53,7 @@ fn label(sequence: u64, metric: u32) -> Label {
 }
 
 #[test]
-fn a_label_that_is_not_better_than_what_was_told_is_not_used_until_its_sequence_is_newer() {
+fn an_infeasible_label_is_not_used_until_its_sequence_is_newer() {
     let mut one = One::new(|_| {});
     one.up(1);
     one.up(2);
@@ -71,7 +71,7 @@ fn a_label_that_is_not_better_than_what_was_told_is_not_used_until_its_sequence_
 }
 
 #[test]
-fn a_host_raises_the_sequence_when_asked_and_not_beyond_reason() {
+fn a_host_raises_the_sequence_on_request_within_plausible_bounds() {
     let mut one = One::new(|_| {});
     one.up(1);
     one.handle(RouterInput::Hosted { application: application(), instance: InstanceId::number(1), epoch: Epoch(1) });
@@ -135,7 +135,7 @@ fn outdated_updates_are_ignored_and_missing_ones_requested() {
 }
 
 #[test]
-fn a_table_is_told_in_pieces() {
+fn a_large_table_is_sent_in_several_updates() {
     let mut one = One::new(|config| config.limits.routes_per_update_max = 2);
     for name in 0..5 {
         let application = ApplicationId::number(name);
@@ -253,7 +253,7 @@ fn names_travel_once_with_the_routes_and_later_ones_replace_earlier_ones() {
     assert_eq!(told_names(&hear(&mut one, 3, 3), 2), [], "and known ones are not told again");
     assert_eq!(one.router.names(&application()).map(|names| names.version), Some(3));
     assert_eq!(told_names(&hear(&mut one, 4, 4), 2), [(application(), 4)], "although the route is the same");
-    // A table has them all, and so has the first of a new session.
+    // A table has all names, and so has the first update of a new session.
     let table = one.handle(RouterInput::Received { from: id(2), message: RoutingMessage::Repeat });
     assert_eq!(told_names(&table, 2), [(application(), 4)]);
     assert_eq!(told_names(&one.up(3), 3), [(application(), 4)]);

@@ -12,7 +12,7 @@ use crate::colonies::machine::{Startup, Wanted};
 use crate::colonies::sabotage::Sabotage;
 
 impl World<'_> {
-    /// Puts effects into the stream of a node, and performs what may be performed.
+    /// Appends effects to the stream of a node, and performs those that are not blocked.
     pub(super) fn absorb(&mut self, node: usize, effects: Vec<Effect>) {
         for effect in effects {
             self.note(node, &effect);
@@ -46,7 +46,7 @@ impl World<'_> {
         self.checker.check(&self.daemons, node);
     }
 
-    /// Lets a daemon die about when a step of a transfer is on its disk, before or after the messages that follow.
+    /// Kills a daemon shortly before or after a step of a transfer is on its disk and the following messages are sent.
     fn ambush(&mut self, node: usize, record: &Record) {
         let is_step = matches!(
             record,
@@ -170,7 +170,7 @@ impl World<'_> {
         }
     }
 
-    /// Kills a copy. The node is told when it is dead, also if there was none.
+    /// Kills a copy. The node is told when the copy is dead, even if there was none.
     fn kill(&mut self, node: usize, workload: WorkloadId, within: u64) {
         let generation = self.daemons[node].machine.kill(workload);
         let at = self.now + self.random.between(1, within);
@@ -193,7 +193,7 @@ impl World<'_> {
         self.answer(node, life, Input::Stopped(workload));
     }
 
-    /// Records what the checker has to know of a delivered message.
+    /// Passes a delivered message to the checker.
     pub(super) fn note_delivery(&mut self, node: usize, message: &Message) {
         if let Message::Prepare(prepare) = message
             && prepare.descriptor.copies == Copies::Exclusive

@@ -58,7 +58,7 @@ impl World<'_> {
         self.input(node, Input::Operator(command));
     }
 
-    /// An operator's command about one of the instances that a node owns or keeps.
+    /// Issues an operator's command for one of the instances that a node owns or has in custody.
     fn pick(&mut self, node: usize, pick: usize, command: impl FnOnce(InstanceId) -> Command) {
         let memory = &self.daemons[node].memory;
         let held: Vec<usize> = memory.owned.keys().chain(memory.custody.keys()).copied().collect();
@@ -71,7 +71,7 @@ impl World<'_> {
         }
     }
 
-    /// A daemon dies. Any number of the records that were being written is on disk, the first ones.
+    /// Kills a daemon. Of the records that were being written, a random number of the first ones is on disk.
     pub(super) fn crash(&mut self, node: usize, down_for: u64) -> bool {
         if self.daemons[node].node.is_none() {
             return false;
@@ -98,7 +98,7 @@ impl World<'_> {
         true
     }
 
-    /// A daemon dies and its disk with it. It comes back as a new node; operators learn of it after some time.
+    /// Kills a daemon and wipes its disk. It comes back as a new node; operators learn of it after some time.
     fn lose_disk(&mut self, node: usize, down_for: u64) {
         if !self.crash(node, down_for) {
             return;

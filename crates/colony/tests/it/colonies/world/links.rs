@@ -30,7 +30,7 @@ impl Link {
 }
 
 impl World<'_> {
-    /// Tells nodes which links work, where that has changed. A link works if it is not cut and both of its nodes run.
+    /// Tells nodes which links work, if that has changed. A link works if it is not cut and both of its nodes run.
     pub(super) fn relink(&mut self) {
         let mut changed = vec![false; self.daemons.len()];
         for link in &mut self.links {
@@ -90,7 +90,7 @@ impl World<'_> {
         if self.is_calm { delay.min(20) } else { delay }
     }
 
-    /// Forged messages, for sabotages.
+    /// Forges messages, for sabotages.
     fn forge(&mut self, from: usize, to: usize, message: &Message) {
         let forged = match (self.sabotage, message) {
             (Some(Sabotage::GivesUpCustody), Message::Transfer { transfer, .. }) => {
@@ -119,8 +119,8 @@ impl World<'_> {
         {
             *token = *newest;
         }
-        // A node that keeps the identity of a lost disk would be detected by its record numbers; this one forges them,
-        // too.
+        // A node that keeps the identity of a lost disk would be detected by its record numbers, so this one forges
+        // them too.
         if self.sabotage == Some(Sabotage::KeepsIdentity)
             && let Message::Hello(hello) = &mut message
         {
@@ -134,7 +134,7 @@ impl World<'_> {
 }
 
 impl Letter {
-    /// An answer to a message from one node to another that the other did not write.
+    /// A forged answer to a message, in the name of its receiver.
     fn answering(world: &World<'_>, from: usize, to: usize, message: Message) -> Letter {
         let [sender, receiver] = [to, from].map(|node| world.daemons[node].journal);
         Letter { from: to, to: from, sender, receiver: Some(receiver), session: None, message }

@@ -1,4 +1,4 @@
-//! The invariants at every moment, and those of a quiescent network.
+//! The invariants that always hold, and those of a quiescent network.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl Network {
         distances
     }
 
-    /// The invariants at every moment, around a node: routing is loop-free, and every next hop is feasible.
+    /// Checks the invariants that always hold, around a node: routing is loop-free, and every next hop is feasible.
     pub(super) fn check(&self, node: usize) {
         let Some(router) = &self.routers[node] else { return };
         for application in &self.applications {
@@ -58,8 +58,8 @@ impl Network {
         }
     }
 
-    /// The invariants of a quiescent network: each node with a path to an instance has a route, its distance is right,
-    /// and following next hops leads to an instance at that distance.
+    /// Checks the invariants of a quiescent network: each node with a path to an instance has a route, its distance is
+    /// right, and following next hops leads to an instance at that distance.
     pub fn check_quiet(&self) {
         for application in 0..self.applications.len() {
             let distances = self.distances(application);

@@ -1,4 +1,4 @@
-//! Client requests on their way.
+//! Client requests in transit.
 
 use mario_colony::routing::{Forwarding, Trail, forward};
 use mario_domain::NodeId;
