@@ -1,19 +1,19 @@
-//! One problem as plain data, with nothing about how it looks.
+//! One problem as plain data, independent of its presentation.
 
 use std::error::Error;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// How much a problem matters.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The command cannot do what was asked.
     Error,
-    /// The command continues, and its result may surprise.
+    /// The command continues, but its result may be unexpected.
     Warning,
 }
 
-/// A text that a diagnostic points into, and the name under which its user knows it.
+/// A text that a diagnostic refers to, and the name under which the user knows it.
 ///
 /// Cheap to clone: many diagnostics about one file share its text and its line index.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Source {
         Self { name: name.into(), text: text.into(), line_ends: Arc::default() }
     }
 
-    /// The number of the line, from 1, that contains this byte. The first call builds the line index; later ones are
+    /// The one-based number of the line that contains this byte. The first call builds the line index; later ones are
     /// cheap.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
         let ends = self.line_ends.get_or_init(|| self.text.match_indices('\n').map(|(place, _)| place).collect());
@@ -48,26 +48,26 @@ impl PartialEq for Source {
 
 impl Eq for Source {}
 
-/// A place in the source and a remark about it.
+/// A place in the source with a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Bytes of the source text. Any value is accepted; see the crate's first invariant.
+    /// A byte range of the source text. Any value is accepted; see the crate's first invariant.
     pub span: Range<usize>,
-    /// The words beside the caret; may be empty.
+    /// The text next to the caret; may be empty.
     pub text: String,
 }
 
 /// One problem: what was attempted, where it failed, why, and what may help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// What was attempted and did not succeed, in one line.
     pub title: String,
     /// The text that the labels point into.
     pub source: Option<Source>,
-    /// Places in the source. The first is the one at fault and gives the line and column in the header; the others are
-    /// context.
+    /// Places in the source. The first is the location of the fault, whose line and column appear in the header; the
+    /// others are context.
     pub labels: Vec<Label>,
     /// Why it failed, outermost cause first.
     pub causes: Vec<String>,
@@ -76,17 +76,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error with no more than a title so far.
+    /// An error with only a title so far.
     pub fn error(title: impl Into<String>) -> Self {
         Self::new(Severity::Error, title)
     }
 
-    /// A warning with no more than a title so far.
+    /// A warning with only a title so far.
     pub fn warning(title: impl Into<String>) -> Self {
         Self::new(Severity::Warning, title)
     }
 
-    /// An error made from a library's error: its `Display` is the title, its chain of `source()` the causes.
+    /// An error created from a library's error: its `Display` is the title, its chain of `source()` the causes.
     pub fn from_error(error: &dyn Error) -> Self {
         match error.source() {
             Some(cause) => Self::error(error.to_string()).caused_by(cause),
@@ -98,7 +98,7 @@ impl Diagnostic {
         Self { severity, title: title.into(), source: None, labels: Vec::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// Says where in `source` the fault is.
+    /// Sets the location of the fault in `source`.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>, text: impl Into<String>) -> Self {
         self.source = Some(source.clone());
@@ -113,8 +113,8 @@ impl Diagnostic {
         self
     }
 
-    /// The name of the source, and the line and column of the fault in it, both from 1; columns count characters. `None` where
-    /// there is no place.
+    /// The name of the source, and the one-based line and column of the fault; columns count characters. `None` if no
+    /// place is known.
     pub fn place(&self) -> Option<(&str, usize, usize)> {
         let (source, label) = (self.source.as_ref()?, self.labels.first()?);
         let mut start = label.span.start.min(source.text.len());
@@ -137,7 +137,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a sentence about what the user can do.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn hint(mut self, text: impl Into<String>) -> Self {
         self.hints.push(text.into());

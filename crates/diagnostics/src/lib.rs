@@ -22,9 +22,8 @@
 //! );
 //! ```
 //!
-//! A policy, a scenario and a command line with errors look alike because their errors all come through here. Libraries
-//! do not depend on this crate: they return errors that hold byte spans, and the command line turns those into
-//! diagnostics.
+//! Errors in policies, scenarios and command lines look alike, because they all use this crate. Libraries do not depend
+//! on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
 //!
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
 //! valid one; a wrong span must never hide the error that it belongs to.

@@ -61,8 +61,8 @@ impl Renderer {
     }
 }
 
-/// Where the fault is: the lines with all labels; if they are too long, those with the first label only, or its line and column.
-/// Labels that are not drawn go to `causes`.
+/// The snippet of the fault: the lines with all labels; if they are too long, only those of the first label, or only
+/// its line and column. Labels that are not drawn are added to `causes`.
 fn place<'a>(source: &'a Source, labels: &'a [Label], causes: &mut Vec<String>) -> Element<'a> {
     let spans: Vec<Range<usize>> = labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
     let fits = |count: usize| window(&source.text, &spans[..count]).len() <= DRAWN_BYTES_MAX;
@@ -98,10 +98,10 @@ fn snippet<'a>(
         .annotations(annotations)
 }
 
-/// The span moved to the nearest one that lies in the text, runs forward and starts and ends between characters.
+/// The nearest valid span: inside the text, not reversed, and with both ends on character boundaries.
 fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     if span.start >= text.len() {
-        // Behind the last newline there is no line to show; behind the last character there is.
+        // After the final newline there is no line to show; after the last character there is.
         let line = text.strip_suffix('\n').unwrap_or(text);
         let end = line.strip_suffix('\r').unwrap_or(line).len();
         return end..end;
@@ -121,7 +121,8 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     start..end
 }
 
-/// The text without the characters with which a file name or a policy could rewrite or reorder the user's terminal.
+/// The text without the control characters with which a file name or a policy could rewrite or reorder the user's
+/// terminal.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| {
         let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -150,7 +151,7 @@ fn without_empty_gutters(rendered: &str) -> String {
     kept
 }
 
-/// Whether the line shows nothing but the `|` between line numbers and source; colour sequences do not count.
+/// Whether the line contains only the `|` between line numbers and source; colour sequences are ignored.
 fn is_empty_gutter(line: &str) -> bool {
     let mut characters = line.chars();
     let mut bars = 0;

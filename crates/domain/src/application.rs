@@ -1,29 +1,30 @@
-//! What is run.
+//! Applications and their flavours.
 
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::{ApplicationId, FlavourId, Hardware, OwnerId, Quantity};
 
-/// What is run: the descriptor that all instances of an application share, `service/4` in a policy.
+/// An application: the descriptor that all its instances share, `service/4` in a policy.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Application {
-    /// Which application.
+    /// The id of the application.
     pub id: ApplicationId,
-    /// Who runs it, if that is known.
+    /// The owner, if known.
     #[serde(default)]
     pub owner: Option<OwnerId>,
-    /// What one instance needs of its node.
+    /// The hardware that one instance needs on its node.
     pub hardware: Hardware,
     /// The client requests that one instance handles in one evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// The ways to run it, the default first, which has the numbers above. Empty if there is one way only.
+    /// The ways to run the application. The first is the default and repeats the numbers above. Empty if there is only
+    /// one way.
     #[serde(default)]
     pub flavours: Vec<Flavour>,
-    /// How its instances sleep; `None` if they do not.
+    /// How its instances sleep; `None` if they never sleep.
     #[serde(default)]
     pub sleep: Option<Sleep>,
 }
@@ -34,7 +35,7 @@ pub struct Application {
 pub struct Sleep {
     /// The hardware that a sleeping instance keeps.
     pub keeps: Hardware,
-    /// How long an instance takes to start when it wakes, in the unit of time of the world.
+    /// The time that an instance takes to start when it wakes, in the time unit of the world.
     pub start: Quantity,
 }
 
@@ -57,7 +58,7 @@ impl Wakefulness {
 }
 
 impl Default for Sleep {
-    /// A sleeper keeps nothing and starts at once.
+    /// A sleeping instance keeps no hardware and starts immediately.
     fn default() -> Sleep {
         Sleep { keeps: Hardware::NONE, start: Quantity::whole(0) }
     }
@@ -67,26 +68,27 @@ impl Default for Sleep {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flavour {
-    /// Which flavour of the application.
+    /// The id of the flavour.
     #[serde(rename = "flavour")]
     pub id: FlavourId,
-    /// What one instance needs of its node.
+    /// The hardware that one instance needs on its node.
     pub hardware: Hardware,
     /// The client requests that one instance handles in one evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// How good the answers are; only the application's owner knows in what unit.
+    /// The quality of the answers, in a unit that only the application's owner knows.
     pub quality: Quantity,
 }
 
-/// The position of a flavour in [`Application::flavours`]. The default is the first, also where there are none.
+/// The index of a flavour in [`Application::flavours`]. The default is the first, also for an application without
+/// flavours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FlavourIndex(pub u16);
 
 impl FlavourIndex {
-    /// The flavour in which an instance begins.
+    /// The initial flavour of an instance.
     pub const DEFAULT: FlavourIndex = FlavourIndex(0);
 
     const fn position(self) -> usize {
@@ -95,26 +97,26 @@ impl FlavourIndex {
 }
 
 impl Application {
-    /// More flavours than this are not kept: every agent sees all of them.
+    /// The maximum number of flavours: every agent sees all of them.
     pub const FLAVOURS_MAX: usize = 16;
 
-    /// The flavour at a position; `None` for the default of an application without flavours.
+    /// The flavour at an index; `None` for the default of an application without flavours.
     pub fn flavour(&self, index: FlavourIndex) -> Option<&Flavour> {
         self.flavours.get(index.position())
     }
 
-    /// The position of a flavour.
+    /// The index of a flavour.
     pub fn find_flavour(&self, id: &FlavourId) -> Option<FlavourIndex> {
         let position = self.flavours.iter().position(|flavour| flavour.id == *id)?;
         u16::try_from(position).ok().map(FlavourIndex)
     }
 
-    /// What one instance in a flavour needs of its node.
+    /// The hardware that one instance in a flavour needs on its node.
     pub fn needed_in(&self, index: FlavourIndex) -> Hardware {
         self.flavour(index).map_or(self.hardware, |flavour| flavour.hardware)
     }
 
-    /// What one instance in a flavour holds of its node, awake or asleep.
+    /// The hardware that one instance in a flavour occupies on its node, awake or asleep.
     pub fn held_in(&self, index: FlavourIndex, wakefulness: Wakefulness) -> Hardware {
         match wakefulness {
             Wakefulness::Awake => self.needed_in(index),
@@ -127,7 +129,7 @@ impl Application {
         self.flavour(index).map_or(self.max_rate, |flavour| flavour.max_rate)
     }
 
-    /// What is wrong with its flavours, if anything is.
+    /// A description of what is wrong with the flavours; `None` if they are valid.
     pub fn flavour_fault(&self) -> Option<String> {
         let first = self.flavours.first()?;
         if self.flavours.len() > Application::FLAVOURS_MAX {
@@ -147,7 +149,7 @@ impl Application {
 
 impl Serialize for Application {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Where fields have no names, none can be left out.
+        // Formats without field names cannot omit a field.
         let has_owner = self.owner.is_some() || !serializer.is_human_readable();
         let has_flavours = !self.flavours.is_empty() || !serializer.is_human_readable();
         let has_sleep = self.sleep.is_some() || !serializer.is_human_readable();
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_flavour_is_the_default_and_each_has_a_name_of_its_own() {
+    fn the_first_flavour_is_the_default_and_ids_are_unique() {
         let mut application = Application {
             id: ApplicationId::number(1),
             owner: None,

@@ -1,4 +1,4 @@
-//! What else is known: region, price, carbon, trust and the like.
+//! Extra facts: region, price, carbon, trust and so on.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Id, IdError};
 
-/// One more thing known about an application or a node: `fact(Subject, Key, Value)` in a policy.
+/// An extra fact about an application or a node: `fact(Subject, Key, Value)` in a policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// What it is about: the id of an application or a node.
+    /// The subject: the id of an application or a node.
     pub subject: Id,
-    /// What is known about it, e.g. `region`.
+    /// The property, e.g. `region`.
     pub key: Id,
     /// The value, e.g. `eu`.
     pub value: FactValue,
@@ -30,7 +30,7 @@ pub enum FactValue {
 }
 
 impl FactValue {
-    /// The value that is this name.
+    /// A name as a value.
     pub fn name(name: &str) -> Result<FactValue, IdError> {
         Id::name(name).map(FactValue::Id)
     }

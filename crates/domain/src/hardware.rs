@@ -1,4 +1,4 @@
-//! What applications need and nodes have.
+//! Amounts of hardware that applications need and nodes have.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// A kind of hardware. The list is the same for everybody: owners of nodes and of applications must mean the same by a word.
+/// A kind of hardware. The list is fixed, so that owners of nodes and of applications mean the same by a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum HardwareKind {
-    /// Units, the first kind: what `service/4` and `node/2` show, and all that there is where nothing else is named.
+    /// Units, the first kind: the amount in `service/4` and `node/2`, and the only kind unless others are named.
     Units,
     /// Bandwidth to the network, in megabits per second.
     BandwidthMbps,
@@ -22,7 +22,7 @@ pub enum HardwareKind {
 }
 
 impl HardwareKind {
-    /// All of them, in the order in which they are judged and shown: units, then the others by name.
+    /// All kinds, in the order in which they are checked and shown: units, then the others by name.
     pub const ALL: [HardwareKind; 5] = [
         HardwareKind::Units,
         HardwareKind::BandwidthMbps,
@@ -31,10 +31,10 @@ impl HardwareKind {
         HardwareKind::StorageGb,
     ];
 
-    /// How many there are beside the units.
+    /// The number of kinds other than units.
     const FURTHER: usize = HardwareKind::ALL.len() - 1;
 
-    /// Its word in policies, scenarios, traces and on screen.
+    /// The name of the kind in policies, scenarios, traces and on screen.
     pub const fn as_str(self) -> &'static str {
         match self {
             HardwareKind::Units => "units",
@@ -57,28 +57,28 @@ impl fmt::Display for HardwareKind {
     }
 }
 
-/// An amount of hardware: units, and of other kinds as much as is named.
+/// An amount of hardware: units, and amounts of other kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Hardware {
     units: u64,
-    /// In the order of [`HardwareKind::ALL`], without the units. Rarely anything but zeros.
+    /// In the order of [`HardwareKind::ALL`], without the units. Usually all zeros.
     further: [u32; HardwareKind::FURTHER],
 }
 
-/// How much hardware a node has, or has free.
+/// The hardware that a node has, or has free.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Capacity {
-    /// This much.
+    /// This amount.
     Bounded(Hardware),
-    /// More than anybody will ask for, as in the cloud.
+    /// Unlimited, as in the cloud.
     Unbounded,
 }
 
 impl Hardware {
-    /// Nothing.
+    /// No hardware.
     pub const NONE: Hardware = Hardware::units(0);
 
-    /// This many units, and nothing else.
+    /// Units only.
     pub const fn units(units: u64) -> Hardware {
         Hardware { units, further: [0; HardwareKind::FURTHER] }
     }
@@ -96,7 +96,7 @@ impl Hardware {
         }
     }
 
-    /// The same with another amount of one kind; `None` if that is more than can be counted.
+    /// The same hardware with another amount of one kind; `None` if the amount is too large.
     #[must_use]
     pub fn with(mut self, kind: HardwareKind, amount: u64) -> Option<Hardware> {
         match kind {
@@ -106,18 +106,18 @@ impl Hardware {
         Some(self)
     }
 
-    /// Whether there is anything beside units in it.
+    /// Whether it contains kinds other than units.
     pub fn has_further(self) -> bool {
         self.further != [0; HardwareKind::FURTHER]
     }
 
-    /// The kinds that are named in it, each with its amount: units, and the others of which there is any.
+    /// The kinds with their amounts: always units, and other kinds with a non-zero amount.
     pub fn amounts(self) -> impl Iterator<Item = (HardwareKind, u64)> {
         let named = move |kind: &HardwareKind| *kind == HardwareKind::Units || self.of(*kind) > 0;
         HardwareKind::ALL.into_iter().filter(named).map(move |kind| (kind, self.of(kind)))
     }
 
-    /// Whether this much can be taken from that much, of every kind.
+    /// Whether this amount is available in `capacity`, for every kind.
     pub fn fits(self, capacity: Capacity) -> bool {
         match capacity {
             Capacity::Bounded(available) => {
@@ -128,31 +128,31 @@ impl Hardware {
         }
     }
 
-    /// The first kind of which this is more than that.
+    /// The first kind of which `capacity` has too little.
     pub fn lacking(self, capacity: Capacity) -> Option<HardwareKind> {
         let Capacity::Bounded(available) = capacity else { return None };
         HardwareKind::ALL.into_iter().find(|kind| self.of(*kind) > available.of(*kind))
     }
 
-    /// Both together; `None` beyond all numbers.
+    /// The sum; `None` on overflow.
     #[must_use]
     pub fn checked_add(self, other: Hardware) -> Option<Hardware> {
         self.each(other, u64::checked_add, u32::checked_add)
     }
 
-    /// What is left of it; `None` when the other is more, of any kind.
+    /// The difference; `None` if it would be negative for any kind.
     #[must_use]
     pub fn checked_sub(self, other: Hardware) -> Option<Hardware> {
         self.each(other, u64::checked_sub, u32::checked_sub)
     }
 
-    /// Both together, or the largest number of a kind.
+    /// The sum, limited to the largest number of each kind.
     #[must_use]
     pub fn saturating_add(self, other: Hardware) -> Hardware {
         self.each(other, |a, b| Some(a.saturating_add(b)), |a, b| Some(a.saturating_add(b))).unwrap_or(self)
     }
 
-    /// What is left of it, of each kind; nothing of a kind of which the other is more.
+    /// The difference, limited to zero for each kind.
     #[must_use]
     pub fn saturating_sub(self, other: Hardware) -> Hardware {
         self.each(other, |a, b| Some(a.saturating_sub(b)), |a, b| Some(a.saturating_sub(b))).unwrap_or(self)
@@ -178,12 +178,12 @@ impl Capacity {
         Capacity::Bounded(Hardware::units(units))
     }
 
-    /// Whether kinds beside units are named in it.
+    /// Whether it contains kinds other than units.
     pub fn has_further(self) -> bool {
         matches!(self, Capacity::Bounded(hardware) if hardware.has_further())
     }
 
-    /// What is left when this much is taken; `None` when it does not fit.
+    /// The capacity that is left when `taken` is removed; `None` if it does not fit.
     #[must_use]
     pub fn take(self, taken: Hardware) -> Option<Capacity> {
         match self {
@@ -192,7 +192,7 @@ impl Capacity {
         }
     }
 
-    /// What there is when this much is given back; `None` beyond all numbers.
+    /// The capacity when `given` is returned; `None` on overflow.
     #[must_use]
     pub fn give_back(self, given: Hardware) -> Option<Capacity> {
         match self {
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_kinds_has_known_kinds_once_with_amounts_that_can_be_counted() {
+    fn refuses_unknown_repeated_and_excessive_kinds() {
         for (json, expected) in [
             (r#"{"units":1,"cores":2}"#, "no hardware of the kind `cores`"),
             (r#"{"gpu":1,"gpu":2}"#, "`gpu` is there twice"),

@@ -1,4 +1,4 @@
-//! Names and numbers that stand for something.
+//! Ids: names and numbers.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -9,13 +9,13 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// What a policy calls the node that its own instance is on. No node has this id.
+/// The word that a policy uses for the node of its own instance. No node has this id.
 pub const SELF: &str = "self";
 
 /// A name or a number. In a policy, a name is an atom and a number an integer.
 ///
 /// The order is the standard order of terms: numbers by value, then names by their characters. Ties between neighbours
-/// are broken by it, so it is the same everywhere.
+/// are broken by it, so it is the same on every machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Id {
     /// A number.
@@ -28,29 +28,29 @@ pub enum Id {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(Arc<str>);
 
-/// Why something is not an id.
+/// Why a value is not a valid id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdError {
     /// A name has at least one character.
     Empty,
-    /// `self` stands for the own node of an instance, whichever that is.
+    /// `self` stands for an instance's own node, so no node may have this name.
     ReservedSelf,
 }
 
 impl Name {
-    /// The characters of the name.
+    /// The name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Id {
-    /// The id that is this name.
+    /// The id with this name.
     pub fn name(name: &str) -> Result<Id, IdError> {
         if name.is_empty() { Err(IdError::Empty) } else { Ok(Id::Name(Name(name.into()))) }
     }
 
-    /// The id that is this number.
+    /// The id with this number.
     pub fn number(number: i64) -> Id {
         Id::Number(number)
     }
@@ -84,7 +84,7 @@ impl Error for IdError {}
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            // A binary format does not say by itself whether a name or a number follows.
+            // A binary format does not mark whether a name or a number follows.
             let number_or_name: Result<i64, &str> = match self {
                 Id::Number(number) => Ok(*number),
                 Id::Name(name) => Err(name.as_str()),
@@ -132,7 +132,7 @@ impl Visitor<'_> for IdVisitor {
     }
 }
 
-/// Ids of different things are of different types, and any [`Id`] will do for them.
+/// Defines id types: ids of different things have different types, each of which accepts any [`Id`].
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => { $(
         $(#[$doc])*
@@ -146,12 +146,12 @@ macro_rules! ids {
                 &self.0
             }
 
-            /// The id that is this name.
+            /// The id with this name.
             pub fn name(name: &str) -> Result<Self, IdError> {
                 Id::name(name).map($name)
             }
 
-            /// The id that is this number.
+            /// The id with this number.
             pub fn number(number: i64) -> Self {
                 $name(Id::Number(number))
             }
@@ -172,19 +172,19 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Which application.
+    /// The id of an application.
     ApplicationId;
-    /// Which instance of an application.
+    /// The id of an instance.
     InstanceId;
-    /// Which agent.
+    /// The id of an agent.
     AgentId;
-    /// Who owns an application or a node.
+    /// The id of an owner of applications or nodes.
     OwnerId;
-    /// Which flavour of an application.
+    /// The id of a flavour of an application.
     FlavourId;
 }
 
-/// Which node. Any [`Id`] but `self`.
+/// The id of a node: any [`Id`] except `self`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Id", into = "Id")]
 pub struct NodeId(Id);
@@ -195,12 +195,12 @@ impl NodeId {
         &self.0
     }
 
-    /// The id that is this name.
+    /// The id with this name.
     pub fn name(name: &str) -> Result<NodeId, IdError> {
         Id::name(name).and_then(NodeId::try_from)
     }
 
-    /// The id that is this number.
+    /// The id with this number.
     pub fn number(number: i64) -> NodeId {
         NodeId(Id::Number(number))
     }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_stand_in_the_standard_order_of_terms() {
+    fn ids_have_the_standard_order_of_terms() {
         let mut ids: Vec<Id> = ["b", "a10", "a9", "Z"].map(|name| Id::name(name).expect("a name")).into();
         ids.extend([Id::number(10), Id::number(-1)]);
         ids.sort();

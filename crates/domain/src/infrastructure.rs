@@ -1,4 +1,4 @@
-//! Where applications run, and the copies that run there.
+//! Nodes, and the instances that run on them.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ApplicationId, Capacity, InstanceId, NodeId};
 
-/// A place where instances run: its id, its hardware, and the nodes it has a link to.
+/// A node: its id, its hardware, and its neighbours.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "TypedNode", into = "TypedNode")]
 pub struct Node {
@@ -17,34 +17,34 @@ pub struct Node {
     neighbours: Vec<NodeId>,
 }
 
-/// One running copy of an application, on one node: `serviceInstance/3` in a policy.
+/// A running instance of an application, on one node: `serviceInstance/3` in a policy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
-    /// Which instance.
+    /// The id of the instance.
     pub id: InstanceId,
-    /// What it is a copy of.
+    /// Its application.
     pub application: ApplicationId,
-    /// Where it runs.
+    /// Its node.
     pub node: NodeId,
 }
 
-/// Why something is not a node.
+/// Why a node is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NodeError {
-    /// A node is not a neighbour of itself.
+    /// A node cannot be its own neighbour.
     OwnNeighbour(NodeId),
-    /// A neighbour is named once.
+    /// A neighbour occurs twice.
     NeighbourTwice {
         /// The node.
         node: NodeId,
-        /// The neighbour that is named twice.
+        /// The repeated neighbour.
         neighbour: NodeId,
     },
 }
 
 impl Node {
-    /// A node with these neighbours, in the order in which they are given.
+    /// A node with these neighbours, in the given order.
     pub fn new(id: NodeId, capacity: Capacity, neighbours: Vec<NodeId>) -> Result<Node, NodeError> {
         let mut seen = BTreeSet::new();
         for neighbour in &neighbours {
@@ -58,17 +58,17 @@ impl Node {
         Ok(Node { id, capacity, neighbours })
     }
 
-    /// Which node.
+    /// The id of the node.
     pub fn id(&self) -> &NodeId {
         &self.id
     }
 
-    /// All the hardware it has, used or not.
+    /// The total hardware, used or not.
     pub fn capacity(&self) -> Capacity {
         self.capacity
     }
 
-    /// The nodes it has a link to.
+    /// The neighbours: nodes with a link to this one.
     pub fn neighbours(&self) -> &[NodeId] {
         &self.neighbours
     }
@@ -87,7 +87,7 @@ impl fmt::Display for NodeError {
 
 impl Error for NodeError {}
 
-/// A [`Node`] as it is written, before its checks.
+/// A deserialised [`Node`] before validation.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TypedNode {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_neighbours_that_make_no_sense() {
+    fn refuses_own_and_repeated_neighbours() {
         for (json, expected) in [
             (r#"{"id":1,"capacity":1,"neighbours":[1]}"#, "its own neighbour"),
             (r#"{"id":1,"capacity":1,"neighbours":[2,3,2]}"#, "`2` twice"),

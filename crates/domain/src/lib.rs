@@ -1,7 +1,7 @@
-//! The nouns of mario as plain data: what is run, where, by whom it is managed, what is asked and what is answered.
+//! The domain of mario as plain data: applications, nodes, instances, requests and verdicts.
 //!
-//! Start at [`Request`]: an agent's wish to perform an [`Operation`] on its [`Instance`], and at [`Verdict`]: what the
-//! managers of the nodes concerned say about it. One word per concept, the same as in a policy, on the command line and
+//! Start at [`Request`], with which an agent asks to perform an [`Operation`] on its [`Instance`], and at [`Verdict`],
+//! the answer of the managers of the nodes concerned. Each concept has one name, in policies, on the command line and
 //! in files: `migrate`, [`Operation::Migrate`], `"migrate"`.
 //!
 //! | noun | JSON |

@@ -1,19 +1,19 @@
-//! What hardware in use costs: energy, money and carbon.
+//! Cost models of hardware in use: energy, money and carbon.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Id;
 
-/// How energy, money and carbon are reckoned. Lists are by tier, from the top down; the last value holds for all tiers beyond, and
-/// an empty list is 0 everywhere.
+/// The models of energy, money and carbon. Lists are indexed by tier, from the top down; the last value applies to all
+/// further tiers, and an empty list means 0 for all tiers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Models {
     /// The power of a node that is up, in watts.
     pub idle_watts: Vec<f64>,
-    /// What each unit of hardware in use adds to it, in watts.
+    /// The additional power of each unit of hardware in use, in watts.
     pub unit_watts: Vec<f64>,
-    /// The energy that each bit over a link takes, in joules.
+    /// The energy of each bit over a link, in joules.
     pub joules_per_bit: f64,
     /// The bits of one client request.
     pub message_bits: f64,
@@ -21,22 +21,25 @@ pub struct Models {
     pub unit_hour_price: Vec<f64>,
     /// The price of 10^9 bytes over a link.
     pub gigabyte_price: f64,
-    /// The carbon intensity of electricity: first where no region is known, then in regions. Empty when the scenario does not ask for carbon.
+    /// The carbon intensity of electricity: first the default, then by region. Empty if the scenario does not model
+    /// carbon.
     pub carbon: Vec<Intensity>,
 }
 
-/// The carbon intensity of electricity somewhere.
+/// The carbon intensity of electricity in one place.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intensity {
-    /// In which region, the value of `fact(Node, region, Region)`; `None` for nodes of no listed region and for links.
+    /// The region, which is the value of `fact(Node, region, Region)`; `None` for nodes without a listed region and for
+    /// links.
     pub region: Option<Id>,
-    /// From which time on, in milliseconds, how many grams for each kilowatt-hour. The first holds before it, too.
+    /// Pairs of a time in milliseconds and the grams per kilowatt-hour from then on. The first value also applies
+    /// before its time.
     pub grams_per_kwh: Vec<(f64, f64)>,
 }
 
 impl Models {
-    /// What is wrong with the numbers, if anything is.
+    /// What is wrong with the numbers; `None` if they are valid.
     pub fn fault(&self) -> Option<&'static str> {
         let is_amount = |amount: &f64| amount.is_finite() && *amount >= 0.0;
         let lists = [&self.idle_watts, &self.unit_watts, &self.unit_hour_price];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FlavourId, Id, NodeId};
 
-/// What can be done with an instance, and where.
+/// An operation on an instance, with its target.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "operation", content = "target", rename_all = "lowercase")]
 pub enum Operation {
@@ -24,11 +24,11 @@ pub enum Operation {
     Sleep,
     /// The workload of a sleeping instance starts.
     Wake,
-    /// A first instance of an application appears on a node. Only people and outside programs ask for it.
+    /// A first instance of an application appears on a node. Only operators ask for it.
     Deploy(NodeId),
 }
 
-/// What an operation leads to, as the policy wrote it: a node, or a flavour for an adapt.
+/// The target of an operation, as the policy wrote it: a node, or a flavour for an adapt.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Target {
     /// The node that the instance is on, written `self`.
@@ -39,18 +39,18 @@ pub enum Target {
     Flavour(FlavourId),
 }
 
-/// Defines what agents can ask for, each with its word, in the order of their codes. Everything that lists operations follows from
-/// this table.
+/// Defines the operations of agents, each with its name, in the order of their codes. All lists of operations are
+/// generated from this table.
 macro_rules! agent_operations {
     ($($(#[$doc:meta])* $name:ident $word:literal;)*) => {
-        /// What an agent can ask for; deploys are asked for by operators.
+        /// An operation that an agent can propose; only operators deploy.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum AgentOperation {
             $($(#[$doc])* $name,)*
         }
 
-        /// The word of an operation, of an agent's or an operator's.
+        /// The name of an operation, of an agent or an operator.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum OperationName {
@@ -60,13 +60,13 @@ macro_rules! agent_operations {
         }
 
         impl AgentOperation {
-            /// How many there are.
+            /// The number of operations.
             pub const COUNT: usize = [$($word),*].len();
 
-            /// All of them, in the order of their codes.
+            /// All operations, in the order of their codes.
             pub const ALL: [AgentOperation; AgentOperation::COUNT] = [$(AgentOperation::$name),*];
 
-            /// The word for it, in policies, traces and on screen.
+            /// The name of the operation in policies, traces and on screen.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(AgentOperation::$name => $word,)*
@@ -75,7 +75,7 @@ macro_rules! agent_operations {
         }
 
         impl OperationName {
-            /// All of them: those of agents in the order of their codes, then the deploy.
+            /// All names: those of agents in the order of their codes, then `deploy`.
             pub const ALL: [OperationName; AgentOperation::COUNT + 1] =
                 [$(OperationName::$name,)* OperationName::Deploy];
 
@@ -113,18 +113,18 @@ agent_operations! {
 }
 
 impl AgentOperation {
-    /// Its number in compact forms of traces, caches and pages: its position in [`AgentOperation::ALL`].
+    /// The code of the operation in compact forms of traces, caches and pages: its index in [`AgentOperation::ALL`].
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The operation with this number.
+    /// The operation with this code.
     pub fn with_code(code: u8) -> Option<AgentOperation> {
         AgentOperation::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether it needs a place on its target, so that the target's manager is asked. An operation that does not concerns the
-    /// instance's own node alone.
+    /// Whether the operation needs hardware on its target node, so that the target's manager is asked. Any other
+    /// operation concerns the instance's own node alone.
     pub const fn asks_for_place(self) -> bool {
         match self {
             AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
@@ -137,12 +137,13 @@ impl AgentOperation {
         matches!(self, AgentOperation::Adapt)
     }
 
-    /// Whether its target matters. Without it, an operation concerns the instance where it is, and its target is `self`.
+    /// Whether the operation has a target. An operation without one concerns the instance itself, and its target is
+    /// written `self`.
     pub const fn has_target(self) -> bool {
         self.asks_for_place() || self.asks_for_flavour()
     }
 
-    /// What the id that a policy wrote as the target means: a flavour for an adapt, a node for others.
+    /// The meaning of the id that a policy wrote as the target: a flavour for an adapt, a node otherwise.
     pub fn target(self, written: Id) -> Target {
         if self.asks_for_flavour() { Target::Flavour(written.into()) } else { Target::from(written) }
     }
@@ -161,7 +162,7 @@ impl AgentOperation {
 }
 
 impl OperationName {
-    /// The word, as everywhere.
+    /// The name as text.
     pub const fn as_str(self) -> &'static str {
         match self.of_agent() {
             Some(operation) => operation.as_str(),
@@ -169,7 +170,7 @@ impl OperationName {
         }
     }
 
-    /// Whether it needs a place on a node.
+    /// Whether the operation needs hardware on a target node.
     pub const fn asks_for_place(self) -> bool {
         match self.of_agent() {
             Some(operation) => operation.asks_for_place(),
@@ -179,7 +180,7 @@ impl OperationName {
 }
 
 impl Operation {
-    /// Its word.
+    /// The name of the operation.
     pub fn name(&self) -> OperationName {
         match self {
             Operation::Undeploy => OperationName::Undeploy,
@@ -192,7 +193,7 @@ impl Operation {
         }
     }
 
-    /// The node that it leads to when the instance is on `own`; `None` when it leads nowhere.
+    /// The target node for an instance on `own`; `None` if the operation has none.
     pub fn target<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
             Operation::Undeploy => None,
@@ -204,7 +205,7 @@ impl Operation {
 }
 
 impl Target {
-    /// The node that it means for an instance on `own`; `None` for a flavour.
+    /// The node that the target denotes for an instance on `own`; `None` for a flavour.
     pub fn resolve<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
             Target::Own => Some(own),
@@ -230,7 +231,7 @@ impl From<Id> for Target {
     }
 }
 
-/// A target as it is written: a node's id or `self`, or `{"flavour":"lite"}`.
+/// The serialised form of a target: a node's id or `self`, or `{"flavour":"lite"}`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WrittenTarget {
@@ -241,7 +242,7 @@ enum WrittenTarget {
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            // A binary format does not say by itself what follows.
+            // A binary format does not mark whether a node or a flavour follows.
             let node_or_flavour: Result<Id, &FlavourId> = match self {
                 Target::Own | Target::Node(_) => Ok(self.id()),
                 Target::Flavour(flavour) => Err(flavour),
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_positions_and_lead_back() {
+    fn codes_are_indices_and_round_trip() {
         for (code, operation) in (0..).zip(AgentOperation::ALL) {
             assert_eq!((operation.code(), AgentOperation::with_code(code)), (code, Some(operation)));
             assert_eq!(OperationName::of(operation).of_agent(), Some(operation));

@@ -7,9 +7,9 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// A rate or a latency: a finite number that is not negative.
+/// A rate or a latency: a finite, non-negative number.
 ///
-/// Whole numbers stay whole: a policy sees `10`, not `10.0`. Rates count client requests in one evaluation period,
+/// Integers remain integers: a policy sees `10`, not `10.0`. Rates count client requests in one evaluation period,
 /// latencies are in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quantity(Number);
@@ -20,27 +20,27 @@ enum Number {
     Fraction(f64),
 }
 
-/// Why a number is not a quantity.
+/// Why a number is not a valid quantity.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QuantityError {
     /// It is below zero.
     Negative,
-    /// It is infinite, or not a number at all.
+    /// It is infinite or NaN.
     NotFinite,
-    /// It is a whole number of more than 32 bits.
+    /// It is an integer of more than 32 bits.
     TooLarge,
 }
 
 impl Quantity {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Quantity = Quantity::whole(0);
 
-    /// A whole quantity.
+    /// An integer quantity.
     pub const fn whole(value: u32) -> Quantity {
         Quantity(Number::Whole(value))
     }
 
-    /// A quantity with a fraction, even if that is zero.
+    /// A quantity with a fraction, which may be zero.
     pub fn fraction(value: f64) -> Result<Quantity, QuantityError> {
         if !value.is_finite() {
             Err(QuantityError::NotFinite)
@@ -51,7 +51,7 @@ impl Quantity {
         }
     }
 
-    /// The whole number that it is; `None` if it was given with a fraction.
+    /// The value if it is an integer; `None` if it was given with a fraction.
     pub fn as_whole(self) -> Option<u32> {
         match self.0 {
             Number::Whole(value) => Some(value),
@@ -59,7 +59,7 @@ impl Quantity {
         }
     }
 
-    /// The value, whole or not.
+    /// The value as a float.
     pub fn value(self) -> f64 {
         match self.0 {
             Number::Whole(value) => f64::from(value),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_no_rate_or_latency_can_be() {
+    fn refuses_invalid_quantities() {
         assert_eq!(Quantity::fraction(-0.5), Err(QuantityError::Negative));
         assert_eq!(Quantity::fraction(f64::NAN), Err(QuantityError::NotFinite));
         for json in ["-1", "-0.1", "4294967296", "\"10\"", "null"] {

@@ -1,4 +1,4 @@
-//! What an agent or an operator asks for.
+//! Requests of agents and operators.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, ApplicationId, InstanceId, NodeId, Operation, OperationName};
 
-/// A wish to perform one operation, judged by the manager of each node that it concerns.
+/// A request to perform one operation, judged by the manager of each node that it concerns.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "TypedRequest")]
 pub struct Request {
@@ -17,24 +17,24 @@ pub struct Request {
     operation: Operation,
 }
 
-/// Who asks.
+/// The origin of a request.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Requester {
     /// The agent of an instance.
     Agent {
-        /// Which agent.
+        /// The id of the agent.
         agent: AgentId,
         /// The instance that it manages.
         instance: InstanceId,
-        /// Where that instance is.
+        /// The node of that instance.
         node: NodeId,
     },
-    /// A person or an outside program; the word `operator`.
+    /// A person or an external program, written `operator`.
     Operator(OperatorWord),
 }
 
-/// The one word that stands for an operator.
+/// The word `operator`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorWord {
@@ -42,17 +42,17 @@ pub enum OperatorWord {
     Operator,
 }
 
-/// Why this request is invalid.
+/// Why a request is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestError {
-    /// Agents do not deploy.
+    /// Agents cannot deploy.
     AgentDeploys,
-    /// Operators deploy and do nothing else.
+    /// Operators can only deploy.
     OperatorDoes(OperationName),
 }
 
 impl Request {
-    /// The wish of an agent.
+    /// A request of an agent.
     pub fn by_agent(
         agent: AgentId,
         instance: InstanceId,
@@ -63,7 +63,7 @@ impl Request {
         Request::new(Requester::Agent { agent, instance, node }, application, operation)
     }
 
-    /// The wish of an operator: a first instance of `application` on `node`.
+    /// A request of an operator: a first instance of `application` on `node`.
     pub fn deploy(application: ApplicationId, node: NodeId) -> Request {
         let requester = Requester::Operator(OperatorWord::Operator);
         Request { requester, application, operation: Operation::Deploy(node) }
@@ -79,22 +79,22 @@ impl Request {
         }
     }
 
-    /// Who asks.
+    /// The origin of the request.
     pub fn requester(&self) -> &Requester {
         &self.requester
     }
 
-    /// The application whose instance it is about.
+    /// The application of the instance.
     pub fn application(&self) -> &ApplicationId {
         &self.application
     }
 
-    /// What is asked for.
+    /// The requested operation.
     pub fn operation(&self) -> &Operation {
         &self.operation
     }
 
-    /// The instance that it is about; `None` when it does not exist yet.
+    /// The instance; `None` if it does not exist yet.
     pub fn instance(&self) -> Option<&InstanceId> {
         match &self.requester {
             Requester::Agent { instance, .. } => Some(instance),
@@ -102,7 +102,7 @@ impl Request {
         }
     }
 
-    /// The node that the instance is on; `None` when it does not exist yet.
+    /// The node of the instance; `None` if the instance does not exist yet.
     pub fn from(&self) -> Option<&NodeId> {
         match &self.requester {
             Requester::Agent { node, .. } => Some(node),
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// The node that it leads to; `None` when it leads nowhere.
+    /// The target node; `None` if the operation has none.
     pub fn to(&self) -> Option<&NodeId> {
         match (&self.operation, &self.requester) {
             (Operation::Deploy(node), _) => Some(node),
@@ -131,7 +131,7 @@ impl fmt::Display for RequestError {
 
 impl Error for RequestError {}
 
-/// A [`Request`] as it is written, before its checks.
+/// A deserialised [`Request`] before validation.
 #[derive(Deserialize)]
 struct TypedRequest {
     requester: Requester,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_where_from_and_where_to() {
+    fn requests_have_origin_and_target_nodes() {
         let node = NodeId::name("n42").expect("a name");
         let video = ApplicationId::name("video").expect("a name");
         let to_self = Request::by_agent(

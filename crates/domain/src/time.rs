@@ -1,4 +1,4 @@
-//! Moments and spans of time.
+//! Points in time and durations.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,61 +8,61 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, counted in time units from the beginning: of a run in the simulator, of the daemon on a live node, where a unit
-/// is a millisecond.
+/// A point in time, in time units since the start: of the run in the simulator, of the daemon on a live node, where a
+/// unit is a millisecond.
 ///
-/// Its own type, so that no clock of the machine can be mistaken for it and a moment cannot be added to a moment. Ordered as
-/// numbers are; what is not a number comes before or after all of them, by its sign.
+/// A separate type, so that it cannot be confused with a system clock, and two points in time cannot be added. Ordered
+/// as numbers; NaN comes before or after all numbers, by its sign.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(f64);
 
-/// A span of time, in the units of [`Time`].
+/// A duration, in the units of [`Time`].
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Duration(f64);
 
 impl Time {
-    /// The beginning.
+    /// The start.
     pub const ZERO: Time = Time(0.0);
 
-    /// Later than every moment of a run: the time of what does not happen.
+    /// Later than every time of a run: for events that never happen.
     pub const NEVER: Time = Time(f64::INFINITY);
 
-    /// The moment this many units after the beginning.
+    /// The time `units` units after the start.
     pub const fn at(units: f64) -> Time {
         Time(units)
     }
 
-    /// The units since the beginning.
+    /// The units since the start.
     pub const fn units(self) -> f64 {
         self.0
     }
 
-    /// Whether it is a moment that can be reached: neither infinite nor not a number.
+    /// Whether it is neither infinite nor NaN.
     pub const fn is_finite(self) -> bool {
         self.0.is_finite()
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// An empty duration.
     pub const ZERO: Duration = Duration(0.0);
 
     /// Longer than every run.
     pub const INFINITE: Duration = Duration(f64::INFINITY);
 
-    /// A span of this many units.
+    /// A duration of `units` units.
     pub const fn of(units: f64) -> Duration {
         Duration(units)
     }
 
-    /// Its units.
+    /// The number of units.
     pub const fn units(self) -> f64 {
         self.0
     }
 
-    /// Whether it ends: neither infinite nor not a number.
+    /// Whether it is neither infinite nor NaN.
     pub const fn is_finite(self) -> bool {
         self.0.is_finite()
     }
@@ -89,7 +89,7 @@ macro_rules! ordered {
         impl Ord for $name {
             #[inline]
             fn cmp(&self, other: &$name) -> Ordering {
-                // Numbers compare as such, with -0 the same as 0; the rest is rare.
+                // Numbers compare as usual, with -0 equal to 0; only NaN takes the slow path.
                 self.0.partial_cmp(&other.0).unwrap_or_else(|| self.0.total_cmp(&other.0))
             }
         }
@@ -200,7 +200,7 @@ impl Div<f64> for Duration {
     }
 }
 
-/// How many times the other span fits in this one, as a fraction.
+/// The ratio of two durations.
 impl Div for Duration {
     type Output = f64;
 
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_ordered_and_their_differences_are_spans() {
+    fn times_are_ordered_and_their_differences_are_durations() {
         let (early, late) = (Time::at(1.5), Time::at(4.0));
         assert!(early < late && early == Time::at(1.5) && Time::at(-0.0) == Time::ZERO);
         assert_eq!(late - early, Duration::of(2.5));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_computed_with_as_numbers() {
+    fn durations_support_arithmetic() {
         let (short, long) = (Duration::of(0.1), Duration::of(0.7));
         assert_eq!((long - short).units().to_bits(), (0.7_f64 - 0.1).to_bits());
         assert_eq!((long / short).to_bits(), (0.7_f64 / 0.1).to_bits());

@@ -1,4 +1,4 @@
-//! What the managers of the nodes concerned say to a request.
+//! Verdicts of managers on requests.
 
 use std::fmt;
 
@@ -6,92 +6,92 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Capacity, FlavourId, Hardware, HardwareKind, NodeId};
 
-/// The answer to a request.
+/// The verdict of the managers on a request.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// Every manager concerned accepts it.
     Accepted,
-    /// At least one does not, and this is why. The request changes nothing.
+    /// At least one manager does not accept it, for this reason. The request changes nothing.
     Inhibited(Inhibition),
 }
 
-/// Why a request was inhibited.
+/// The reason why a request was inhibited.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Inhibition {
     /// The node whose manager inhibited it.
     pub node: NodeId,
-    /// The rule that it goes against.
+    /// The rule that it violates.
     #[serde(flatten)]
     pub rule: Rule,
 }
 
-/// A rule that a request can go against.
+/// A rule that a request can violate.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum Rule {
     /// The node has too little free hardware.
     Capacity {
-        /// What the application needs.
+        /// The hardware that the application needs.
         needed: Hardware,
-        /// What the node had free when it was asked.
+        /// The free hardware of the node when it was asked.
         free: Capacity,
     },
-    /// A target is the own node, for a replication only, or a direct neighbour.
+    /// The target must be a direct neighbour or, for a replication only, the instance's own node.
     Neighbourhood {
-        /// The node that was asked for.
+        /// The requested target.
         target: NodeId,
     },
-    /// The node is about to leave and takes nothing new.
+    /// The node is about to leave and accepts nothing new.
     Leaving,
-    /// The node is not there.
+    /// The node is down.
     Down,
-    /// The node's own acceptance policy says no.
+    /// The node's acceptance policy rejects the request.
     Acceptance {
-        /// What the policy gave as its reason, or that it gave none.
+        /// The reason that the policy stated, or that it stated none.
         reason: String,
     },
-    /// The node's own acceptance policy gave no answer: it raised an exception or ran out of its budget.
+    /// The node's acceptance policy failed: it raised an exception or exhausted its budget.
     AcceptanceFailed {
-        /// What happened to it.
+        /// The cause of the failure.
         cause: String,
     },
     /// The application does not have the flavour, or the instance runs in it already.
     Flavour {
-        /// The flavour that was asked for.
+        /// The requested flavour.
         flavour: FlavourId,
     },
     /// The instance sleeps already.
     Asleep,
     /// The instance is awake already.
     Awake,
-    /// The owner of the application does not say how its instances sleep, so they do not.
+    /// The owner of the application does not allow its instances to sleep.
     Sleepless,
-    /// An operator pinned the instance: its agent can neither end nor move it.
+    /// An operator pinned the instance: its agent can neither undeploy nor move it.
     Pinned,
-    /// The replications that the owner of the application granted are used up.
+    /// The replications granted by the owner of the application are used up.
     Budget,
-    /// The node offers this application to the same target already and has not heard how that ended.
+    /// The node has already offered this application to the same target and does not know the outcome yet.
     OpenGrant,
-    /// The node has as many transfers open as it keeps at one time.
+    /// The node has reached its limit on open transfers.
     Busy,
     /// The node has just restarted and does not know yet what still runs on it.
     Recovering,
-    /// The target did not answer in time, or no longer knew of its promise.
+    /// The target did not answer in time, or no longer knew its promise.
     Unanswered,
     /// The copy did not start on the target.
     NotStarted {
-        /// What happened to it.
+        /// The cause of the failure.
         cause: String,
     },
-    /// The agent's memory is larger than what a node takes over.
+    /// The agent's memory is too large to be transferred.
     Oversized {
         /// Its size.
         bytes: u64,
-        /// What a node takes over at most.
+        /// The maximum size that a node accepts.
         bytes_max: u64,
     },
-    /// The description of the application is unusable: its policy is not a valid policy, for example.
+    /// The description of the application is unusable: for example, its policy is invalid.
     Descriptor {
         /// What is wrong with it.
         cause: String,
@@ -99,10 +99,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The word of [`Rule::Capacity`].
+    /// The name of [`Rule::Capacity`].
     pub const CAPACITY: &'static str = "capacity";
 
-    /// Its word in traces and tables.
+    /// The name of the rule in traces and tables.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Rule::Capacity { .. } => Rule::CAPACITY,
@@ -129,7 +129,7 @@ impl Rule {
 }
 
 impl Inhibition {
-    /// Too little free hardware on `node`.
+    /// An inhibition because of too little free hardware on `node`.
     pub fn capacity(node: NodeId, needed: Hardware, free: Capacity) -> Inhibition {
         Inhibition { node, rule: Rule::Capacity { needed, free } }
     }

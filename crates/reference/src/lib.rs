@@ -1,8 +1,9 @@
-//! The runs of the paper's prototype that tests compare mario with.
+//! Recorded runs of the paper's prototype, which tests compare mario with.
 //!
 //! [`RecordedRun::of_policy`] returns what the exactness tests need of a run; this data is part of the repository. The
-//! full records, from which it was extracted, are too large for it. They are in `shared/reference` beside the checkout,
-//! or where the variable `MARIO_REFERENCE` says. A test that can compare more with them calls [`full`]:
+//! full records, from which it was extracted, are too large for it. They are in `shared/reference` next to the
+//! checkout, or in the directory named by the variable `MARIO_REFERENCE`. A test that can compare more with them calls
+//! [`full`]:
 //!
 //! ```no_run
 //! // What is known anywhere was compared before.
@@ -10,7 +11,7 @@
 //! ```
 //!
 //! **Invariant:** missing records are never skipped silently. On a developer's machine the test prints what it did not
-//! compare; where `CI=true`, it fails.
+//! compare; with `CI=true`, it fails.
 
 mod recorded;
 mod users;
@@ -23,13 +24,13 @@ pub use recorded::{
     Activation, ConvertError, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation,
     ParseError, Proposal, RecordedRun, name,
 };
-pub use users::made_up_positions;
+pub use users::synthetic_positions;
 
-/// The path of one part of the full records. Returns `None`, and prints so, when they are missing.
+/// The path of one part of the full records. Returns `None`, and prints a message, if they are missing.
 ///
 /// # Panics
 ///
-/// When the part is missing and `CI` is `true`.
+/// Panics if the part is missing and `CI` is `true`.
 pub fn full(part: &str) -> Option<PathBuf> {
     let directory = directory(env::var_os("MARIO_REFERENCE"));
     match find(&directory, part) {
@@ -48,7 +49,7 @@ pub fn full(part: &str) -> Option<PathBuf> {
 ///
 /// # Panics
 ///
-/// As [`full`], and when the records are damaged.
+/// Panics like [`full`], and if the records are damaged.
 pub fn full_messages(policy: usize) -> Option<Vec<Message>> {
     let directory = full(&format!("prototype/P{policy}"))?;
     Some(recorded::messages(&directory).unwrap_or_else(|error| panic!("{error}")))
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_beside_the_checkout_unless_told_otherwise() {
+    fn searches_next_to_the_checkout_by_default() {
         assert!(directory(None).ends_with("../shared/reference"));
         assert_eq!(directory(Some("elsewhere".into())), Path::new("elsewhere"));
     }

@@ -1,6 +1,7 @@
 //! The four stored runs of the paper's prototype.
 //!
-//! `data/policy-1.txt` to `data/policy-4.txt` hold what the exactness tests need of each run. A file has three parts:
+//! `data/policy-1.txt` to `data/policy-4.txt` contain what the exactness tests need of each run. A file has three
+//! parts:
 //!
 //! ```text
 //! evaluations
@@ -20,9 +21,9 @@
 //! - An activation of the managers lists the instances in the order in which they were judged: the proposal (none for a
 //!   nop), `+` for accepted with the id of the new instance if there is one, `-` for inhibited.
 //! - A node `lxy` is `n{l}lt{x}ln{y}`. A proposal is `m` (migrate), `r` (replicate) or `u` (undeploy) and its target.
-//! - A message is the position of its user among the recorded users from 0, the instance, and the times of service start,
-//!   service end, emission and reception. The first messages are in clear; the CRC-32 of each thousand covers
-//!   [`Message::bytes`].
+//! - A message is the zero-based index of its user among the recorded users, the instance, and the times of service
+//!   start, service end, emission and reception. The first messages are stored in full; the CRC-32 of each thousand
+//!   covers [`Message::bytes`].
 
 mod convert;
 mod text;
@@ -34,10 +35,10 @@ pub use convert::ConvertError;
 pub(crate) use convert::messages;
 pub use text::ParseError;
 
-/// How many messages of a run are in clear.
+/// The number of messages of a run that are stored in full.
 const CLEAR_MESSAGES: usize = 20;
 
-/// How many messages one checksum covers.
+/// The number of messages per checksum.
 pub const MESSAGES_PER_CHECKSUM: usize = 1000;
 
 /// One of the stored runs.
@@ -47,22 +48,22 @@ pub struct RecordedRun {
     pub evaluations: Vec<Evaluation>,
     /// All activations of the managers, in order.
     pub activations: Vec<Activation>,
-    /// What is known of its messages.
+    /// The stored data about its messages.
     pub messages: Messages,
 }
 
-/// What an agent saw and proposed.
+/// The facts and proposals of an agent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
-    /// When.
+    /// The time of the evaluation.
     pub time: u32,
     /// The id of the instance.
     pub instance: i64,
-    /// What the agent knew, and what it proposed.
+    /// The facts that the agent saw, and its proposals.
     pub facts: Facts,
 }
 
-/// The knowledge base of an agent, and what its policy answered.
+/// The knowledge base of an agent, and the answer of its policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Facts {
     /// The number of the application.
@@ -73,7 +74,7 @@ pub struct Facts {
     pub free: u64,
     /// The facts `requests/4`: the neighbour (`None` is `self`), the rate and the latency.
     pub requests: Vec<(Option<Node>, u32, u32)>,
-    /// The operations that are remembered as inhibited.
+    /// The inhibitions that the agent remembers.
     pub inhibited: Vec<Proposal>,
     /// All proposals, in order.
     pub proposals: Vec<Proposal>,
@@ -82,18 +83,18 @@ pub struct Facts {
 /// An activation of the managers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Activation {
-    /// When.
+    /// The time of the activation.
     pub time: u32,
-    /// What was judged, in order.
+    /// The proposals judged, in order.
     pub judged: Vec<Judged>,
 }
 
-/// What became of an agent's proposal.
+/// A proposal and the verdict on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
     /// The id of the instance.
     pub instance: i64,
-    /// What was proposed; `None` is a nop.
+    /// The proposal; `None` is a nop.
     pub proposal: Option<Proposal>,
     /// Whether it was accepted. A nop always is.
     pub accepted: bool,
@@ -104,13 +105,13 @@ pub struct Judged {
 /// An operation with its target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Proposal {
-    /// What to do.
+    /// The operation.
     pub operation: Operation,
     /// The target; `None` is `self`.
     pub target: Option<Node>,
 }
 
-/// What an agent may propose.
+/// An operation of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
     /// Move to the target.
@@ -121,7 +122,7 @@ pub enum Operation {
     Undeploy,
 }
 
-/// A node of the tree: its level from the cloud down, and its position in the grid of that level.
+/// A node of the tree: its level, counted from the cloud down, and its position in the grid of that level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Node {
     level: u8,
@@ -129,34 +130,34 @@ pub struct Node {
     pub(crate) y: u8,
 }
 
-/// The messages of a run, as far as they are stored.
+/// The stored data about the messages of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Messages {
-    /// How many there are.
+    /// The number of messages.
     pub count: usize,
-    /// The first of them.
+    /// The first messages.
     pub first: Vec<Message>,
-    /// A checksum for each [`MESSAGES_PER_CHECKSUM`] of them.
+    /// A checksum for each [`MESSAGES_PER_CHECKSUM`] messages.
     pub checksums: Vec<u32>,
 }
 
 /// A client request that was served.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Message {
-    /// The position of its user among the recorded users.
+    /// The index of its user among the recorded users.
     pub user: u32,
     /// The instance that served it.
     pub instance: i64,
-    /// When its service started, when that ended, when it was emitted, and when it was received.
+    /// The times at which its service started, its service ended, it was emitted, and it was received.
     pub times: [f64; 4],
 }
 
 impl RecordedRun {
-    /// The facts of the run of policy 1, 2, 3 or 4, which are part of the repository.
+    /// The run of policy 1, 2, 3 or 4, which is part of the repository.
     ///
     /// # Panics
     ///
-    /// When there is no such policy, or the committed file is damaged.
+    /// Panics if there is no such policy, or if the committed file is damaged.
     pub fn of_policy(policy: usize) -> RecordedRun {
         let text = match policy {
             1 => include_str!("../data/policy-1.txt"),
@@ -168,14 +169,14 @@ impl RecordedRun {
         RecordedRun::parse(text).unwrap_or_else(|error| panic!("data/policy-{policy}.txt: {error}"))
     }
 
-    /// Extracts a run from the files that the prototype left in a directory.
+    /// Extracts a run from the output files of the prototype in a directory.
     pub fn convert(directory: &Path) -> Result<RecordedRun, ConvertError> {
         convert::convert(directory)
     }
 }
 
 impl Messages {
-    /// Counts a message and adds it to the checksum of its thousand.
+    /// Counts a message and adds it to its checksum.
     pub fn push(&mut self, message: Message) {
         if self.count.is_multiple_of(MESSAGES_PER_CHECKSUM) {
             self.checksums.push(0);
@@ -193,7 +194,7 @@ impl Messages {
 }
 
 impl Message {
-    /// The bytes that its checksum covers: user, instance and the four times, each as eight bytes, little endian.
+    /// The bytes that the checksum covers: user, instance and the four times, each as eight bytes, little endian.
     pub fn bytes(&self) -> [u8; 48] {
         let [started, ended, emitted, received] = self.times.map(f64::to_bits);
         let mut bytes = [0; 48];
@@ -206,10 +207,10 @@ impl Message {
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Operation; 3] = [Operation::Migrate, Operation::Replicate, Operation::Undeploy];
 
-    /// Its name.
+    /// The name of the operation.
     pub const fn as_str(self) -> &'static str {
         match self {
             Operation::Migrate => "migrate",
@@ -249,7 +250,7 @@ impl fmt::Display for Proposal {
     }
 }
 
-/// A neighbour or a target as policies write it.
+/// A neighbour or a target as written in policies.
 pub fn name(node: Option<Node>) -> String {
     node.map_or_else(|| "self".to_owned(), |node| node.to_string())
 }

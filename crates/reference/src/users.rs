@@ -1,4 +1,4 @@
-//! The users of the paper's experiment, which ship with mario, on the map.
+//! Geographic positions for the users of the paper's experiment.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use crate::Node;
 
-/// What the grid of the prototype covers: latitude and longitude of its south-western and north-eastern corner.
+/// The area of the prototype's grid: latitude and longitude of its south-western and north-eastern corners.
 const AREA: [[f64; 2]; 2] = [[41.878_037, 12.446_264_3], [41.919_234, 12.514_960_3]];
 
-/// How many cells the grid has in each direction.
+/// The number of cells in each direction.
 const CELLS: f64 = 8.0;
 
-/// A table of positions, `user,step,latitude,longitude`, of the recorded users. The positions are made up: each is
-/// within the cell of the access point that the user was attached to.
+/// A table of positions, `user,step,latitude,longitude`, of the recorded users. The positions are synthetic: each is
+/// within the cell of the access point to which the user was attached.
 ///
 /// # Panics
 ///
-/// When the recorded users cannot be read.
-pub fn made_up_positions() -> String {
+/// Panics if the recorded users cannot be read.
+pub fn synthetic_positions() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/recorded-users.json");
     let text = fs::read_to_string(path).expect("the recorded users ship with mario");
     let users: Value = serde_json::from_str(&text).expect("JSON");
@@ -29,7 +29,7 @@ pub fn made_up_positions() -> String {
         for (user, node) in step["node"].as_object().expect("the node of each user") {
             let node = Node::named(node.as_str().expect("a name")).expect("a node of the tree");
             let rows = table.lines().count() as f64;
-            // Multiples of an irrational number spread evenly over the cell and stay off its edges.
+            // Multiples of an irrational number are spread evenly over the cell and stay off its edges.
             let within = |factor: f64| 0.01 + 0.98 * (rows * factor).fract();
             let along = |axis: usize, cell: u8, within: f64| {
                 let [low, high] = [AREA[0][axis], AREA[1][axis]];

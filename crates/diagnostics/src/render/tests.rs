@@ -190,7 +190,7 @@ error: cannot load policy `empty`
 }
 
 #[test]
-fn ignores_the_carriage_returns_of_a_file_from_elsewhere() {
+fn ignores_carriage_returns() {
     let text = "a.\r\nb :- c d.\r\ne.\r\n";
     check(
         &Diagnostic::error("cannot read clause").at(&Source::new("crlf.pl", text), span_of(text, "d"), "expected `,`"),
@@ -249,7 +249,7 @@ fn shows_no_control_character_of_the_input() {
 }
 
 #[test]
-fn renders_any_span_whatever() {
+fn renders_any_span() {
     let texts =
         ["", "\n", "\r\n", "a", "é", "日本\n語\t\n", "a\r\nb\r\n", "\u{feff}x\n\n\n", "\n\n\n", "e\u{301}\u{200d}"];
     for text in texts {
@@ -287,7 +287,7 @@ fn colour_adds_only_escape_sequences() {
 }
 
 #[test]
-fn tells_the_place_in_a_line_that_is_too_long_to_draw() {
+fn names_the_place_in_a_line_that_is_too_long_to_draw() {
     let text = format!("first\n{}é!{}\n", "x".repeat(600_000), "y".repeat(600_000));
     let source = Source::new("long.json", text.as_str());
     check(
@@ -301,7 +301,7 @@ cause: expected nothing (line 2)
 }
 
 #[test]
-fn tells_context_that_is_too_far_away_to_draw() {
+fn names_the_place_of_context_too_far_away_to_draw() {
     let text = format!("opened\n{}closed\n", "between\n".repeat(200_000));
     let source = Source::new("far.toml", text.as_str());
     check(

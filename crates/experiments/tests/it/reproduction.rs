@@ -119,7 +119,7 @@ fn recorded_positions_can_be_replaced() {
     let directory = fresh_directory("positions");
     fs::create_dir_all(&directory).expect("a directory");
     let file = directory.join("positions.csv");
-    fs::write(&file, mario_reference::made_up_positions()).expect("a file");
+    fs::write(&file, mario_reference::synthetic_positions()).expect("a file");
     let mut document = Document::preset("paper").expect("a preset");
     document.set(&["mobility.kind=file".to_owned(), format!("mobility.file={:?}", file.display().to_string())]);
     let reproduction = run(Preset::Paper, &document, &directory.join("runs"), 1).expect("five experiments");

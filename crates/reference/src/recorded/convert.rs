@@ -1,4 +1,4 @@
-//! Extracts recorded runs from the files that the prototype left.
+//! Extracts recorded runs from the output files of the prototype.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Activation, Evaluation, Facts, Judged, Message, Messages, Node, Operation, Proposal, RecordedRun};
 
-/// Why files are not a recorded run.
+/// Why files are not a valid recorded run.
 #[derive(Debug)]
 pub enum ConvertError {
     /// A file cannot be read.
@@ -99,7 +99,7 @@ fn proposal(operation: &Value, target: &Value) -> Option<Proposal> {
     let name = operation.as_str()?;
     let operation = Operation::ALL.into_iter().find(|operation| operation.as_str() == name)?;
     let target = match operation {
-        // Some records name the node of the instance, some write `self`; both mean the same.
+        // Some records name the node of the instance, others write `self`; both have the same meaning.
         Operation::Undeploy => None,
         _ => neighbour(target)?,
     };

@@ -8,7 +8,7 @@ use super::{Activation, Evaluation, Facts, Judged, Message, Messages, Node, Oper
 
 const CHECKSUMS_PER_LINE: usize = 10;
 
-/// Why a text is not a recorded run.
+/// Why a text is not a valid recorded run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
     pub(super) line: usize,
@@ -90,7 +90,7 @@ fn facts(facts: &Facts) -> String {
     .to_owned()
 }
 
-/// Items separated by spaces, where equal consecutive ones are written once, with their count.
+/// Items separated by spaces; equal consecutive items are written once, with their count.
 fn repeats(items: &[String]) -> String {
     let groups = items.chunk_by(|one, other| one == other);
     let written = groups.map(|group| match group {
@@ -250,7 +250,7 @@ fn read_judged(word: &str) -> Option<Judged> {
     })
 }
 
-/// Returns `None` when the text is not a code; `Some(None)` is `self`.
+/// Returns `None` if the text is not a code; `Some(None)` is `self`.
 #[allow(clippy::option_option, reason = "one says whether it could be read, the other is the value")]
 fn read_code(text: &str) -> Option<Option<Node>> {
     if text == "self" {

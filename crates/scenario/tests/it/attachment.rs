@@ -38,7 +38,7 @@ fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
     document.set(&["mobility.kind=recorded".to_owned()]);
     document.set_policy("workload-aware");
     let recorded = document.resolve(&mut NoFiles).expect("a scenario").scenario.attachments;
-    let (_, made_up) = attached(mario_reference::made_up_positions().as_bytes());
+    let (_, made_up) = attached(mario_reference::synthetic_positions().as_bytes());
     assert_eq!(made_up.steps, recorded.steps);
 
     // The real positions cannot be shipped.
