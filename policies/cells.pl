@@ -1,16 +1,16 @@
-% Cells: instances divide under load and die without, each now and then.
+% Cells: instances divide under high load and die under low load, each with some probability.
 %
-% Every instance is like a cell: above one load it divides, with some probability, towards the neighbour that sends most or at
-% home; below another it dies, with some probability. Nobody counts cells, and nobody keeps an order: chance keeps the many
-% instances that see the same load from all doing the same at once. Cells never migrate, and latency does not matter.
+% Every instance behaves like a cell. Above the upper load threshold it divides with some probability, towards the neighbour
+% that sends most or on its own node; below the lower threshold it dies with some probability. There is no coordination:
+% chance keeps the instances that see the same load from all acting at once. Cells never migrate, and latency is ignored.
 %
-% fact(Instance, random, Drawn) holds a whole number from 0 to 999999, drawn anew for each evaluation. The simulator tells it
-% to agents whose policy asks; so does fact(Node, tier, Tier), where the cloud has tier 0. A cell of the cloud does not die:
-% something must be left to divide again. An application that starts elsewhere can die out, unless its operator deploys it
+% fact(Instance, random, Drawn) is an integer from 0 to 999999, drawn for each evaluation. The simulator provides it, and
+% fact(Node, tier, Tier), to agents whose policy reads them; the cloud has tier 0. A cell in the cloud does not die, so that
+% one is left to divide again. An application that starts elsewhere can die out; then its operator has to deploy it
 % again.
 
 % mario: allow lost-service, an application that starts in the cloud keeps an instance there
-% mario: allow unbounded-replication, where every node is a cloud no cell dies
+% mario: allow unbounded-replication, in a world where every node is a cloud no cell dies
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3.
@@ -40,18 +40,18 @@ lower(20).
 divides(500000).
 dies(200000).
 
-% load_percent(Instance, Percent): what the instance gets, of what it handles.
+% load_percent(Instance, Percent): the rate of its client requests, in percent of the rate that it handles.
 load_percent(Instance, Percent) :-
     handles(Instance, MaxRate),
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Percent is 100 * Total / MaxRate.
 
-% happens(Instance, Millionths): what was drawn for this evaluation says so.
+% happens(Instance, Millionths): true with this probability, by the number drawn for this evaluation.
 happens(Instance, Millionths) :-
     fact(Instance, random, Drawn),
     Drawn < Millionths.
 
-% mortal(Instance): it is not in the cloud.
+% mortal(Instance): the instance is not in the cloud.
 mortal(Instance) :-
     serviceInstance(Instance, _, Node),
     \+ fact(Node, tier, 0).

@@ -1,9 +1,9 @@
-% Cost-aware: workload- and latency-aware, but where it is cheap.
+% Cost-aware: workload- and latency-aware, with a preference for cheap nodes.
 %
-% For applications that pay for where they run. Node owners say what an instance costs with fact(Node, price, Price); a
-% node without a price counts as the most expensive. An instance moves when all its clients are behind one neighbour and
-% something is wrong, or that neighbour is cheaper: nearer and cheaper needs no other reason. When it multiplies, of the
-% neighbours with demand the cheapest gets the new instance; of equals, the one that sends most.
+% For applications that pay for their nodes. Node owners state the price of an instance with fact(Node, price, Price); a
+% node without a price counts as the most expensive. An instance migrates if all its client requests come through one
+% neighbour, and it is overloaded, or some requests are late, or that neighbour is cheaper. It replicates to the cheapest
+% of the neighbours with demand; of equals, to the one that sends most.
 %
 % It never moves away from its clients to save money: an agent does not see how late their requests would become.
 
@@ -34,7 +34,7 @@ cheaper(Instance, Neighbour) :-
     price(Instance, self, Here),
     There < Here.
 
-% cheapest(Instance, Rates, Target): of a list of Neighbour-Rate, the neighbour with the least price; of equals, the one
+% cheapest(Instance, Rates, Target): of a list of Neighbour-Rate, the neighbour with the lowest price; of equals, the one
 % that sends most. Fails for an empty list.
 cheapest(Instance, Rates, Target) :-
     findall(Price, ( member(Neighbour-_, Rates), price(Instance, Neighbour, Price) ), [First|Prices]),
@@ -45,7 +45,7 @@ cheapest(Instance, Rates, Target) :-
 lesser(Price, Other, Least) :-
     Least is min(Price, Other).
 
-% price(Instance, Target, Price): what an instance costs there; `inf` when nobody says.
+% price(Instance, Target, Price): the price of an instance there; `inf` if it is unknown.
 price(Instance, Target, Price) :-
     (   Target == self
     ->  serviceInstance(Instance, _, Node)

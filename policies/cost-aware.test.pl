@@ -7,35 +7,35 @@ fact(n41, price, 5).
 fact(n42, price, 3).
 fact(n43, price, 2.5).
 
-test('goes away without client requests', [],
+test('undeploys without client requests', [],
      [operation(undeploy, s1, self)]).
 
-test('moves to clients where it is cheaper, without any other reason', [requests(s1, n43, 1, 5)],
+test('migrates to clients where it is cheaper, without any other reason', [requests(s1, n43, 1, 5)],
      [operation(migrate, s1, n43)]).
 
-test('does not move to clients where it is dearer without a reason', [requests(s1, n41, 1, 5)],
+test('does not migrate to clients where it is more expensive without a reason', [requests(s1, n41, 1, 5)],
      []).
 
-test('moves to clients where it is dearer when it must', [requests(s1, n41, 1, 26)],
+test('migrates to clients where it is more expensive when it must', [requests(s1, n41, 1, 26)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
 test('takes a node without a price for the most expensive', [requests(s1, n44, 1, 5)],
      []).
 
-test('multiplies where it is cheapest, not where most come from', [requests(s1, n41, 9, 5), requests(s1, n43, 2, 5)],
+test('replicates where it is cheapest, not where most come from', [requests(s1, n41, 9, 5), requests(s1, n43, 2, 5)],
      [operation(replicate, s1, n43)]).
 
-test('multiplies at home when that is cheapest', [requests(s1, n41, 9, 5), requests(s1, self, 2, 0)],
+test('replicates on its own node when that is cheapest', [requests(s1, n41, 9, 5), requests(s1, self, 2, 0)],
      [operation(replicate, s1, self)]).
 
-test('leaves its home aside without room', [requests(s1, n41, 9, 5), requests(s1, self, 2, 0), node(n42, 3)],
+test('ignores its own node without room', [requests(s1, n41, 9, 5), requests(s1, self, 2, 0), node(n42, 3)],
      [operation(replicate, s1, n41)]).
 
-test('of equals takes whoever sends most',
+test('of equals, takes the one that sends most',
      [requests(s1, n41, 4, 5), requests(s1, n43, 7, 5), fact(n41, price, 2), fact(n43, price, 2)],
      [operation(replicate, s1, n43)]).
 
-test('lets the late ones decide where to', [requests(s1, n41, 1, 26), requests(s1, n43, 9, 5)],
+test('late requests determine the target', [requests(s1, n41, 1, 26), requests(s1, n43, 9, 5)],
      [operation(replicate, s1, n41)]).
 
 test('can do without any price', [requests(s1, n41, 4, 5), requests(s1, n43, 7, 5), fact(video, region, north)],

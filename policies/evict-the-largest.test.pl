@@ -10,7 +10,7 @@ serviceInstance(s3, video, n42).
 
 test('evicts the largest of a node that is nearly full, the first of several', [],
      initiative, [evict(s2, nearly_full)]).
-test('leaves an instance alone that is alone', [node(n42, 0), capacity(n42, 1), serviceInstance(s1, chat, n42)],
+test('keeps the only instance', [node(n42, 0), capacity(n42, 1), serviceInstance(s1, chat, n42)],
      initiative, []).
 test('wants nothing while a fifth of the node is free', [node(n42, 2)], initiative, []).
 test('counts what is about to leave as free', [leave(s2, 2)], initiative, []).

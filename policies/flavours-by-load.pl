@@ -1,15 +1,15 @@
-% Flavours by load: the best flavour that handles the load, and a smaller one where it is tight.
+% Flavours by load: the best flavour that handles the load, and a smaller one if there is no room.
 %
-% For applications that can be run in several ways, such as a full and a lite version. An instance follows its clients as
-% workload-and-latency-aware does, and beside that
+% For applications that can run in several ways, such as a full and a lite version. An instance follows its clients like
+% workload-and-latency-aware, and in addition
 %
-% - takes on a flavour that handles more, if there is more to do than its present one handles and its node has room for it;
-% - takes on its smallest flavour, if clients are late and a move towards them was inhibited: what is small finds room
-%   nearer to them, and copies keep the flavour;
-% - takes on a better flavour again, if it is near enough to its clients, handles them in it, and its node has room.
+% - adapts to a flavour that handles more, if it is overloaded in its current one and its node has room;
+% - adapts to its smallest flavour, if requests are late and an operation towards the clients was inhibited: a small
+%   instance finds room nearer to them, and replicas keep the flavour;
+% - adapts to a better flavour again, if its requests are in time, that flavour handles them, and its node has room.
 %
-% What is called late, and how much is handled, are the numbers of the flavour that the instance runs in. An application
-% without flavours is managed by its own numbers, and never adapts.
+% The limits for late requests and overload are those of the current flavour. An application without flavours is managed
+% by its own limits and never adapts.
 
 :- ensure_loaded('library.pl').
 :- dynamic flavour/6, running/2.
@@ -53,7 +53,7 @@ operation(adapt, Instance, Flavour) :-
     quality(Instance, Flavour, Better),
     Better > Quality.
 
-% present(Instance, Hardware, MaxRate, MaxLatency, Quality): how the instance runs.
+% present(Instance, Hardware, MaxRate, MaxLatency, Quality): the current flavour of the instance.
 present(Instance, Hardware, MaxRate, MaxLatency, Quality) :-
     serviceInstance(Instance, Application, _),
     (   running(Instance, Flavour)
@@ -62,13 +62,13 @@ present(Instance, Hardware, MaxRate, MaxLatency, Quality) :-
         Quality = 1
     ).
 
-% over(Instance): there is more to do than the instance handles as it runs.
+% over(Instance): the client requests exceed the rate that the instance handles in its current flavour.
 over(Instance) :-
     present(Instance, _, MaxRate, _, _),
     load(Instance, Load),
     Load > MaxRate.
 
-% load(Instance, Load): all client requests of the period.
+% load(Instance, Load): the rate of all client requests.
 load(Instance, Load) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Load).
 
@@ -78,12 +78,12 @@ too_late(Instance, Neighbour, Rate) :-
     requests(Instance, Neighbour, Rate, Latency),
     Latency > MaxLatency.
 
-% found_no_room(Instance): a move or a copy was inhibited, and that is remembered.
+% found_no_room(Instance): the agent remembers that a migration or a replication was inhibited.
 found_no_room(Instance) :-
     once(( inhibited(migrate, Instance, _) ; inhibited(replicate, Instance, _) )).
 
-% best(Instance, Flavour): of the other flavours that handle the load and for which there is room, the one of the best
-% quality; of equals, the one that needs least.
+% best(Instance, Flavour): of the other flavours that handle the load and fit on the node, the one of the best
+% quality; of equals, the one that needs least hardware.
 best(Instance, Flavour) :-
     serviceInstance(Instance, Application, Node),
     node(Node, Free),
@@ -99,7 +99,7 @@ best(Instance, Flavour) :-
             Others),
     keysort(Others, [_-Flavour|_]).
 
-% smallest(Instance, Flavour): the flavour that needs least, if that is less than the instance holds and handles its load.
+% smallest(Instance, Flavour): the flavour that needs least, if that is less than the current one and handles the load.
 smallest(Instance, Flavour) :-
     serviceInstance(Instance, Application, _),
     load(Instance, Load),
@@ -109,12 +109,12 @@ smallest(Instance, Flavour) :-
             Others),
     keysort(Others, [_-Flavour|_]).
 
-% quality(Instance, Flavour, Quality): how good a flavour of the instance's application is.
+% quality(Instance, Flavour, Quality): the quality of a flavour of the instance's application.
 quality(Instance, Flavour, Quality) :-
     serviceInstance(Instance, Application, _),
     flavour(Application, Flavour, _, _, _, Quality).
 
-% has_room(Instance, Target): nothing the agent sees speaks against a copy on Target.
+% has_room(Instance, Target): as far as the agent can see, Target has room for a replica.
 has_room(Instance, Target) :-
     (   Target == self
     ->  serviceInstance(Instance, _, Node),

@@ -8,40 +8,40 @@ node(n42, 10, [n41, n43]).
 serviceInstance(s1, video, n42).
 running(s1, full).
 
-test('goes away without client requests', [],
+test('undeploys without client requests', [],
      [operation(undeploy, s1, self)]).
 
-test('stays as it is with what it handles, near enough', [requests(s1, n41, 10, 25)],
+test('stays as it is within its limits', [requests(s1, n41, 10, 25)],
      []).
 
-test('takes on a flavour that handles more', [requests(s1, n41, 11, 5)],
+test('adapts to a flavour that handles more', [requests(s1, n41, 11, 5)],
      [operation(adapt, s1, bulk)]).
 
-test('multiplies when no flavour handles it', [requests(s1, n41, 41, 5)],
+test('replicates when no flavour handles it', [requests(s1, n41, 41, 5)],
      [operation(replicate, s1, n41)]).
 
-test('multiplies when the flavour that would handle it has no room', [requests(s1, n41, 11, 5), node(n42, 1, [n41, n43])],
+test('replicates when the flavour that would handle it has no room', [requests(s1, n41, 11, 5), node(n42, 1, [n41, n43])],
      [operation(replicate, s1, n41)]).
 
 test('follows clients that are late', [requests(s1, n41, 5, 26)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
-test('becomes small when there was no room nearer to them', [requests(s1, n41, 5, 26), inhibited(migrate, s1, n41)],
+test('adapts to a small flavour if there was no room nearer to them', [requests(s1, n41, 5, 26), inhibited(migrate, s1, n41)],
      [operation(adapt, s1, lite) | _]).
 
-test('does not become too small for its load', [requests(s1, n41, 9, 26), inhibited(migrate, s1, n41)],
+test('does not adapt to a flavour too small for its load', [requests(s1, n41, 9, 26), inhibited(migrate, s1, n41)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
 test('tolerates what its flavour tolerates', [requests(s1, n41, 5, 26), running(s1, lite), node(n42, 2, [n41, n43])],
      []).
 
-test('takes on the better flavour again when there is room', [requests(s1, n41, 5, 5), running(s1, lite)],
+test('adapts to the better flavour again when there is room', [requests(s1, n41, 5, 5), running(s1, lite)],
      [operation(adapt, s1, full)]).
 
-test('not while it remembers that there was none', [requests(s1, n41, 5, 5), running(s1, lite), inhibited(replicate, s1, n43)],
+test('does not adapt back while it remembers that there was no room', [requests(s1, n41, 5, 5), running(s1, lite), inhibited(replicate, s1, n43)],
      []).
 
-test('not without room', [requests(s1, n41, 5, 5), running(s1, lite), node(n42, 2, [n41, n43])],
+test('does not adapt back without room', [requests(s1, n41, 5, 5), running(s1, lite), node(n42, 2, [n41, n43])],
      []).
 
 test('an application without flavours is managed by its own numbers',

@@ -1,10 +1,10 @@
-% Latency-aware: instances close enough to their clients.
+% Latency-aware: keeps instances close enough to their clients.
 %
-% For applications that mind the distance to their clients more than the load on each instance. An instance
-% without client requests goes away; one that some client requests reach too late moves towards its clients, or
-% else multiplies towards those that it serves late.
+% For applications that are sensitive to the distance to their clients rather than to the load. An instance without
+% client requests undeploys. An instance that some client requests reach too late migrates towards its clients, or
+% replicates towards those whose requests are late.
 %
-% Every late fact is a reason of its own: with three of them, an operation is proposed three times.
+% Every late fact is a separate reason: with three of them, an operation is proposed three times.
 
 :- ensure_loaded('library.pl').
 

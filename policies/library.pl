@@ -1,18 +1,18 @@
-% The words that the shipped policies are written in.
+% Predicates that the shipped policies share.
 %
-% A policy is read against the knowledge base of one agent, which holds these facts and no others:
+% A policy is evaluated on the knowledge base of one agent, which has these facts and no others:
 %
 %   service(Application, Hardware, MaxRate, MaxLatency)   what one instance needs, handles and tolerates
 %   serviceInstance(Instance, Application, Node)          the instance that the agent manages
-%   node(Node, FreeHardware, Neighbours)                  the node it is on (node/2: without the neighbours)
-%   requests(Instance, Neighbour, Rate, Latency)          client requests by the last hop they came through,
-%                                                         `self` when the client is on the instance's own node
-%   inhibited(Operation, Instance, Target)                what the agent asked for in vain and still remembers
+%   node(Node, FreeHardware, Neighbours)                  the node of the instance (node/2: without the neighbours)
+%   requests(Instance, Neighbour, Rate, Latency)          client requests by the last hop through which they came,
+%                                                         `self` if the client is on the instance's own node
+%   inhibited(Operation, Instance, Target)                an inhibited operation that the agent still remembers
 %
-% Whoever asks a policy for all its proposals gets one per reason. A predicate below therefore says how many
-% solutions it has, unless it has at most one.
+% A query for all proposals of a policy returns one per reason. Each predicate below therefore states its number of
+% solutions, unless it has at most one.
 
-% mario: allow no-operation, these are words for policies and no policy
+% mario: allow no-operation, this is a library for policies and not a policy
 
 :- dynamic service/4, serviceInstance/3, node/2, node/3, requests/4, inhibited/3.
 
@@ -75,8 +75,8 @@ sum_per_neighbour([Hop-Rate|Rest], Neighbour-Sum, Sums) :-
         sum_per_neighbour(Rest, Hop-Rate, MoreSums)
     ).
 
-% may_fit(Instance, Target): nothing the agent sees speaks against one more instance on Target. It sees the
-% hardware of its own node only; a neighbour's manager will judge for the neighbour.
+% may_fit(Instance, Target): as far as the agent can see, Target has room for another instance. It sees only the
+% hardware of its own node; a neighbour's manager judges for the neighbour.
 may_fit(Instance, Target) :-
     (   Target == self
     ->  serviceInstance(Instance, Application, Node),

@@ -1,16 +1,16 @@
-% Load thresholds: as many instances as the load asks for, wherever they are.
+% Load thresholds: as many instances as the load requires, wherever they are.
 %
-% For applications that are paid by the instance. The load of an instance is the share of what it handles that it gets.
-% Above the upper threshold it multiplies towards the neighbour that sends most, or at home. Below the lower one it goes
-% away and leaves its clients to others.
+% For applications that are paid by the instance. The load of an instance is the rate of its client requests relative to
+% the rate that it handles. Above the upper threshold it replicates to the neighbour that sends most, or on its own node.
+% Below the lower threshold it undeploys and leaves its clients to other instances.
 %
-% An agent does not see whether there are others. Somebody must stay, and the operator says where:
-% fact(Application, home, Node) names the node whose instance never goes away for having little to do. An application
-% without a home keeps every instance that has clients. Name a home that has an instance: with any other, the last one
-% goes away too.
+% An agent does not see whether there are other instances. So that one is kept, the operator names a home:
+% fact(Application, home, Node) is the node whose instance never undeploys because of low load. An application without
+% a home keeps every instance that has clients. The home must have an instance: otherwise the last instance undeploys,
+% too.
 %
-% The gap between the thresholds is wide on purpose: half of what makes an instance multiply must be well above what makes
-% one go away, or instances come and go without end.
+% The gap between the thresholds is wide on purpose: half of the load at which an instance replicates must be well above
+% the load at which one undeploys; otherwise instances come and go without end.
 
 % mario: allow lost-service, the operator names a home that has an instance
 
@@ -40,7 +40,7 @@ operation(replicate, Instance, Target) :-
 upper(80).
 lower(20).
 
-% load_percent(Instance, Percent): what the instance gets, of what it handles.
+% load_percent(Instance, Percent): the rate of its client requests, in percent of the rate that it handles.
 load_percent(Instance, Percent) :-
     handles(Instance, MaxRate),
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),

@@ -1,7 +1,7 @@
 % Never move: every instance stays where it was deployed.
 %
-% The least that management can do, to compare with. An agent with this policy asks for nothing, whatever it sees. It is also
-% the policy of all agents where a strategy with a view of everything does the managing.
+% A baseline without management, for comparisons. An agent with this policy never proposes anything. It is also the policy of
+% all agents if a central strategy manages them.
 
 % mario: allow never-fires, it is the purpose of this policy to propose nothing
 

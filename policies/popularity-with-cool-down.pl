@@ -1,8 +1,8 @@
-% Popularity with cool-down: as popularity, but an instance that has moved stays for a while.
+% Popularity with cool-down: like popularity, but an instance that has migrated stays for a while.
 %
-% For agents that look often at requests that come at random. Each evaluation then sees little, and what it sees is half chance:
-% with popularity alone, an instance between two groups of clients follows now the one and now the other. Here it does not
-% migrate again within ten evaluations of its last migration; in the meantime it may multiply, or go away.
+% For agents that evaluate often while requests arrive at random. Each evaluation then sees few requests, with much noise:
+% with popularity alone, an instance between two groups of clients alternates between them. With this policy it does not
+% migrate again within ten evaluations of its last migration; it may still replicate or undeploy.
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3, done/4.
@@ -39,7 +39,7 @@ operation(migrate, Instance, Neighbour) :-
 cool(Instance) :-
     \+ done(_, Instance, migrate, _).
 
-% popular(Rate), unpopular(Rate): client requests in one period, at least this many and fewer than this many. Change them here.
+% popular(Rate), unpopular(Rate): the minimum rate of popular requests, and the rate below which they are unpopular.
 popular(4).
 unpopular(3).
 

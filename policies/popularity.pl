@@ -1,16 +1,16 @@
-% Popularity: what is asked for often lives near those who ask, the rest makes room.
+% Popularity: instances with many requests move close to their clients, others make room.
 %
-% For edges with little room, where the request rate alone says what deserves it. An instance goes down: it moves to the
-% neighbour through which all its client requests come, or multiplies towards the one that sends most, if what comes that way
-% is popular. An instance goes up, towards the cloud, if it is on a node without room for one more of its kind and is
-% unpopular: it gives way to what may come. Neither load nor latency matters.
+% For edges with little hardware, which is given to the instances with the highest request rates. An instance goes down, away
+% from the cloud, if its requests are popular: it migrates to the neighbour through which all its client requests come, or
+% replicates to the one that sends most. An unpopular instance goes up, towards the cloud, if its node has no room for another
+% instance like it: it makes room for others. Neither load nor latency matters.
 %
-% An agent sees neither the other instances of its node nor what else asks for their place, so popularity is measured
-% against fixed rates rather than against each other. fact(Node, tier, Tier) tells what is up: the cloud has tier 0. The
-% simulator tells it to agents whose policy asks.
+% An agent sees neither the other instances of its node nor other requests for their hardware, so popularity is measured
+% against fixed rates, not against other instances. fact(Node, tier, Tier) determines what is up: the cloud has tier 0. The
+% simulator provides it to agents whose policy reads it.
 %
-% What was refused is not asked for again while it is remembered. The gap between the two rates keeps an instance from going
-% up and down without end.
+% An inhibited operation is not proposed again while it is remembered. The gap between the two rates keeps an instance from
+% going up and down without end.
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3.
@@ -40,7 +40,7 @@ operation(migrate, Instance, Neighbour) :-
     up(Instance, Neighbour),
     \+ inhibited(migrate, Instance, Neighbour).
 
-% popular(Rate), unpopular(Rate): client requests in one period, at least so many and less than so many. Change them here.
+% popular(Rate), unpopular(Rate): the minimum rate of popular requests, and the rate below which they are unpopular.
 popular(4).
 unpopular(3).
 

@@ -1,9 +1,9 @@
-% Several resources: workload- and latency-aware, and never for a place at home that some kind of hardware has no room for.
+% Several resources: workload- and latency-aware, and replicates on its own node only if every kind of hardware suffices.
 %
-% For applications that need more than units: memory, storage, bandwidth, a GPU. service/4 and node/3 show the units alone, so
-% a policy that reads only these asks again and again for an instance at home that the manager has no memory for. Here an
-% instance at home is asked for only if there is enough of every kind; otherwise the others through whom requests come are next.
-% What a neighbour has, its own manager knows.
+% For applications that need more than units: memory, storage, bandwidth, a GPU. service/4 and node/3 show only the units, so
+% a policy that reads nothing else repeatedly proposes a replica on its own node although the node has too little memory. This
+% policy proposes one there only if there is enough of every kind; otherwise it considers the other neighbours with requests.
+% The hardware of a neighbour is known only to the neighbour's manager.
 
 :- ensure_loaded('library.pl').
 :- dynamic needs/3, free/3.
@@ -25,7 +25,7 @@ operation(replicate, Instance, Target) :-
     findall(Neighbour-Rate, ( requests(Instance, Neighbour, Rate, _), has_room(Instance, Neighbour) ), Rates),
     sends_most(Rates, Target).
 
-% has_room(Instance, Target): nothing the agent sees speaks against one more instance on Target, in any kind of hardware.
+% has_room(Instance, Target): as far as the agent can see, Target has room for another instance, in every kind of hardware.
 has_room(Instance, Target) :-
     (   Target == self
     ->  serviceInstance(Instance, Application, Node),

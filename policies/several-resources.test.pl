@@ -10,21 +10,21 @@ free(n42, gpu, 2).
 free(n42, memory_mb, 4096).
 serviceInstance(s1, video, n42).
 
-test('goes away without client requests', [],
+test('undeploys without client requests', [],
      [operation(undeploy, s1, self)]).
 
-test('multiplies at home when there is enough of everything', [requests(s1, self, 11, 0), requests(s1, n41, 3, 5)],
+test('replicates on its own node when there is enough of everything', [requests(s1, self, 11, 0), requests(s1, n41, 3, 5)],
      [operation(replicate, s1, self)]).
 
-test('multiplies elsewhere without memory at home',
+test('replicates elsewhere without memory on its own node',
      [requests(s1, self, 11, 0), requests(s1, n41, 3, 5), free(n42, units, 10), free(n42, gpu, 2), free(n42, memory_mb, 2047)],
      [operation(replicate, s1, n41)]).
 
-test('multiplies elsewhere without a GPU at home',
+test('replicates elsewhere without a GPU on its own node',
      [requests(s1, self, 11, 0), requests(s1, n41, 3, 5), free(n42, units, 10), free(n42, memory_mb, 4096)],
      [operation(replicate, s1, n41)]).
 
-test('multiplies elsewhere without units at home',
+test('replicates elsewhere without units on its own node',
      [requests(s1, self, 11, 0), requests(s1, n41, 3, 5), free(n42, units, 3), free(n42, gpu, 2), free(n42, memory_mb, 4096)],
      [operation(replicate, s1, n41)]).
 
@@ -32,16 +32,16 @@ test('asks for nothing when there is no other way',
      [requests(s1, self, 11, 0), free(n42, units, 10), free(n42, gpu, 0), free(n42, memory_mb, 4096)],
      []).
 
-test('has always room in the cloud',
+test('always has room in the cloud',
      [requests(s1, self, 11, 0), free(n42, units, inf), free(n42, gpu, inf), free(n42, memory_mb, inf)],
      [operation(replicate, s1, self)]).
 
-test('leaves it to a neighbour to know what the neighbour has',
+test('leaves the hardware of a neighbour to the neighbour',
      [requests(s1, n41, 11, 5), requests(s1, n43, 3, 5), free(n42, units, 0)],
      [operation(replicate, s1, n41)]).
 
-test('moves to the only neighbour with demand', [requests(s1, n41, 11, 5)],
+test('migrates to the only neighbour with demand', [requests(s1, n41, 11, 5)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
-test('lets the late ones decide where to', [requests(s1, n41, 1, 26), requests(s1, n43, 20, 5)],
+test('late requests determine the target', [requests(s1, n41, 1, 26), requests(s1, n43, 20, 5)],
      [operation(replicate, s1, n41)]).

@@ -1,12 +1,12 @@
-% Sleep at night: without clients, sleep where they were, and be there when they come back.
+% Sleep at night: an instance without clients sleeps where they were, and is there when they return.
 %
-% For clients who are silent for long, at night or between two shifts, and come back to where they were. An instance that nobody
-% asked for at this evaluation and at the two before it sleeps, and gives back its hardware; the first client request wakes it.
-% Awake it moves and multiplies as with workload-and-latency-aware. One that was not let wake, since there was no room for it
-% any more, goes towards its clients.
+% For clients that are silent for long periods, such as at night or between two shifts, and return to the same place. An
+% instance without requests at this evaluation and the two before it sleeps, and releases its hardware; the first client
+% request wakes it. Awake, it migrates and replicates like workload-and-latency-aware. A sleeping instance that could not wake,
+% because its node had no room any more, migrates towards its clients.
 %
-% It never goes away by itself: a sleeper holds no more than its application says that it keeps. An application that does not say
-% how it sleeps is managed as if nobody were ever silent.
+% It never undeploys: a sleeping instance occupies only the hardware that its application keeps. An application that does not
+% declare how it sleeps is managed as if its clients were never silent.
 
 :- ensure_loaded('library.pl').
 :- dynamic asleep/1, earlier/5, age/2.

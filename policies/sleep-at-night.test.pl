@@ -5,29 +5,29 @@ node(n42, 10, [n41, n43]).
 serviceInstance(s1, video, n42).
 age(s1, 7).
 
-test('sleeps when nobody asked for long', [],
+test('sleeps without requests for long', [],
      [operation(sleep, s1, self)]).
 
-test('stays awake if somebody asked two evaluations ago', [earlier(2, s1, n41, 1, 5)],
+test('stays awake if there were requests two evaluations ago', [earlier(2, s1, n41, 1, 5)],
      []).
 
 test('stays awake while it is too young to know', [age(s1, 1)],
      []).
 
-test('sleeps on', [asleep(s1)],
+test('keeps sleeping', [asleep(s1)],
      []).
 
-test('moves to the demand', [requests(s1, n41, 20, 5)],
+test('migrates to the demand', [requests(s1, n41, 20, 5)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
-test('multiplies towards the late', [requests(s1, n41, 2, 30), requests(s1, self, 2, 0)],
+test('replicates towards late requests', [requests(s1, n41, 2, 30), requests(s1, self, 2, 0)],
      [operation(replicate, s1, n41)]).
 
-test('does not multiply in its sleep', [asleep(s1), requests(s1, n41, 2, 30), requests(s1, self, 2, 0)],
+test('does not replicate while asleep', [asleep(s1), requests(s1, n41, 2, 30), requests(s1, self, 2, 0)],
      []).
 
-test('goes towards its clients if it was not let wake', [asleep(s1), requests(s1, n41, 2, 5)],
+test('goes towards its clients if it could not wake', [asleep(s1), requests(s1, n41, 2, 5)],
      [operation(migrate, s1, n41)]).
 
-test('sleeps on where its clients are', [asleep(s1), requests(s1, self, 20, 0)],
+test('keeps sleeping where its clients are', [asleep(s1), requests(s1, self, 20, 0)],
      []).

@@ -1,12 +1,12 @@
-% Stay in region: workload- and latency-aware, but never out of the region.
+% Stay in region: workload- and latency-aware, but never outside of the region.
 %
-% For applications whose data must not leave a country, a site or a provider. The operator says where an application
-% belongs with fact(Application, region, Region), or for one instance with fact(Instance, region, Region), and node owners
-% say where their nodes are with fact(Node, region, Region). An instance with a region never asks to be on a node of
-% another region, or of none. One without a region may be anywhere.
+% For applications whose data must not leave a country, a site or a provider. The operator assigns a region to an
+% application with fact(Application, region, Region), or to one instance with fact(Instance, region, Region). Node owners
+% state the regions of their nodes with fact(Node, region, Region). An instance with a region never proposes a node of
+% another region, or without a region. An instance without a region may be anywhere.
 %
-% Client requests from outside are served from inside: those of a neighbour in another region count for the load, but they
-% lead nowhere.
+% Client requests from outside are served from inside: the requests through a neighbour in another region count as load,
+% but the instance does not follow them.
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3.
@@ -37,7 +37,7 @@ late_inside(Instance, Neighbour, Rate) :-
     late(Instance, Neighbour, Rate),
     allowed(Instance, Neighbour).
 
-% allowed(Instance, Target): the target is in the region of the instance, if it has one. Where it is, it may be.
+% allowed(Instance, Target): the target is in the region of the instance, if it has one. The own node is always allowed.
 allowed(_, self) :-
     !.
 allowed(Instance, Node) :-
@@ -47,7 +47,7 @@ allowed(Instance, Node) :-
     ;   true
     ).
 
-% region(Instance, Region): its own region, or else that of its application.
+% region(Instance, Region): the region of the instance or, if it has none, of its application.
 region(Instance, Region) :-
     (   fact(Instance, region, Own)
     ->  Region = Own

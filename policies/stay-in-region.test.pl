@@ -8,34 +8,34 @@ fact(n41, region, north).
 fact(n42, region, north).
 fact(n43, region, south).
 
-test('goes away without client requests', [],
+test('undeploys without client requests', [],
      [operation(undeploy, s1, self)]).
 
-test('moves inside of its region', [requests(s1, n41, 11, 5)],
+test('migrates inside of its region', [requests(s1, n41, 11, 5)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
-test('does not move out of it', [requests(s1, n43, 11, 5)],
+test('does not migrate out of it', [requests(s1, n43, 11, 5)],
      []).
 
-test('does not move to a node of no region', [requests(s1, n44, 11, 26)],
+test('does not migrate to a node of no region', [requests(s1, n44, 11, 26)],
      []).
 
-test('multiplies inside even if more come from outside', [requests(s1, n41, 4, 5), requests(s1, n43, 9, 5)],
+test('replicates inside even if more come from outside', [requests(s1, n41, 4, 5), requests(s1, n43, 9, 5)],
      [operation(replicate, s1, n41)]).
 
-test('multiplies at home', [requests(s1, self, 4, 0), requests(s1, n43, 9, 5)],
+test('replicates on its own node', [requests(s1, self, 4, 0), requests(s1, n43, 9, 5)],
      [operation(replicate, s1, self)]).
 
-test('lets the late ones inside decide where to',
+test('late requests inside determine the target',
      [requests(s1, n41, 1, 26), requests(s1, n43, 9, 30), requests(s1, self, 4, 0)],
      [operation(replicate, s1, n41)]).
 
-test('does not multiply for late ones outside', [requests(s1, n43, 9, 30), requests(s1, self, 1, 0)],
+test('does not replicate for late ones outside', [requests(s1, n43, 9, 30), requests(s1, self, 1, 0)],
      []).
 
 test('obeys the region of the instance before that of the application',
      [requests(s1, n43, 11, 5), fact(s1, region, south), fact(video, region, north), fact(n43, region, south)],
      [operation(migrate, s1, n43), operation(replicate, s1, n43)]).
 
-test('may go anywhere without a region', [requests(s1, n43, 11, 5), fact(n43, region, south)],
+test('may migrate anywhere without a region', [requests(s1, n43, 11, 5), fact(n43, region, south)],
      [operation(migrate, s1, n43), operation(replicate, s1, n43)]).

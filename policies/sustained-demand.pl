@@ -1,11 +1,11 @@
-% Sustained demand: follow the clients, but not every whim of theirs.
+% Sustained demand: follows clients only if their demand persists.
 %
-% For clients who come and go. An agent looks at what held: at this evaluation and at the two before it. An instance goes away
-% if nobody asked for it at any of the three. It moves or multiplies if at each of the three it had clearly more to do than
-% it handles, a quarter on top, or was late for more than half of its client requests. What is over by the next evaluation
-% changes nothing.
+% For clients that come and go. An agent considers this evaluation and the two before it. An instance undeploys if it had no
+% requests at any of the three. It migrates or replicates if, at each of the three, its load exceeded what it handles by more
+% than a quarter, or more than half of its client requests were late. Demand that is over by the next evaluation has no
+% effect.
 %
-% It pays with time: real demand, too, waits for two evaluations more than with workload-and-latency-aware.
+% The price is delay: real demand is followed two evaluations later than by workload-and-latency-aware.
 
 :- ensure_loaded('library.pl').
 :- dynamic earlier/5, age/2.
@@ -32,11 +32,11 @@ operation(replicate, Instance, Target) :-
     most_come_through(Instance, Target),
     may_fit(Instance, Target).
 
-% throughout(What, Instance): it was so at this evaluation and at the two before.
+% throughout(What, Instance): it was true at this evaluation and at the two before.
 throughout(What, Instance) :-
     \+ ( member(Ago, [0, 1, 2]), \+ was(What, Ago, Instance) ).
 
-% was(overloaded, Ago, Instance): there was more to do than one instance handles, and a quarter on top.
+% was(overloaded, Ago, Instance): the load exceeded what one instance handles by more than a quarter.
 % was(late, Ago, Instance): more than half of the client requests were late.
 was(overloaded, Ago, Instance) :-
     handles(Instance, MaxRate),
@@ -48,15 +48,15 @@ was(late, Ago, Instance) :-
     aggregate_all(sum(Rate), ( seen(Ago, Instance, Rate, Latency), Latency > MaxLatency ), Late),
     2 * Late > Total.
 
-% seen(Ago, Instance, Rate, Latency): client requests of this evaluation, with Ago = 0, and of earlier ones. One solution for
+% seen(Ago, Instance, Rate, Latency): client requests of this evaluation (Ago = 0) and of earlier ones. One solution for
 % each fact.
 seen(0, Instance, Rate, Latency) :-
     requests(Instance, _, Rate, Latency).
 seen(Ago, Instance, Rate, Latency) :-
     earlier(Ago, Instance, _, Rate, Latency).
 
-% looked_back(Instance): there were two evaluations on this node before. Otherwise no earlier requests could also mean
-% no earlier evaluation.
+% looked_back(Instance): the agent has evaluated twice before on this node. Otherwise a lack of earlier requests could
+% mean a lack of earlier evaluations.
 looked_back(Instance) :-
     age(Instance, Evaluations),
     Evaluations >= 2.

@@ -1,11 +1,11 @@
-% Workload- and latency-aware, with memory: as workload-and-latency-aware, but without asking in vain twice.
+% Workload- and latency-aware, with memory: like workload-and-latency-aware, but does not repeat inhibited proposals.
 %
-% For applications on crowded nodes. While the agent remembers that a migration was inhibited, it proposes none,
-% whatever the target. For a replication it leaves aside the client requests of every neighbour towards which it
-% remembers one inhibited: what remains must itself be a reason to act, and decides where to, so that another
-% neighbour gets its turn. How long an agent remembers is a setting of the agent, not of this text.
+% For applications on crowded nodes. While the agent remembers an inhibited migration, it proposes no migration,
+% whatever the target. For a replication it ignores the client requests of every neighbour towards which it remembers
+% an inhibited replication: the remaining requests alone must be a reason to act, and determine the target, so that
+% other neighbours are tried. How long an agent remembers is a setting of the agent, not of this text.
 %
-% As without memory, overload is a reason to act and every late fact is another, each with a proposal of its own.
+% As without memory, overload is a reason to act and every late fact is another, each with a separate proposal.
 
 :- ensure_loaded('library.pl').
 
@@ -36,12 +36,12 @@ counted(Instance, Neighbour, Rate) :-
     requests(Instance, Neighbour, Rate, _),
     \+ inhibited(replicate, Instance, Neighbour).
 
-% counted_late(Instance, Neighbour, Rate): those of them that are late, one solution each.
+% counted_late(Instance, Neighbour, Rate): those of them that are late. One solution for each.
 counted_late(Instance, Neighbour, Rate) :-
     late(Instance, Neighbour, Rate),
     \+ inhibited(replicate, Instance, Neighbour).
 
-% counted_overload(Instance): they alone are more than one instance handles.
+% counted_overload(Instance): they alone exceed what one instance handles.
 counted_overload(Instance) :-
     handles(Instance, MaxRate),
     aggregate_all(sum(Rate), counted(Instance, _, Rate), Total),

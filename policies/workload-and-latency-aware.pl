@@ -1,8 +1,8 @@
-% Workload- and latency-aware: enough instances, and close enough to their clients.
+% Workload- and latency-aware: enough instances, close enough to their clients.
 %
-% For applications that mind both. An instance without client requests goes away; one that has more of them than it
-% handles, or gets some too late, moves to the demand, or else multiplies. Late client requests decide where to, if
-% there are any.
+% For applications that are sensitive to both. An instance without client requests undeploys. An instance that is
+% overloaded, or that some requests reach too late, migrates towards the demand, or replicates. If some requests are late,
+% they determine the target.
 %
 % Overload is a reason to act, and every late fact is another: with overload and three late facts, an operation is
 % proposed four times.

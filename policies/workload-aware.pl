@@ -1,7 +1,7 @@
 % Workload-aware: enough instances for the demand, wherever it comes from.
 %
-% For applications that mind the load on each instance more than the distance to their clients. An instance
-% without client requests goes away; one with more than it handles moves to the demand, or else multiplies.
+% For applications that are sensitive to the load on each instance rather than to the distance to their clients. An
+% instance without client requests undeploys. An overloaded instance migrates towards the demand, or replicates.
 
 :- ensure_loaded('library.pl').
 
