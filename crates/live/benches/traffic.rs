@@ -1,4 +1,4 @@
-//! Measures the data plane; asserts no time.
+//! Measures the data plane. It asserts nothing about times.
 //!
 //! `cargo bench -p mario-live --bench traffic` prints
 //!
@@ -10,8 +10,8 @@
 //! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the copy moves from node
 //!    to node and routes follow late. The goal is 0.
 //!
-//! `-- --requests N` and `-- --rate N` change the third, `-- --seconds N` the runs of the first; `-- moves` or
-//! `-- processor` selects one of them. Everything happens on loopback, and what was started is stopped.
+//! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first; `-- moves`
+//! or `-- processor` selects one of them. Everything runs on loopback, and every started process is stopped.
 
 #[path = "../tests/it/nodes.rs"]
 mod nodes;
@@ -60,7 +60,7 @@ fn main() {
         seconds: value("--seconds", 5),
         only: arguments.iter().find(|argument| ["moves", "processor"].contains(&argument.as_str())).cloned(),
     };
-    // Cargo's test runner lists benches, too.
+    // Cargo's test runner also lists benches.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }

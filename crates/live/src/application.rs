@@ -1,8 +1,8 @@
 //! Applications as their owners describe and sign them.
 //!
-//! An [`ApplicationFile`] is what an owner writes. [`sign`] turns it into a document: one text with everything, the
-//! owner's certificate, and a signature. [`open`] reads a document, trusts nothing in it before certificate and
-//! signature are verified, and returns what a node needs.
+//! An owner writes an [`ApplicationFile`]. [`sign`] turns it into a document: the file with its policy as one text, the
+//! owner's certificate, and a signature. [`open`] verifies the certificate and the signature before it reads anything
+//! else, and returns what a node needs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -172,11 +172,11 @@ struct Signed {
 /// A document whose signature was verified.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Opened {
-    /// What a node decides with. It includes the document.
+    /// The descriptor that the rules use. It includes the document.
     pub descriptor: Arc<Descriptor>,
     /// How copies are run.
     pub run: Arc<Run>,
-    /// A checksum of how copies are run and configured: a copy with another one must be restarted.
+    /// A checksum of how copies are run and configured. A running copy with another checksum must be restarted.
     pub shape: u32,
     /// The names under which it is reached, with the certificate that proves them.
     pub names: Arc<Names>,
@@ -244,7 +244,7 @@ pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document, certificate)
 }
 
-/// Three parts, each preceded by its length, and nothing after them.
+/// Splits a document into its three parts, each preceded by its length; `None` if anything follows them.
 fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     let mut parts = [&[][..]; 3];
     for part in &mut parts {
@@ -377,7 +377,7 @@ fn shape(document: &[u8]) -> u32 {
     crc32fast::hash(signed["file"]["run"].to_string().as_bytes())
 }
 
-/// Facts about a subject, as files write them.
+/// Converts the facts of a file to facts about a subject.
 pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, Fault> {
     let fact = |(key, value): (&String, &PlainValue)| {
         let wrong = |error| Fault::new(format!("the fact `{key}` cannot be used")).caused_by(error);

@@ -1,7 +1,7 @@
 //! The configuration of a node: `node.toml`.
 //!
-//! [`NodeConfig::read`] parses the text and reports everything that is wrong with it, each with its place.
-//! [`check`](check::check) verifies, before a node starts, that the machine has what the text names.
+//! [`NodeConfig::read`] parses the text and reports all its errors with their positions. Before a node starts,
+//! [`check`](check::check) verifies that the machine has what the text names.
 
 mod check;
 mod places;
@@ -26,13 +26,13 @@ pub use places::{ConfigError, Mistake};
 
 use places::Places;
 
-/// The drivers that a node may have.
+/// The drivers that exist.
 const DRIVERS: [&str; 2] = ["process", "sample"];
 
-/// The certificates for clients that a node may have.
+/// The maximum number of certificates for clients.
 pub const CERTIFICATES_MAX: usize = 256;
 
-/// The neighbours that a node may have.
+/// The maximum number of neighbours.
 pub const NEIGHBOURS_MAX: usize = 256;
 
 /// The minimum size of the trace of a node, unless it is disabled.
@@ -244,7 +244,7 @@ fn default_data() -> PathBuf {
 /// The configuration of a node, checked.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
-    /// The text that it was read from, for places in messages.
+    /// The text of the file, for positions in error messages.
     pub text: Arc<str>,
     /// The name of the text.
     pub name: String,
@@ -376,8 +376,8 @@ impl NodeConfig {
         Duration::from_millis(self.timing.silence_ms)
     }
 
-    /// The timing of the rules. The daemon itself triggers the evaluations: it knows when a window of client requests
-    /// ends.
+    /// The timing for the node's rules. They have no evaluation period: the daemon triggers evaluations, because it
+    /// knows when an observation window ends.
     pub(crate) fn colony_timing(&self) -> Timing {
         let of = |ms: u64| mario_domain::Duration::of(ms as f64);
         Timing {

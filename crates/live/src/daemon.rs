@@ -67,37 +67,37 @@ use shadows::Shadows;
 /// The capacity of the core's queue. When it is full, senders wait.
 const INBOX: usize = 1_024;
 
-/// How long requests in flight may take at shutdown.
+/// How long open requests may take at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// An event for the core.
 pub(crate) enum Event {
     /// An event of links.
     Link(LinkEvent),
-    /// An input for the rules: about copies, mostly.
+    /// An input for the rules, mostly about copies.
     Happened(Input),
     /// An operator's request.
     Ask(Ask),
-    /// An operator wants the last decision of an instance explained: returns what its agent knew then.
+    /// An operator wants the last decision of an instance explained: send back the knowledge of its agent at that time.
     Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
     /// The daemon shuts down.
     Stop,
 }
 
-/// A request of an operator, and where its answer goes.
+/// A request of an operator, and the channel for its answer.
 pub(crate) struct Ask {
     pub(crate) question: Question,
     pub(crate) reply: oneshot::Sender<Answer>,
 }
 
-/// What the daemon needs beside its configuration.
+/// What the daemon needs in addition to its configuration.
 #[derive(Clone, Debug)]
 pub struct Equipment {
     /// How the own binary runs the processes of workloads.
     pub launcher: Launcher,
 }
 
-/// Where a daemon listens.
+/// The addresses on which a daemon listens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addresses {
     /// For neighbours.
@@ -182,7 +182,7 @@ pub async fn run(
     stop.await;
     events.tell(Told::Stopping);
     let _ = stop_sender.send(true);
-    // Clients get their answers first; requests forwarded by neighbours are served until the links end.
+    // Clients get their answers first. Requests forwarded by neighbours are served until the links are closed.
     let _ = ingress.await;
     tasks.shutdown().await;
     let _ = core_sender.send(Event::Stop).await;
@@ -195,7 +195,7 @@ fn tell_started(events: &Events, config: &NodeConfig, node: &Node, journal: &Dis
     events.tell(Told::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
 }
 
-/// The policies that an earlier life of the daemon tried out. Those that cannot be used are told.
+/// Loads the shadow policies that a previous daemon left, and reports those that cannot be used.
 fn shadows(config: &NodeConfig, engine: &Engine, events: &Events) -> Shadows {
     let (shadows, faults) = Shadows::open(&config.data, engine);
     for fault in faults {
@@ -233,7 +233,7 @@ fn start_node(
     Ok((node, journal, effects))
 }
 
-/// The recorder of the node's part of the trace. Records of the journal that the trace lacks are added at once.
+/// Opens the recorder of the node's part of the trace, and adds the journal records that the trace lacks.
 fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, Fault> {
     let header = PartHeader {
         mario_trace_part: PART_VERSION,
@@ -262,7 +262,7 @@ fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJ
     Ok(recorder)
 }
 
-/// Completes when the daemon should end: at SIGTERM, or Ctrl-C.
+/// Returns a future that completes on SIGTERM or Ctrl-C.
 pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
     #[cfg(unix)]
     {
@@ -292,7 +292,7 @@ fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
 fn drivers(config: &NodeConfig, context: DriverContext, equipment: Equipment) -> BTreeMap<String, Arc<dyn Driver>> {
     let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
     let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());
-    // The sample service is a program like others: this one.
+    // The sample service runs as a process too: it is this executable.
     let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, equipment.launcher, cgroups, ports));
     config.workloads.drivers.iter().map(|name| (name.clone(), Arc::clone(&driver))).collect()
 }

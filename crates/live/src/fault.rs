@@ -37,7 +37,7 @@ impl Fault {
         self.hint.as_deref().or_else(of_cause)
     }
 
-    /// All of it in one line, for a log or an answer.
+    /// The error with its causes in one line, for a log or an answer.
     pub fn line(&self) -> String {
         let mut line = self.attempted.clone();
         let mut cause = self.source();

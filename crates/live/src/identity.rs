@@ -47,10 +47,10 @@ pub enum Role {
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Role; 3] = [Role::Look, Role::Deploy, Role::Drain];
 
-    /// Its word.
+    /// The word for the role in certificates.
     pub const fn as_str(self) -> &'static str {
         match self {
             Role::Look => "look",

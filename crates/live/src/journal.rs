@@ -1,8 +1,8 @@
 //! The journal of a node on disk: the [`mario_colony::Ledger`] of its records survives every crash.
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
-//! disk. Now and then the ledger itself is stored, and the records that it covers are removed: [`Journal::shorten`].
-//! Both are one transaction each, so that a crash leaves either the old or the new state.
+//! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes the records
+//! that it covers. Each of the two is one transaction, so that a crash leaves either the old or the new state.
 
 use std::error::Error;
 use std::fs;
@@ -15,10 +15,10 @@ use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefini
 
 use crate::fault::Fault;
 
-/// Where the records of a node go.
+/// The durable storage of a node's records.
 pub trait Journal: Send {
-    /// Appends records in order; when it returns, they are on disk. After an error, none or all of them are, and the
-    /// same records must be passed again.
+    /// Appends records in order; when it returns, they are on disk. After an error, either none or all of them are on
+    /// disk, and the caller must pass the same records again.
     fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
 
     /// How many records were ever appended.
@@ -36,19 +36,19 @@ const SETTINGS: TableDefinition<'static, &str, u64> = TableDefinition::new("sett
 /// The newest ledger, by the number of records that it covers.
 const LEDGERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("ledgers");
 
-/// Records kept although a ledger covers them, for a trace that may still lack them.
+/// How many records are kept although a ledger covers them, for a trace that may still lack them.
 const KEPT_RECORDS: u64 = 1_024;
 
 /// The version of the table layout. A file with a higher number is from a newer version.
 const LAYOUT: u64 = 2;
 
-/// The page cache. The journal is read only once.
+/// The size of the page cache. It is small because the journal is read only once.
 const CACHE_BYTES: usize = 1 << 20;
 
 /// A journal in a redb file, which also locks out a second daemon.
 pub struct DiskJournal {
     path: PathBuf,
-    /// `None` between a failed write and the next.
+    /// The open file; `None` after a failed write, until the next write.
     database: Option<Database>,
     count: u64,
     /// How many records the stored ledger covers.
@@ -343,7 +343,7 @@ mod crash {
 
         fn crash_if(&self, is_before: bool) {
             if self.at == Some((is_before, self.writes)) {
-                // As `kill -9`: nothing is flushed, closed or reported.
+                // Like `kill -9`: nothing is flushed, closed or reported.
                 #[cfg(unix)]
                 let _ = nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL);
                 std::process::abort();

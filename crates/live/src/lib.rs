@@ -47,7 +47,8 @@ mod testing;
 pub use fault::Fault;
 pub use random::identifier;
 
-/// The budget of one decision on a node: policies of strangers run here, and a daemon has other things to do.
+/// The budget of one decision on a node. It is small because policies of strangers run here, and a daemon has other
+/// work to do.
 pub const BUDGET: Budget = Budget {
     inferences: 2_000_000,
     heap_bytes: 32 << 20,

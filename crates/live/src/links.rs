@@ -6,8 +6,8 @@
 //! | data | both, one each | HTTP/2 requests of the one that connected |
 //!
 //! A node connects only to configured neighbours, and only if their certificates prove their identity. A link is up
-//! while its control connection is; it is down when nothing was received for the silence that `node.toml` sets, three
-//! seconds by default.
+//! while its control connection is. It goes down when nothing was received for the time that `silence_ms` in
+//! `node.toml` sets, three seconds by default.
 //!
 //! **Invariant:** what a neighbour sends is bounded: frames in size and rate, unidentified connections in number and
 //! time. A neighbour that violates the protocol is disconnected, and may reconnect.
@@ -81,7 +81,7 @@ struct Link {
     session: Option<Session>,
     data: Option<DataLink>,
     round_trip_us: Option<f64>,
-    /// The round trip that was last reported, in quanta.
+    /// The round-trip time that was last reported, in quanta.
     quanta: u32,
     counts: LinkCounts,
     /// Wakes the tasks that wait to reconnect to the neighbour: one for messages, one for client requests.
@@ -120,11 +120,11 @@ pub struct LinkStatus {
     pub neighbour: NodeId,
     /// Its address.
     pub address: String,
-    /// Whether messages pass.
+    /// Whether the control connection is up.
     pub is_up: bool,
-    /// Whether client requests pass.
+    /// Whether the data connection is up.
     pub has_data: bool,
-    /// The smoothed round trip, in milliseconds.
+    /// The smoothed round-trip time, in milliseconds.
     pub round_trip_ms: Option<f64>,
     /// Its counters.
     #[serde(flatten)]
@@ -190,7 +190,7 @@ impl Links {
         }
     }
 
-    /// Ends a session: its neighbour violates the protocol, or another session replaced it.
+    /// Ends a session whose neighbour violated the protocol, or which another session replaced.
     pub(crate) fn close(&self, neighbour: &NodeId, session: u64) {
         let mut table = self.table();
         if let Some(link) = table.get_mut(neighbour)
@@ -206,7 +206,7 @@ impl Links {
         table.get(neighbour).and_then(|link| link.session.as_ref()).is_some_and(|known| known.number == session)
     }
 
-    /// The data link to a neighbour, if it is up, and what the link adds to latencies.
+    /// The data link to a neighbour, if it is up, and the latency that the link adds, in quanta.
     pub(crate) fn data(&self, neighbour: &NodeId) -> Option<(DataLink, u32)> {
         let table = self.table();
         let link = table.get(neighbour)?;
@@ -214,7 +214,7 @@ impl Links {
         Some((data, link.quanta))
     }
 
-    /// What a link adds to latencies, in quanta.
+    /// The latency that a link adds, in quanta.
     pub(crate) fn quanta(&self, neighbour: &NodeId) -> u32 {
         self.table().get(neighbour).map_or(0, |link| link.quanta)
     }
@@ -245,15 +245,15 @@ impl Links {
         Backoff::new(Arc::clone(&self.table().entry(neighbour.clone()).or_default().dials[connection as usize]))
     }
 
-    /// A neighbour has connected: the tasks that wait to reconnect need not wait any longer.
+    /// Called when a neighbour has connected: wakes the tasks that wait to reconnect to it.
     fn heard_from(&self, neighbour: &NodeId) {
         if let Some(link) = self.table().get(neighbour) {
             link.dials.iter().for_each(|dial| dial.notify_waiters());
         }
     }
 
-    /// A new control connection replaces the previous one. Returns its session, the receiver of its queue, and the
-    /// session that it replaces.
+    /// Replaces the control connection by a new one. Returns its session, the receiver of its queue, and the replaced
+    /// session.
     fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
         let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
         let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);
@@ -264,7 +264,7 @@ impl Links {
         (number, frames, before)
     }
 
-    /// Takes in a measured round trip: it is smoothed. Returns whether its number of quanta changed.
+    /// Updates the smoothed round-trip time with a measurement. Returns whether its number of quanta changed.
     fn measured(&self, neighbour: &NodeId, round_trip_us: u64) -> bool {
         let mut table = self.table();
         let Some(link) = table.get_mut(neighbour) else { return false };
@@ -272,7 +272,7 @@ impl Links {
         let smoothed = link.round_trip_us.map_or(new, |old| old + (new - old) / 8.0);
         link.round_trip_us = Some(smoothed);
         let quanta = smoothed / 2.0 / self.shared.quantum_us;
-        // A hysteresis of a little more than half a quantum: a delay between two quanta does not oscillate.
+        // A hysteresis of a little more than half a quantum, so that a delay between two quanta does not oscillate.
         let has_changed = (quanta - f64::from(link.quanta)).abs() > 0.6;
         if has_changed {
             link.quanta = quanta.round().clamp(0.0, f64::from(u32::MAX)) as u32;
@@ -283,7 +283,7 @@ impl Links {
 
 /// Exponential backoff with jitter, so that neighbours that lost each other do not all reconnect at once.
 ///
-/// It ends early when the neighbour connects by itself, and so is reachable again.
+/// The wait ends early if the neighbour connects first, because it is then reachable again.
 struct Backoff {
     next: Duration,
     heard_from: Arc<Notify>,

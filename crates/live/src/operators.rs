@@ -46,7 +46,7 @@ const CONNECTIONS_MAX: usize = 64;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many bytes of a log are shown.
+/// How many bytes of a log are returned.
 const LOG_BYTES_MAX: usize = 64 << 10;
 /// The header that makes repeated deploys idempotent.
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
@@ -88,7 +88,7 @@ pub(crate) struct Desk {
     explanations: Explanations,
 }
 
-/// Who asks.
+/// The operator of a connection.
 #[derive(Clone, Debug)]
 struct Operator {
     roles: Vec<Role>,

@@ -1,16 +1,16 @@
-//! The node's part of the trace of a colony: the records of its journal, its reservations, and what its agents saw and
-//! decided.
+//! The node's part of the trace of a colony: the records of its journal, its reservations, and what its agents observed
+//! and decided.
 //!
 //! ```text
 //! records and reports ──► lines with the time of a hybrid logical clock ──► write(2) ──► only then messages leave
 //! ```
 //!
-//! So what a neighbour may know is in the trace before the neighbour records it, even if the daemon dies between the
-//! two. Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never
-//! recorded: of an application, only what policies and managers judge by.
+//! So an event is in the trace before a neighbour can know and record it, even if the daemon crashes in between.
+//! Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never recorded:
+//! of an application, the trace has only what policies and managers decide by.
 //!
-//! A trace that cannot be written stops nothing: lines are buffered in memory, up to a bound, then dropped, and the
-//! trace records that there is a gap.
+//! A trace that cannot be written does not stop the node: lines are buffered in memory up to a bound, then dropped, and
+//! the trace records the gap.
 //!
 //! | file | what is in it |
 //! |---|---|
@@ -55,7 +55,7 @@ pub(crate) struct Recorder {
     promised: Promised,
     /// Whether a line with the whole state of the node must follow the pending records.
     wants_state: bool,
-    /// Whether something was dropped.
+    /// Whether lines were dropped.
     has_gap: bool,
     /// Why lines cannot be written, and when the write is retried.
     failing: Option<(String, Instant)>,
@@ -72,9 +72,9 @@ struct Promised {
 /// A change of whether the trace can be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// It no longer can, for this reason.
+    /// The trace can no longer be written, for this reason.
     Fails(String),
-    /// It can again.
+    /// The trace can be written again.
     Works,
 }
 
@@ -108,15 +108,15 @@ impl Recorder {
         (recorder, number)
     }
 
-    /// Adds records that are in the journal and not in the trace, because a crash came between the two. Their time is
-    /// before the crash.
+    /// Adds records that are in the journal but, because of a crash, not in the trace. Their timestamps are before the
+    /// crash.
     pub(crate) fn catch_up(&mut self, records: &[(u64, Record)]) {
         self.has_gap = false;
         self.clock.stop();
         for (number, record) in records {
             self.record(*number, record);
         }
-        // They do not mark a start of the daemon, even if one of them was one.
+        // These records need no line with the state, even if one of them is a boot.
         self.wants_state = false;
         self.clock.go_on();
     }
@@ -126,7 +126,7 @@ impl Recorder {
         Clock::pack(self.clock.tick())
     }
 
-    /// Takes in the timestamp of a received message.
+    /// Advances the clock beyond the timestamp of a received message.
     pub(crate) fn heard(&mut self, clock: Option<u64>) {
         if let Some(clock) = clock {
             self.clock.heard(clock);
@@ -196,7 +196,7 @@ impl Recorder {
         self.failing.as_ref().map(|(cause, _)| cause.as_str())
     }
 
-    /// Drops the buffered lines when there are too many. The next part starts with the whole state of the node.
+    /// Drops the buffered lines if there are too many. The next part then starts with the whole state of the node.
     fn bound(&mut self) {
         if self.pending.len() > PENDING_BYTES_MAX {
             self.has_gap = true;
@@ -205,7 +205,7 @@ impl Recorder {
         }
     }
 
-    /// Further lines go into another part, which describes its applications itself.
+    /// Starts another part for further lines. Each part describes its applications itself.
     fn next_part(&mut self) {
         self.pending.clear();
         self.applications.clear();
@@ -219,7 +219,7 @@ impl Recorder {
         if parts.is_open() {
             if let Err(error) = parts.write(&self.pending) {
                 if !parts.is_open() {
-                    // The part is torn, and the pending lines were made for it.
+                    // The part is torn, and the pending lines refer to its descriptions of applications.
                     self.has_gap = true;
                     self.next_part();
                     self.wants_state = true;

@@ -41,10 +41,10 @@ pub type Body = BoxBody<Bytes, BodyError>;
 /// Runs copies of applications, in one way: as processes, in containers, or inside the daemon.
 ///
 /// Each copy is handled by one task, so that calls for different copies are concurrent and those for one copy
-/// sequential. A driver never restarts anything by itself.
+/// sequential. A driver never restarts a copy on its own.
 pub trait Driver: Send + Sync {
-    /// Starts a copy. Returns its address. A mark by which [`Driver::running`] finds it again is on disk before
-    /// anything of it runs. Its health is queried later.
+    /// Starts a copy, and returns its address without waiting until it is healthy. A mark by which [`Driver::running`]
+    /// finds the copy again is on disk before any of its processes runs.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
     /// Adopts a copy that a previous daemon started. Returns `None` if it no longer runs. A copy that was started with
@@ -54,18 +54,18 @@ pub trait Driver: Send + Sync {
     /// Probes the health of a copy once.
     fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health>;
 
-    /// Waits until a copy ends by itself. Returns how it ended.
+    /// Waits until a copy exits without being stopped. Returns how it ended.
     fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
 
-    /// Asks a copy to finish its open requests and to end, and waits until it is dead; kills it after `patience`. The
-    /// data plane sends it no more requests. Also returns if it never ran.
+    /// Asks a copy to finish its open requests and to exit, and waits until it is dead; kills it after `patience`. The
+    /// data plane sends it no more requests. Returns at once if it never ran.
     fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Kills a copy and waits until it is dead. Also returns if it never ran.
+    /// Kills a copy and waits until it is dead. Returns at once if it never ran.
     fn stop(&self, workload: WorkloadId) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Every copy of this node that may run, started by this daemon or a previous one: those with a mark. Nothing else
-    /// is ever killed.
+    /// Every copy of this node that may run, started by this daemon or a previous one: those with a mark. No other
+    /// process is ever killed.
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
 
     /// The current resource usage of a copy, if the system reports it.
@@ -75,7 +75,7 @@ pub trait Driver: Send + Sync {
     fn log(&self, workload: WorkloadId, bytes_max: usize) -> std::io::Result<Vec<u8>>;
 }
 
-/// What a driver needs.
+/// The settings of a driver.
 #[derive(Clone, Debug)]
 pub struct DriverContext {
     /// The node.
@@ -99,7 +99,8 @@ pub struct Task {
     pub application: ApplicationId,
     /// How the application is run, as its owner signed it.
     pub run: Arc<Run>,
-    /// A checksum of how it is run, and in which flavour: a copy that was started with another one must be restarted.
+    /// A checksum of how the copy is run, and in which flavour. A copy that was started with another checksum must be
+    /// restarted.
     pub shape: u32,
     /// Environment variables: its identity and its location, and the values of the node's own store for the names that
     /// the descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
@@ -111,7 +112,7 @@ pub struct Task {
 pub struct Run {
     /// The driver.
     pub driver: String,
-    /// Its input: the program and its arguments, for processes.
+    /// The program and its arguments, for drivers that run processes.
     pub command: Vec<String>,
     /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
     pub health_path: Option<String>,
@@ -132,7 +133,7 @@ pub struct Run {
 pub enum Health {
     /// It serves.
     Healthy,
-    /// It does not serve yet, or not any more.
+    /// It does not serve yet, or no longer.
     Unhealthy(String),
     /// It has ended.
     Ended(String),
@@ -172,8 +173,8 @@ impl std::error::Error for DriverError {
 // Routes.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The routes of client requests. The daemon makes a new snapshot whenever something changes, and puts it into an
-/// [`arc_swap::ArcSwap`]; a request uses one snapshot from start to end.
+/// A snapshot of the routes of client requests. The daemon puts a new one into an [`arc_swap::ArcSwap`] whenever
+/// something changes; a request uses one snapshot from start to end.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     /// This node's name in the list of visited nodes.
@@ -200,12 +201,12 @@ pub struct LocalCopy {
     pub workload: WorkloadId,
     /// The instance.
     pub instance: InstanceId,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     /// The protocol that it speaks there.
     pub protocol: Protocol,
-    /// Its client requests in the current window, the open ones, and the connections to it: one object from the start
-    /// of the copy to its end. A copy is drained when this was [closed](Backend::close) and
+    /// Its client requests in the current window, the open ones, and the connections to it. There is one object from
+    /// the start of the copy to its end. A copy is drained when its backend was [closed](Backend::close) and
     /// [emptied](Backend::emptied).
     pub backend: Arc<Backend>,
 }
@@ -217,7 +218,7 @@ pub struct Dormant {
     pub instance: InstanceId,
     /// Whether it sleeps, or is waking.
     pub state: DormantState,
-    /// The client requests that would have reached it in the present window.
+    /// The client requests that would have reached it in the current window.
     pub counts: Arc<RequestCounts>,
     /// Asks for it to wake.
     pub bell: Bell,
@@ -228,7 +229,8 @@ pub struct Dormant {
 pub enum DormantState {
     /// It sleeps: a client request may wake it.
     Asleep,
-    /// It sleeps, and the node's manager has refused to wake it. It is asked again after the next evaluation of the agent.
+    /// It sleeps, and the node's manager has inhibited its wake-up. The manager is asked again after the next
+    /// evaluation of the agent.
     Refused,
     /// It was woken, and its copy starts.
     Waking,
@@ -263,7 +265,7 @@ pub struct NextHop {
     pub neighbour: NodeId,
     /// The link to it.
     pub link: DataLink,
-    /// What the link to it adds to the latency of a request, in quanta.
+    /// The latency that the link adds to a request, in quanta.
     pub latency_quanta: u32,
 }
 
@@ -278,9 +280,9 @@ pub struct DataLink(hyper::client::conn::http2::SendRequest<Body>);
 /// Why a request failed on a link.
 #[derive(Debug)]
 pub enum LinkError {
-    /// Nothing of it was sent: the link is down.
+    /// No byte of the request was sent: the link is down.
     NotSent(hyper::Error),
-    /// The request, or a part of it, was sent, and no byte of a response came.
+    /// The request, or a part of it, was sent, and no byte of a response arrived.
     NoResponse(hyper::Error),
 }
 
@@ -295,8 +297,8 @@ impl DataLink {
         !self.0.is_closed()
     }
 
-    /// Sends one request and waits for the head of its response. Waits while the neighbour accepts no more requests:
-    /// that is the back-pressure of HTTP/2.
+    /// Sends one request and waits for the head of its response. Waits while the neighbour accepts no more requests,
+    /// which is the back-pressure of HTTP/2.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, LinkError> {
         let mut sender = self.0.clone();
         sender.ready().await.map_err(LinkError::NotSent)?;
@@ -326,6 +328,6 @@ impl std::error::Error for LinkError {
 
 /// Handles requests that neighbours forward. `links` serves the connections and calls it.
 pub trait Forward: Send + Sync {
-    /// Answers a request. `link_quanta` is what the link from the neighbour adds to its latency.
+    /// Answers a request. `link_quanta` is the latency that the link from the neighbour adds to it.
     fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;
 }

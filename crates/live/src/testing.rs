@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers for the unit tests of this crate.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! The data plane: client requests, hop by hop to the nearest copy.
+//! The data plane: forwards client requests, hop by hop, to the nearest copy.
 //!
 //! Start at [`Forwarder`]: it handles a request on one node.
 //!
@@ -8,15 +8,16 @@
 //! neighbour ──HTTP/2, mutual TLS──► link ─┘                                   └─► the next hop, over a standing link
 //! ```
 //!
-//! Each request is routed by itself, so that all requests follow a migration at once. Between nodes it carries the
-//! application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no
+//! Each request is routed separately, so that all requests follow a migration at once. Between nodes, a request carries
+//! its application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no
 //! further is at a *dead end*: it goes back one hop, where the next neighbour is tried. A request that reaches a copy
-//! is counted by last hop and latency: the facts that agents decide by.
+//! is counted by last hop and latency: these counts are the facts that agents decide by.
 //!
-//! **Invariant:** a request is retried only if no byte of a response came, and either no copy saw any of it or its
+//! **Invariant:** a request is retried only if no byte of a response arrived, and either no copy saw any of it or its
 //! method is idempotent; in both cases only if its body is still buffered completely ([`Settings::kept_bytes_max`]).
-//! **Invariant:** a request that entered a copy holds it open until its response has ended; a closed copy is entered by none.
-//! **Invariant:** headers by which nodes talk to each other never come from clients or copies, and never reach them.
+//! **Invariant:** a request that entered a copy holds it open until its response has ended; a closed copy is entered by
+//! none. **Invariant:** headers by which nodes talk to each other never come from clients or copies, and never reach
+//! them.
 
 mod forward;
 
@@ -52,13 +53,13 @@ pub struct Settings {
     /// How long a client's request waits for routes when no instance is reachable. Longer than it takes to detect a
     /// broken link and reroute.
     pub hold: Duration,
-    /// How long a request waits until a sleeping instance that it woke serves.
+    /// How long a request waits for the sleeping instance that it woke.
     pub wake: Duration,
-    /// Bytes of the body of a request.
+    /// The maximum size of a request's body.
     pub body_bytes_max: u64,
     /// How many bytes of the body of a request are buffered for a retry.
     pub kept_bytes_max: usize,
-    /// Bytes of all headers of a request.
+    /// The maximum size of all headers of a request.
     pub header_bytes_max: u32,
     /// The maximum number of clients' connections; more wait until one ends.
     pub connections_max: usize,

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! The shim receives its plan through a pipe, after its start record is on disk. If the daemon dies in between, the
-//! pipe ends early and the shim exits: no program ever runs without a record of it. Programs outlive the daemon,
-//! because the shim holds their pipes, and the next daemon adopts them by their records.
+//! pipe ends early and the shim exits: no program ever runs without a record. Programs outlive the daemon, because the
+//! shim holds their pipes; the next daemon adopts them by their records.
 //!
 //! **Invariant:** a process is signalled only through a pidfd whose process was compared with the record after the
-//! pidfd was opened. A process with a recycled id is never touched.
-//! **Invariant:** values of secrets are in the environment or the private files of their workload, and in nothing else.
+//! pidfd was opened. A process with a recycled id is never touched. **Invariant:** values of secrets are only in the
+//! environment or the private files of their workload.
 
 mod process;
 mod settings;

@@ -80,7 +80,7 @@ async fn run(options: &Options) {
     );
 }
 
-/// The shortest way to the copy, and the other one after it.
+/// The next hops to the copy, the shortest path first.
 fn hops(links: &[Vec<Option<NextHop>>], from: usize, home: usize) -> Vec<NextHop> {
     let mut order: Vec<usize> = (0..links.len()).filter(|&to| to != from).collect();
     order.sort_by_key(|&to| to != home);
@@ -90,8 +90,8 @@ fn hops(links: &[Vec<Option<NextHop>>], from: usize, home: usize) -> Vec<NextHop
     order.into_iter().filter_map(|to| links[from][to].clone()).collect()
 }
 
-/// As in a transfer: the copy on the target is ready first, then the source forwards to it and drains. The third node
-/// learns of it late, and until then sends requests to the old node.
+/// Migrates the copy as a transfer does: the copy on the target is ready first, then the source forwards to it and
+/// drains. The third node learns of the move late, and until then sends requests to the old node.
 async fn migrate(
     nodes: &[TestNode; 3],
     links: &[Vec<Option<NextHop>>],
@@ -113,8 +113,8 @@ async fn migrate(
     new
 }
 
-/// An open loop: requests at fixed times, whatever happens to earlier ones. Half of them are `POST`, all have a body,
-/// and connections are reused.
+/// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Half of them are
+/// `POST`, all have a body, and connections are reused.
 async fn open_loop(nodes: Arc<[TestNode; 3]>, tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 3]> = Arc::default();
     let begin = tokio::time::Instant::now() + Duration::from_millis(300);

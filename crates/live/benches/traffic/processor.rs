@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 32;
 const RUNS: usize = 3;
 const HOPS: f64 = 2.0;
 
-/// Processes that are ended with the bench.
+/// Processes that are stopped at the end of the bench.
 struct Processes(Vec<Child>);
 
 impl Drop for Processes {
@@ -122,7 +122,7 @@ async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure 
     }
 }
 
-/// A closed loop on a few connections. Returns the number of requests and of failed ones.
+/// A closed-loop client on a few connections. Returns the number of requests and of failed ones.
 async fn load(address: SocketAddr, length: Duration) -> (u64, u64) {
     let end = Instant::now() + length;
     let clients: Vec<_> = (0..CONNECTIONS)

@@ -80,7 +80,7 @@ fn a_signed_application_opens_under_its_authority() {
 }
 
 #[test]
-fn every_changed_byte_is_noticed() {
+fn every_changed_byte_is_detected() {
     let World { shop, .. } = world();
     let document = sign(&file(), &policy(), shop).expect("signed");
     for position in (0..document.len()).step_by(7) {
@@ -95,7 +95,7 @@ fn every_changed_byte_is_noticed() {
 }
 
 #[test]
-fn what_a_certificate_does_not_list_cannot_be_claimed() {
+fn names_not_in_the_certificate_cannot_be_claimed() {
     let World { authority, shop } = world();
     let line = |file: &ApplicationFile| sign(file, &policy(), shop).expect_err("refused").line();
     let other = ApplicationFile { hosts: vec!["bank.example.org".to_owned()], ..file() };

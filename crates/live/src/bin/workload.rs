@@ -1,4 +1,4 @@
-//! A daemon and the processes of a workload without the rest of `mario`, for the tests of this crate.
+//! The daemon and the processes of workloads without the rest of `mario`, for the tests of this crate.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -15,7 +15,7 @@ use crate::identity::{Identity, Subject};
 use crate::journal::DiskJournal;
 use crate::traffic::{Site, clients};
 
-/// What the node needs, loaded from the machine.
+/// The files of the machine that the node needs, loaded.
 #[derive(Debug)]
 pub struct Checked {
     /// Its identity.
@@ -27,7 +27,7 @@ pub struct Checked {
 }
 
 /// Checks that the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that
-/// no other daemon uses. Reports everything that is wrong.
+/// no other daemon uses. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
     let text = Arc::clone(&config.text);
     let places = Places::new(&text);
@@ -43,7 +43,7 @@ pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigErro
     for (key, address) in listens {
         places.keep(&mut mistakes, &["listen", key], free(address));
     }
-    // Opening the journal reveals whether it is damaged, another node's, or in use.
+    // Opening the journal detects whether it is damaged, belongs to another node, or is in use.
     places.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {

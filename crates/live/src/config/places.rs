@@ -1,4 +1,4 @@
-//! The places of values in a TOML text.
+//! The positions of values in a TOML text.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 /// One error in a configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
     /// Its span in the text, if it has one.
     pub span: Option<Range<usize>>,
@@ -26,14 +26,14 @@ pub struct Mistake {
 pub struct ConfigError {
     /// The name of the text.
     pub name: String,
-    /// All of it.
+    /// The whole text.
     pub text: Arc<str>,
     /// The errors.
     pub mistakes: Vec<Mistake>,
 }
 
 impl Mistake {
-    /// An error without a place.
+    /// An error without a position.
     pub fn new(message: impl Into<String>) -> Mistake {
         Mistake { message: message.into(), span: None, hint: None }
     }
@@ -70,7 +70,7 @@ impl Error for ConfigError {
     }
 }
 
-/// A text, and the places of its values.
+/// A text, and the positions of its values.
 pub(crate) struct Places<'a> {
     text: &'a str,
     table: Option<Spanned<DeTable<'a>>>,
@@ -117,7 +117,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A fault as an error at a place.
+    /// Turns a fault into an error at the position of a value.
     pub(crate) fn fault(&self, path: &[&str], fault: &Fault) -> Mistake {
         let mut message = fault.to_string();
         let mut cause = fault.source();

@@ -40,7 +40,7 @@ fn a_minimal_file_is_enough_and_paths_are_relative_to_it() {
 
 #[test]
 fn every_error_is_reported_with_its_place() {
-    // The text to replace, its replacement, the expected message, and the expected place.
+    // The text to replace, its replacement, the expected message, and the expected position.
     let cases = [
         ("id = \"edge-1\"\nc", "id = \"edge 1\"\nc", "cannot be called", "\"edge 1\""),
         ("capacity = 8", "capacity = \"many\"", "invalid type", "\"many\""),

@@ -37,24 +37,24 @@ pub(crate) enum Question {
     Routes,
     Journal,
     Metrics,
-    /// The copy of an instance, for its log.
+    /// The copy of an instance, to read its log.
     Workload(InstanceId),
     Deploy {
         key: DeployKey,
         document: Arc<[u8]>,
     },
     Undeploy(InstanceId),
-    /// Another description of an instance.
+    /// Replace the description of an instance.
     Update {
         instance: InstanceId,
         document: Arc<[u8]>,
     },
-    /// The previous description of an instance.
+    /// Restore the previous description of an instance.
     Rollback(InstanceId),
     /// A shadow policy.
     Shadow(ApplicationId, ShadowCommand),
     Pin(InstanceId, bool),
-    /// Accept no new instances and hand all over, or accept again.
+    /// Start to drain the node, or accept new instances again.
     Drain(bool),
     Lost(JournalId),
 }
@@ -62,7 +62,7 @@ pub(crate) enum Question {
 /// Why an operator's request is rejected.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub(crate) status: u16,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -100,7 +100,7 @@ fn refusal(status: u16, message: impl Into<String>) -> Refusal {
     Refusal { status, message: message.into(), hint: None }
 }
 
-/// The last facts, decisions and verdicts of each instance here.
+/// The latest facts, decisions and verdicts of each instance here.
 #[derive(Default)]
 pub(crate) struct Memory {
     instances: BTreeMap<InstanceId, Remembered>,
@@ -109,7 +109,7 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct Remembered {
     requests: Vec<RequestFact>,
-    /// What its agent knew when it last decided.
+    /// The knowledge of its agent at the last decision.
     knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
 }
@@ -123,7 +123,7 @@ impl Memory {
         self.instances.entry(instance.clone()).or_default().knowledge = knowledge.map(Arc::new);
     }
 
-    /// What the agent of an instance knew at its last decision; `None` when it has not decided here.
+    /// The knowledge of an instance's agent at its last decision; `None` if it has not decided here.
     pub(crate) fn knowledge(&self, instance: &InstanceId) -> Option<Arc<Knowledge>> {
         self.instances.get(instance)?.knowledge.clone()
     }
@@ -279,7 +279,7 @@ impl Core {
         let opened = self.usable(document)?;
         self.check_key(key, &opened)?;
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
-        // The rules judge at once: the verdict is their last report.
+        // The rules judge immediately: the verdict is their last report.
         let judged = self.push_effects().filter_map(|effect| match effect {
             Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
             _ => None,
@@ -299,7 +299,7 @@ impl Core {
         }
     }
 
-    /// Hands the next instances over: each is offered to the neighbours in turn.
+    /// Offers each remaining instance to a neighbour, in round-robin order.
     pub(crate) fn drain_step(&mut self) {
         let now = Instant::now();
         if now < self.drain_at {

@@ -21,12 +21,12 @@ pub(crate) struct Board {
     links: Links,
 }
 
-/// Routes that are not known from copies and links.
+/// Routes announced by neighbours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToldRoutes {
     /// For each application, the neighbours that reach it, nearest first.
     pub(crate) next_hops: BTreeMap<ApplicationId, Vec<NodeId>>,
-    /// Host names, and the applications that have them.
+    /// Host names and their applications.
     pub(crate) hosts: BTreeMap<String, ApplicationId>,
     /// Path prefixes and their applications, the longest first.
     pub(crate) prefixes: Vec<(String, ApplicationId)>,
@@ -58,9 +58,9 @@ impl Board {
         self.publish();
     }
 
-    /// Computes the routes again.
+    /// Recomputes the routes and publishes them.
     pub(crate) fn publish(&self) {
-        // Held until the end, so that of two concurrent calls the later one publishes the newer facts.
+        // Held until the end, so that of two concurrent calls the later one publishes the newer state.
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let copies = self.copies.serving();
         let hop = |neighbour: &NodeId| {

@@ -1,4 +1,4 @@
-//! Copies of applications: each has a task that starts, watches and stops it, one command at a time.
+//! Copies of applications. A task per copy starts, watches and stops it, one command at a time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::workloads::protocol;
 
 /// How often a starting copy is probed.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How often a healthy copy is probed, and how often it may fail in a row.
+/// How often a healthy copy is probed, and how many probes may fail in a row.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
 const FAILURES_MAX: u32 = 3;
 
@@ -43,9 +43,9 @@ struct Copy {
     state: CopyState,
     address: Option<SocketAddr>,
     protocol: Protocol,
-    /// The shape that it was last told to run with: see [`Task::shape`].
+    /// The shape of the last task that it was told to run: see [`Task::shape`].
     shape: Option<u32>,
-    /// Its state in the data plane: a new one each time it becomes healthy.
+    /// Its state in the data plane, created whenever it becomes healthy.
     backend: Arc<Backend>,
 }
 
@@ -123,7 +123,8 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Runs a copy by another description, or in another flavour. A copy that already does is left running.
+    /// Runs a copy according to another description, or in another flavour. A copy that already runs so is left
+    /// running.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -176,7 +177,7 @@ impl Copies {
                 loop {
                     match sweep_driver(driver.as_ref(), &keep).await {
                         Ok(()) => break,
-                        // Nothing is reserved before it is certain that nothing else runs.
+                        // No hardware is reserved before it is certain that no other copy runs.
                         Err(message) => {
                             copies.events.tell(Told::Fault { message: format!("driver `{name}`: {message}") });
                             sleep(Duration::from_secs(1)).await;
@@ -279,7 +280,7 @@ async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), St
 }
 
 impl Copy {
-    /// Records what it should run.
+    /// Records the task that the copy should run.
     fn is_to_be(&mut self, task: &Task) {
         self.instance = Some(task.instance.clone());
         self.application = Some(task.application.clone());
@@ -405,8 +406,8 @@ impl Keeper {
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
 
-    /// Stops the copy, and returns when it is dead. A driver that cannot confirm it is asked again: hardware that may
-    /// still be in use is not reserved for others.
+    /// Stops the copy, and returns when it is dead. Retries if the driver cannot confirm the death, because hardware
+    /// that may still be in use must not be reserved again.
     async fn end(&self, waits: bool) {
         if waits {
             let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
@@ -416,7 +417,8 @@ impl Keeper {
         }
         let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
             Some(driver) => vec![Arc::clone(driver)],
-            // It was started by a previous daemon: any driver may know it, and the others have nothing to do.
+            // A previous daemon started the copy, with an unknown driver: tries all drivers, of which only one knows
+            // it.
             None => self.copies.drivers.values().cloned().collect(),
         };
         for driver in drivers {
@@ -454,7 +456,7 @@ impl Keeper {
             let state = format!("{state:?}").to_lowercase();
             self.copies.events.tell(Told::Copy { workload: workload_text(self.workload), instance, state });
         }
-        // Before anything else happens to the copy: a draining copy must get no more requests.
+        // This must come first: a draining copy must get no more requests.
         if let Some(on_change) = self.copies.on_change.get() {
             on_change();
         }
@@ -464,7 +466,7 @@ impl Keeper {
         let is_over = matches!(input, Input::Stopped(_));
         let _ = self.copies.core.send(Event::Happened(input)).await;
         if is_over {
-            // Forgets the copy, unless it was told to run again in the meantime.
+            // Removes the copy, unless it was told to run again in the meantime.
             let mut table = self.copies.table();
             if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
                 table.remove(&self.workload);

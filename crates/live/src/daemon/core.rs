@@ -4,8 +4,8 @@
 //! events ──► Node::handle ──► stream of effects ──► records to disk, all at once ──► the other effects, in order
 //! ```
 //!
-//! When the disk fails, the stream of effects stops: nothing that depends on an unwritten record leaves the node. What
-//! runs keeps running, operators are told, and the write is retried.
+//! When the disk fails, the stream of effects stops: nothing that depends on an unwritten record leaves the node.
+//! Running workloads keep running, operators are told, and the write is retried.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -64,8 +64,7 @@ pub(crate) struct Core {
     deferred: Vec<Input>,
     /// When the window of each instance ends.
     pub(crate) windows: BTreeMap<InstanceId, Instant>,
-    /// When the owner is next asked which instances to evict or to shrink; `None` if the node's policy has no such
-    /// rules.
+    /// When the owner's policy is next evaluated for evictions and shrinks; `None` if it has no such rules.
     pub(crate) owner_at: Option<Instant>,
     /// Answers that wait until their records are on disk.
     answers: Vec<super::answers::Waiting>,
@@ -248,7 +247,7 @@ impl Core {
         }
     }
 
-    /// Tells the rules which links are up.
+    /// Passes the links that are up to the rules.
     fn neighbours(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -269,11 +268,11 @@ impl Core {
         if matches!(message, Message::Hello(_)) {
             self.greeted(&from);
         }
-        // While nothing can be written, messages of transfers count as lost, too.
+        // While nothing can be written, messages of transfers count as lost too.
         if self.stalled.is_some() {
             return;
         }
-        // A node receives a descriptor only after its signature was verified.
+        // The rules receive a descriptor only after its signature was verified.
         if let Message::Prepare(prepare) = &message
             && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
         {
@@ -339,8 +338,8 @@ impl Core {
         }
     }
 
-    /// Adds the effects about to be performed, whose records are on disk, to the trace; `number` is that of the first
-    /// record.
+    /// Adds the effects about to be performed to the trace. Their records are on disk; `number` is the number of the
+    /// first record.
     fn trace(&mut self, mut number: u64) {
         for effect in &self.stream {
             match effect {
@@ -367,7 +366,7 @@ impl Core {
         self.stalled = Some((fault, Instant::now() + RETRY_AFTER));
     }
 
-    /// The journal can be written again: handles the deferred events.
+    /// Handles the deferred events once the journal can be written again.
     fn recover(&mut self) {
         self.events.tell(Told::JournalWorks);
         for input in std::mem::take(&mut self.deferred) {
@@ -431,7 +430,7 @@ impl Core {
             return;
         }
         self.memory.reported(report, &json);
-        // Agents that propose nothing, which is the usual case, would fill the log.
+        // Evaluations without a proposal are not logged: they are the usual case, and would fill the log.
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
             self.events.tell(Told::Report { report: json });
         }

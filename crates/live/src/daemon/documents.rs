@@ -1,4 +1,4 @@
-//! Descriptions of applications: verified before a node receives them, and read again when copies are started.
+//! Descriptions of applications. They are verified before a node receives them, and read again when copies are started.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,8 +79,8 @@ impl Documents {
         Ok(opened)
     }
 
-    /// How to run a copy. The descriptor comes from the journal or was verified when it arrived: a certificate that has
-    /// expired since stops nothing that runs.
+    /// Returns how to run a copy. The descriptor comes from the journal or was verified when it arrived, so its
+    /// certificate is not checked again: one that has expired since does not stop a running application.
     pub(crate) fn task(
         &mut self,
         config: &NodeConfig,
@@ -114,7 +114,7 @@ impl Documents {
     }
 }
 
-/// A value of the node's store. It never appears in a message.
+/// Reads a value of the node's store. No error message contains the value.
 fn stored(config: &NodeConfig, name: &str) -> Result<String, Fault> {
     let missing = || Fault::new(format!("this node's store has no value `{name}`"));
     let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };

@@ -1,7 +1,8 @@
 //! Instances whose copies do not run: they sleep, or start because a client request woke them.
 //!
-//! A sleeper is routed to like any other instance. The data plane finds it in [`Routes::dormant`](crate::seams::Routes::dormant), rings its bell and holds the
-//! request back until its copy serves, or the node's manager has refused.
+//! Requests are routed to a sleeping instance like to any other. The data plane finds it in
+//! [`Routes::dormant`](crate::seams::Routes::dormant), rings its bell, and holds the request until its copy serves or
+//! the node's manager has inhibited the wake-up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::traffic::RequestCounts;
 
 /// The dormant instances of a node, as they were last published.
 pub(crate) struct Sleepers {
-    /// What asks the core to wake an instance. It does not keep the core running.
+    /// Sends requests to wake an instance to the core. It is weak, so that it does not keep the core running.
     core: mpsc::WeakSender<Event>,
     known: BTreeMap<InstanceId, Sleeper>,
 }
@@ -40,7 +41,7 @@ impl Sleepers {
         self.known.contains_key(instance)
     }
 
-    /// Takes out the client requests that would have reached an instance, if it is dormant.
+    /// Takes the counts of client requests that would have reached an instance, if it is dormant.
     pub(crate) fn drain_counts(
         &self,
         instance: &InstanceId,
@@ -61,7 +62,7 @@ impl Sleepers {
         routes
     }
 
-    /// Asks the core once, however many requests wait.
+    /// A bell that asks the core only once, however many requests wait.
     fn bell(&self, instance: InstanceId) -> Bell {
         let (core, has_rung) = (self.core.clone(), AtomicBool::new(false));
         Bell::new(move || {
@@ -71,21 +72,21 @@ impl Sleepers {
             let asked = core
                 .upgrade()
                 .is_some_and(|core| core.try_send(Event::Happened(Input::Requested(instance.clone()))).is_ok());
-            // A core that has too much to do is asked by the next request.
+            // If the core's queue is full, the next request asks again.
             has_rung.store(asked, Ordering::Release);
         })
     }
 }
 
 impl Core {
-    /// Publishes which instances are dormant, if that is not as before.
+    /// Publishes which instances are dormant, if that has changed.
     pub(crate) fn publish_dormant(&mut self) {
         let state = |owned: &Owned| {
             if owned.is_asleep() {
                 let is_refused = self.node.wake_refused(&owned.instance).is_some();
                 return Some(if is_refused { DormantState::Refused } else { DormantState::Asleep });
             }
-            // Its copy starts because it woke, and not for the first time.
+            // Waking means that the instance slept before; a copy that starts for the first time does not count.
             let is_waking = self.sleepers.has(&owned.instance)
                 && !matches!(self.copies.state(owned.workload), Some(CopyState::Healthy | CopyState::Ended));
             is_waking.then_some(DormantState::Waking)

@@ -1,4 +1,4 @@
-//! Agents evaluate at the ends of their windows, and the owner of the node acts after them.
+//! Evaluates agents at the end of their observation windows, and then lets the owner of the node act.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -25,8 +25,8 @@ impl Core {
                     due.push(instance);
                 }
                 Some(_) => {}
-                // A new agent has seen no client requests yet: it first evaluates after a full window in which it could
-                // be reached.
+                // A new agent has observed no client requests yet: it first evaluates after a full window in which its
+                // instance could be reached.
                 None => {
                     if self.drain_counts(&instance).is_some() {
                         self.windows.insert(instance, now + period);
@@ -34,11 +34,11 @@ impl Core {
                 }
             }
         }
-        // An instance that was in transfer at its last evaluation is evicted before it gets another.
+        // An instance whose agent had its last evaluation during a transfer is evicted before the next evaluation.
         self.evict(!due.is_empty());
         for instance in &due {
             let Some(counts) = self.drain_counts(instance) else {
-                // Its copy is not healthy: the agent has seen no requests, and must not undeploy itself for that.
+                // The copy is not healthy: its agent observed no requests, and must not undeploy because of that.
                 self.windows.remove(instance);
                 continue;
             };
@@ -84,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Evaluates the shadow policy too, and reports where its proposal differs.
+    /// Also evaluates the shadow policy, and reports its proposal if it differs.
     pub(crate) fn compare_with_shadow(&mut self, instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) {
         let Some(knowledge) = self.memory.knowledge(instance) else { return };
         if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {

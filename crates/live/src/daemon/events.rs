@@ -99,7 +99,7 @@ impl Events {
         let _ = self.news.send(stamped);
     }
 
-    /// The kept events after a number, and a receiver for those to come.
+    /// The kept events after a number, and a receiver for later ones.
     pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let news = self.news.subscribe();
@@ -182,7 +182,7 @@ pub(crate) fn report_json(report: &Report) -> Value {
     }
 }
 
-/// A copy, as people read it.
+/// The id of a copy as text.
 pub(crate) fn workload_text(workload: WorkloadId) -> String {
     format!("{}.{}", workload.boot, workload.counter)
 }

@@ -1,4 +1,4 @@
-//! The names under which clients reach applications: announced names are verified, and no name has two holders.
+//! The names under which clients reach applications. Announced names are verified, and no name has two holders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) enum Name {
     Prefix(String),
 }
 
-/// A name that an application claims and another one has.
+/// A name that an application claims and another one holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub(crate) struct Conflict {
     pub(crate) name: Name,
@@ -29,8 +29,8 @@ pub(crate) struct Conflict {
     pub(crate) claimed_by: ApplicationId,
 }
 
-/// The holder of each name on this node. The first application that claimed a name keeps it as long as it claims it;
-/// ids always belong to their applications.
+/// The holder of each name on this node. The first application that claimed a name keeps it as long as it claims it; an
+/// id always belongs to its application.
 #[derive(Debug, Default)]
 pub(crate) struct NameBook {
     colony: String,
@@ -53,7 +53,7 @@ impl NameBook {
         NameBook { colony: colony.to_ascii_lowercase(), ..NameBook::default() }
     }
 
-    /// Takes in all known applications with their names. Returns the conflicts that are new.
+    /// Updates the holders from all known applications and their names. Returns new conflicts.
     pub(crate) fn update(&mut self, known: &[(&ApplicationId, Option<&Names>)]) -> Vec<Conflict> {
         let mut before = std::mem::take(&mut self.holders);
         for (application, _) in known {
@@ -101,7 +101,8 @@ impl NameBook {
         &self.conflicts
     }
 
-    /// Whether names from a neighbour are processed. One that announced too many invalid ones is ignored for a while.
+    /// Whether names from a neighbour are processed. A neighbour that announced too many invalid names is ignored for a
+    /// while.
     pub(crate) fn is_believed(&self, neighbour: &NodeId) -> bool {
         let failed = self.failures.get(neighbour);
         failed.is_none_or(|(since, failures)| *failures < FAILURES_MAX || since.elapsed() >= WINDOW)

@@ -1,4 +1,4 @@
-//! The router of the node: takes in links and copies, and computes where client requests go.
+//! Drives the node's router: passes links and copies to it, and publishes the routes that it computes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::core::Core;
 use super::events::Told;
 use super::names::{Conflict, Name};
 
-/// The instances here as last told to the router, and where instances went.
+/// The instances here as last passed to the router, and the targets of departed instances.
 #[derive(Default)]
 pub(crate) struct Hosted {
     instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
@@ -50,13 +50,13 @@ impl Core {
     /// Sends the router's messages. None of them depends on the disk.
     pub(crate) fn send_routes(&mut self) {
         for (to, message) in std::mem::take(&mut self.hosted.outbox) {
-            // Routes concern the session only: whatever journal is at the other end, it has just received all of them.
+            // Routes belong to the session, not to a journal: the peer of a new session has received all of them.
             let envelope = Envelope::new(self.node.journal(), None, Body::Routing(message));
             self.links.send(&to, &envelope);
         }
     }
 
-    /// A neighbour has introduced itself in this session: routes can be exchanged.
+    /// Starts the exchange of routes with a neighbour that has introduced itself in this session.
     pub(crate) fn greeted(&mut self, neighbour: &NodeId) {
         let cost = self.link_cost(neighbour);
         self.route(RouterInput::LinkUp { neighbour: neighbour.clone(), cost });
@@ -85,7 +85,7 @@ impl Core {
         }
     }
 
-    /// The delays of links may have changed.
+    /// Updates the costs of links whose delays may have changed.
     pub(crate) fn link_costs(&mut self) {
         let up: Vec<NodeId> = self.up.keys().cloned().collect();
         for neighbour in up {
@@ -99,14 +99,15 @@ impl Core {
         (f64::from(self.links.quanta(neighbour)) * quantum_us).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Tells the router which instances here accept requests, if that has changed. Departures are already on disk.
+    /// Passes the instances here that accept requests to the router, if they have changed. Departures are already on
+    /// disk.
     pub(crate) fn tell_hosted(&mut self) {
         if self.stalled.is_some() {
             return;
         }
         let ledger = self.node.ledger();
         let custody = ledger.custody().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        // Requests reach a sleeper, too: they wake it.
+        // A sleeping instance accepts requests too: they wake it.
         let serves = |owned: &&Owned| {
             self.copies.state(owned.workload) == Some(CopyState::Healthy) || self.sleepers.has(&owned.instance)
         };
@@ -138,14 +139,14 @@ impl Core {
         self.publish_told();
     }
 
-    /// An instance went to a neighbour: late requests for it are forwarded there.
+    /// Records that an instance went to a neighbour, so that late requests for it are forwarded there.
     pub(crate) fn departed(&mut self, request: &Request) {
         if let (Operation::Migrate(Target::Node(target)), Some(instance)) = (request.operation(), request.instance()) {
             self.hosted.departed.insert(instance.clone(), target.clone());
         }
     }
 
-    /// Tells the router the names of the applications here.
+    /// Passes the names of the applications here to the router.
     pub(crate) fn tell_names(&mut self) {
         let ledger = self.node.ledger();
         let custody = ledger.custody().map(|custody| &custody.owned);

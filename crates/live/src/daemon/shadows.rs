@@ -1,7 +1,7 @@
-//! Shadow policies: evaluated beside the policies that run, with the same facts; their proposals are never requested.
+//! Shadow policies: evaluated beside the policies in use, with the same facts. Their proposals are never carried out.
 //!
 //! A shadow belongs to an application on a node: it shadows every instance of the application there, including later
-//! ones. It is a file in the data directory and survives the daemon. Its counts do not.
+//! ones. It is stored in the data directory and survives a restart of the daemon; its counts do not.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -23,7 +23,7 @@ use crate::fault::Fault;
 /// A command about a shadow.
 #[derive(Debug)]
 pub(crate) enum ShadowCommand {
-    /// Show how it compares with the policy that runs.
+    /// Show how it differs from the policy in use.
     Show,
     /// Start to shadow with the policy of this signed description.
     Set(Arc<[u8]>),
@@ -34,7 +34,7 @@ pub(crate) enum ShadowCommand {
 /// The maximum number of shadows on one node.
 const SHADOWS_MAX: usize = 64;
 
-/// How many differing decisions of each are kept.
+/// How many differing decisions of each shadow are kept.
 const KEPT: usize = 20;
 
 /// The word for no proposal.
@@ -51,14 +51,14 @@ pub(crate) struct Shadows {
     by_application: BTreeMap<ApplicationId, Shadow>,
 }
 
-/// A shadow policy, and how it compares with the one that runs.
+/// A shadow policy, and how it differs from the policy in use.
 struct Shadow {
     version: u64,
     policy: Policy,
     since_ms: u64,
     evaluations: u64,
     failed: u64,
-    /// How often each pair of different proposals (running policy, shadow) occurred.
+    /// How often each pair of different proposals (policy in use, shadow) occurred.
     differences: BTreeMap<(String, String), u64>,
     last: VecDeque<Value>,
 }
@@ -66,14 +66,14 @@ struct Shadow {
 /// A decision in which a shadow differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// The proposal of the policy that runs.
+    /// The proposal of the policy in use.
     pub(crate) policy: String,
     /// The proposal of the shadow.
     pub(crate) shadow: String,
 }
 
 impl Shadows {
-    /// Loads the shadows that a previous daemon left. Also returns what is wrong with unusable ones.
+    /// Loads the shadows that a previous daemon left. Also returns the errors of unusable ones.
     pub(crate) fn open(data: &Path, engine: &Engine) -> (Shadows, Vec<Fault>) {
         let directory = data.join("shadows");
         let decider = Decider::new(engine);
@@ -148,7 +148,7 @@ impl Shadows {
         Ok(Some(summary))
     }
 
-    /// How a shadow compares so far with the policy that runs.
+    /// How a shadow has differed so far from the policy in use.
     pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
         self.by_application.get(application).map(|shadow| shadow.summary(application))
     }

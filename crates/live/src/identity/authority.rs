@@ -62,7 +62,7 @@ impl Authority {
             return Err(Fault::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri())));
         }
         let key = KeyPair::from_pem(&key_pem).map_err(|error| Fault::new(attempted()).caused_by(error))?;
-        // Issued certificates take over its name and key, not its validity period.
+        // Issued certificates use the authority's name and key, but not its validity period.
         let issuer = Issuer::new(authority_params(&certified.colony, 1)?, key);
         Ok(Authority { colony: certified.colony, certificate_pem, issuer })
     }
@@ -111,7 +111,7 @@ impl Authority {
         }
         params.subject_alt_names = names;
         let now = OffsetDateTime::now_utc();
-        // Clocks of machines differ: the certificate is valid from a little earlier.
+        // Clocks of machines differ, so the certificate is valid from an hour earlier.
         params.not_before = now + Duration::days(from_days) - Duration::hours(1);
         params.not_after = now + Duration::days(to_days);
         params.is_ca = IsCa::ExplicitNoCa;
@@ -156,7 +156,7 @@ impl Authority {
     }
 }
 
-/// P-256 is supported everywhere; some browsers and monitoring systems lack Ed25519.
+/// Creates a P-256 key, which is supported everywhere; some browsers and monitoring systems lack Ed25519.
 fn new_key() -> Result<KeyPair, Fault> {
     KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(made("a key"))
 }

@@ -34,7 +34,7 @@ pub struct Identity {
 /// The peer that a client expects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expected {
-    /// This subject.
+    /// Exactly this subject.
     Exactly(Subject),
     /// Any node of the colony.
     AnyNode,

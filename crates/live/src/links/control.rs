@@ -19,7 +19,8 @@ use crate::daemon::{Event, Told};
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
-/// How many frames a neighbour may send in a burst, and per second on average. Faster ones wait in its own queue.
+/// How many frames a neighbour may send in a burst, and per second on average. Frames beyond that wait in the
+/// neighbour's own queue.
 const BURST_FRAMES: f64 = 4_000.0;
 const FRAMES_PER_SECOND: f64 = 2_000.0;
 
@@ -94,7 +95,7 @@ where
 
 async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<Vec<u8>>) {
     while let Some(mut bytes) = frames.recv().await {
-        // Frames that wait are sent together.
+        // Frames that are already queued are sent together.
         while bytes.len() < 64 << 10
             && let Ok(more) = frames.try_recv()
         {
@@ -145,7 +146,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
             };
             let envelope = match decode(frame) {
                 Ok(envelope) => envelope,
-                // A message that only a newer version knows counts as lost.
+                // A message of a kind that only a newer version knows is dropped.
                 Err(error) if error.is_newer() => continue,
                 Err(error) => return format!("it does not keep to the protocol: {error}"),
             };
@@ -181,7 +182,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
 }
 
 impl Links {
-    /// Sends a message about one connection only.
+    /// Sends a message that concerns only the connection, such as a ping.
     fn send_raw(&self, neighbour: &NodeId, session: u64, body: Body) {
         let mut frame = Vec::new();
         if encode_frame(&Envelope::new(NO_JOURNAL, None, body), &mut frame).is_err() {

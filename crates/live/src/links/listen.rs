@@ -1,4 +1,4 @@
-//! Incoming connections: the identity of the peer decides how they are handled.
+//! Accepts connections, and handles each by the identity of its peer.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn spawn(
         loop {
             while connections.try_join_next().is_some() {}
             let Ok((stream, address)) = listener.accept().await else {
-                // Usually out of file descriptors: some may be closed in the meantime.
+                // Usually out of file descriptors: waits until some are closed.
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 continue;
             };

@@ -24,7 +24,7 @@ use crate::seams::{Body, BodyError};
 /// How long a node may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// The longest answer that is read.
+/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// Why a node may close a connection without an answer.
@@ -40,7 +40,7 @@ pub struct Client {
 /// The answer of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
     /// The body.
     pub text: String,
@@ -118,7 +118,7 @@ impl Client {
         sender.send_request(request).await.map_err(|error| self.fault().caused_by(error).hint(REFUSED))
     }
 
-    /// Connects with TLS; the node has not accepted the certificate yet.
+    /// Connects with TLS. The node may still reject the certificate afterwards.
     pub(super) async fn handshake(&self) -> Result<SendRequest<Full<Bytes>>, Fault> {
         let hint = "see that the daemon runs and that `--node` is its address for operators";
         let stream =
@@ -137,7 +137,7 @@ impl Client {
     }
 }
 
-/// A body whose parts come through a channel.
+/// A body whose chunks come through a channel.
 pub(super) fn channel_body(receiver: mpsc::Receiver<Bytes>) -> Body {
     BodyExt::boxed(Parts { receiver })
 }

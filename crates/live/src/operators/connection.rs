@@ -1,4 +1,4 @@
-//! Connections to a node that stay open: for many requests, and for its events.
+//! Persistent connections to a node: for many requests, and for its events.
 
 use bytes::Bytes;
 use http::Request;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::client::{Client, REFUSED, Reply};
 use crate::fault::Fault;
 
-/// The longest event that is read.
+/// The maximum size of an event.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
 /// A connection for consecutive requests. A TLS handshake costs a node more than most answers.
@@ -23,7 +23,7 @@ pub struct Connection {
 pub struct EventStream {
     client: Client,
     body: Incoming,
-    /// What was read and not yet returned.
+    /// Bytes that were read and not yet returned.
     buffer: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Why an agent decided as it did last: its policy is evaluated again, outside of the thread that owns the node.
+//! Explains the last decision of an agent: evaluates its policy again, outside of the thread that owns the node.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::daemon::{Answer, Refusal};
 /// The maximum number of concurrent explanations.
 const AT_ONCE: usize = 2;
 
-/// The budget of one explanation, over all evaluations of the policy: a decision is explained by deciding again with
-/// other facts.
+/// The budget of one explanation, over all evaluations of the policy: an explanation evaluates the policy many times,
+/// with changed facts.
 const INFERENCES_MAX: u64 = 20_000_000;
 
 /// Makes explanations. A clone is a handle to the same state.
@@ -31,7 +31,8 @@ impl Explanations {
         Explanations { engine: engine.clone(), places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
-    /// Why an agent with this knowledge decided as it did, and what would have to change.
+    /// Explains why an agent with this knowledge decided as it did, and which changes of facts would change the
+    /// decision.
     pub(super) async fn explain(&self, knowledge: Arc<Knowledge>) -> Answer {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return Err(Refusal {

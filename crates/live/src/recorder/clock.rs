@@ -1,11 +1,11 @@
-//! A hybrid logical clock: close to wall-clock time, and never behind anything that the node has received.
+//! A hybrid logical clock: close to wall-clock time, and never behind a timestamp that the node has received.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mario_trace::live::Stamp;
 
-/// A neighbour's timestamp is accepted if it is at most this many milliseconds ahead. A neighbour with a wrong clock,
-/// or a lying one, cannot push this node's clock into the future; the ids of transfers then order the trace.
+/// A neighbour's timestamp is accepted if it is at most this many milliseconds ahead. So a wrong or forged clock cannot
+/// push this node's clock into the future; the ids of transfers then order the trace.
 const AHEAD_MS_MAX: u64 = 60_000;
 
 /// The counter has 16 bits in a message.
@@ -38,7 +38,7 @@ impl Clock {
         self.last
     }
 
-    /// Takes in the timestamp of a received message.
+    /// Advances the clock beyond the timestamp of a received message.
     pub(super) fn heard(&mut self, packed: u64) {
         self.heard_at(packed, wall_ms());
     }
@@ -50,12 +50,12 @@ impl Clock {
         }
     }
 
-    /// Takes in the timestamp of an earlier event.
+    /// Advances the clock beyond the timestamp of an earlier event.
     pub(super) fn not_before(&mut self, stamp: Stamp) {
         self.last = self.last.max(stamp);
     }
 
-    /// From now on, only the counter advances.
+    /// Stops following wall-clock time: only the counter advances.
     pub(super) fn stop(&mut self) {
         self.is_stopped = true;
     }
@@ -65,7 +65,7 @@ impl Clock {
         self.is_stopped = false;
     }
 
-    /// A timestamp as in messages.
+    /// Encodes a timestamp as in messages.
     pub(super) fn pack(stamp: Stamp) -> u64 {
         stamp.0 << 16 | u64::from(stamp.1)
     }

@@ -27,13 +27,13 @@ fn target_node(target: &Target) -> Option<NodeId> {
     match target {
         Target::Own => None,
         Target::Node(node) => Some(node.clone()),
-        // The operation implies that it is a flavour.
+        // A flavour is written like a node: the operation implies which one it is.
         Target::Flavour(flavour) => NodeId::try_from(flavour.id().clone()).ok(),
     }
 }
 
 impl Recorder {
-    /// The index of an application, which is described first if the part has not done so.
+    /// The index of an application. Describes the application first if the part has not done so.
     fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
         let is_same = |known: &Arc<Descriptor>| Arc::ptr_eq(known, descriptor) || **known == **descriptor;
         if let Some(place) = self.applications.iter().position(is_same) {
@@ -242,7 +242,7 @@ impl Recorder {
         }
     }
 
-    /// Updates the reservations by a record.
+    /// Updates the reservations after a record.
     pub(super) fn note_record(&mut self, record: &Record) {
         let promised = &mut self.promised;
         match record {
@@ -260,7 +260,7 @@ impl Recorder {
         }
     }
 
-    /// Updates the reservations by a report.
+    /// Updates the reservations after a report.
     pub(super) fn note_report(&mut self, report: &Report) {
         let promised = &mut self.promised;
         match report {

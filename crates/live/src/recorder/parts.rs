@@ -9,7 +9,7 @@ use mario_trace::live::{PartHeader, Stamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A part is full when it has this share of the bytes that all parts may have.
+/// The number of parts that share the maximum size: a part is full when it has that fraction of it.
 const PARTS_KEPT: u64 = 4;
 
 /// The files of a trace.
@@ -33,7 +33,7 @@ pub(super) struct LastLine {
     pub(super) number: Option<u64>,
 }
 
-/// The parts of a line that are read.
+/// The fields of a line that are read.
 #[derive(Deserialize)]
 struct Told(Stamp, Option<u64>, Value);
 
@@ -59,7 +59,7 @@ impl Parts {
         self.open.as_ref().is_some_and(|part| part.bytes >= self.bytes_max / PARTS_KEPT)
     }
 
-    /// Further lines go into another part.
+    /// Closes the current part: further lines go into another one.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
@@ -78,7 +78,7 @@ impl Parts {
         let path = self.directory.join(format!("{:08}.jsonl", self.number + 1));
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
         if let Err(error) = file.write_all(bytes) {
-            // A truncated header would not be a part.
+            // A file with a truncated header is not a valid part, so it is removed.
             let _ = fs::remove_file(&path);
             return Err(error);
         }

@@ -1,4 +1,4 @@
-//! Parts continue after a crash, a failing disk stops nothing, and dropped lines are marked as a gap.
+//! Parts continue after a crash, a failing disk does not stop the node, and dropped lines are marked as a gap.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn records_missing_from_the_trace_are_added_at_the_next_start_with_an_earlier_ti
     assert_eq!(recorder.flush(&ledger(&[boot(0)])), None);
     drop(recorder);
 
-    // A crash came after the second and third record were in the journal, and before they were in the trace.
+    // A crash happened after the second and third record were in the journal, and before they were in the trace.
     let (mut recorder, last) = Recorder::open(directory.path(), header(), 1 << 20);
     assert_eq!(last, Some(1));
     recorder.catch_up(&[(2, peer(1)), (3, peer(2))]);
@@ -132,7 +132,7 @@ fn lines_wait_while_the_disk_fails_and_beyond_a_bound_the_trace_has_a_gap() {
     let up = vec![NodeId::name(&"n".repeat(200)).expect("a name"); 100];
     for _ in 0..PENDING_BYTES_MAX / 20_000 + 10 {
         recorder.report(&Report::Neighbours { up: up.clone(), told: Vec::new() });
-        // It is reported once.
+        // The failure is reported only once.
         assert_eq!(recorder.flush(&ledger(&records)), None);
     }
     assert!(recorder.pending.len() <= PENDING_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! The data plane's own answers.
+//! The answers of the data plane itself, when no copy answered.
 
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
@@ -17,15 +17,15 @@ pub(super) enum Failure {
     /// No application has this host name or path as far as this node knows, and not every neighbour has sent its
     /// routes.
     UnknownYet,
-    /// No instance is in reach.
+    /// No instance is reachable.
     Unreachable,
     /// All reachable copies have the maximum number of requests.
     Busy,
-    /// It passed the maximum number of nodes.
+    /// The request passed the maximum number of nodes.
     TooFar,
     /// A copy or a link failed, and a retry was not allowed or failed too.
     Failed(String),
-    /// No response came in time.
+    /// No response arrived in time.
     Late,
     /// The body is too long.
     TooLong,

@@ -1,4 +1,4 @@
-//! The gate of one copy: which requests may enter, and the connections to it.
+//! The data plane's state of one copy: which requests it admits, and the connections to it.
 
 use std::fmt;
 use std::io;
@@ -35,35 +35,36 @@ struct Idle {
     since: Instant,
 }
 
-/// Counts the requests inside. The highest bit means closed.
+/// Counts the open requests. The highest bit means closed.
 #[derive(Debug, Default)]
 struct Gate {
     state: AtomicU64,
     left: Notify,
 }
 
-/// A request inside. The gate counts it until this is dropped.
+/// An admitted request. The gate counts it until this is dropped.
 #[derive(Debug)]
 pub(super) struct Pass(Arc<Gate>);
 
 /// Why a copy did not answer.
 #[derive(Debug)]
 pub(super) enum CopyError {
-    /// Nothing of the request was sent.
+    /// No byte of the request was sent.
     NotSent(String),
-    /// The request or a part of it was sent, and no byte of a response came.
+    /// The request, or a part of it, was sent, and no byte of a response arrived.
     NoResponse(String),
 }
 
 const CLOSED: u64 = 1 << 63;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Servers close idle connections after a while, commonly five seconds; a request must not race with that.
+/// Idle connections are dropped after this time. Servers commonly close them after five seconds, and a request must not
+/// race with that.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 const IDLE_CONNECTIONS_MAX: usize = 128;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 impl Backend {
-    /// Admits no more requests. Those that hold older routes go elsewhere.
+    /// Admits no more requests. Requests that hold older routes go elsewhere.
     pub fn close(&self) {
         self.gate.state.fetch_or(CLOSED, Ordering::SeqCst);
         self.gate.left.notify_waiters();
@@ -76,12 +77,12 @@ impl Backend {
         self.forget_connections();
     }
 
-    /// How many requests are inside.
+    /// The number of open requests.
     pub fn open_requests(&self) -> u64 {
         self.gate.state.load(Ordering::SeqCst) & !CLOSED
     }
 
-    /// Waits until no request is inside.
+    /// Waits until no request is open.
     pub async fn emptied(&self) {
         loop {
             let left = self.gate.left.notified();
@@ -153,7 +154,7 @@ impl Backend {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(Idle { sender, since }) = idle.pop() {
             if since.elapsed() > IDLE_MAX {
-                // The rest of the stack is even older.
+                // The other connections of the stack have been idle for even longer.
                 idle.clear();
                 return None;
             }
@@ -203,7 +204,7 @@ impl Backend {
             .handshake(TokioIo::new(stream));
         let (mut sender, connection) = handshake.await.map_err(|error| CopyError::NotSent(error.to_string()))?;
         tokio::spawn(async move {
-            // Its requests see how it ended.
+            // The requests on the connection get its error.
             let _ = connection.await;
         });
         sender.ready().await.map_err(|error| CopyError::NotSent(error.to_string()))?;
@@ -258,13 +259,13 @@ async fn connect_http1(address: SocketAddr) -> Result<http1::SendRequest<Body>, 
         .await
         .map_err(|error| CopyError::NotSent(error.to_string()))?;
     tokio::spawn(async move {
-        // Its requests see how it ended.
+        // The requests on the connection get its error.
         let _ = connection.with_upgrades().await;
     });
     Ok(sender)
 }
 
-/// Opens a connection for one request that will take it over.
+/// Opens a connection for one request that will upgrade it.
 pub(super) async fn connect_for_upgrade(address: SocketAddr) -> Result<http1::SendRequest<Body>, CopyError> {
     connect_http1(address).await
 }

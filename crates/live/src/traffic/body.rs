@@ -33,7 +33,7 @@ pub(super) enum Cut {
     TooLong,
     /// It was idle for too long.
     Idle,
-    /// A later attempt sends it now.
+    /// A later attempt sends the body now.
     Superseded,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Replay {
 
 struct ReplayState {
     incoming: Timed,
-    /// What was read so far, up to the limit of the buffer.
+    /// The bytes read so far, up to the limit of the buffer.
     kept: VecDeque<Bytes>,
     kept_bytes: usize,
     kept_max: usize,
@@ -161,8 +161,9 @@ impl ReplayState {
                     self.is_kept_whole = false;
                     self.kept.clear();
                 }
-                // The last bytes are marked as such, so that they end the stream between nodes. Small frames before the
-                // last count against a budget of HTTP/2, and a link that exceeds it is closed.
+                // Marks the last bytes as the end of the stream between nodes. Otherwise they would be a small frame
+                // before the last one; HTTP/2 implementations limit such frames, and close a link that exceeds the
+                // limit.
                 self.is_read = self.incoming.is_end_stream();
                 Poll::Ready(Some(Ok(Frame::data(data))))
             }

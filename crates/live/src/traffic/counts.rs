@@ -1,4 +1,4 @@
-//! The client requests of a copy, counted by last hop and latency without a lock.
+//! Lock-free counts of the client requests of a copy, by last hop and latency.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,12 +105,12 @@ impl HopCounts {
         let latencies = table.drain(&mut take);
         let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
         retired.retain(|old| {
-            // Checked before the counts are taken: a table that is not held now will not be incremented later.
+            // Checked before the counts are taken: a table that no request holds now will not be incremented later.
             let is_held = Arc::strong_count(old) > 1;
             old.drain(&mut take);
             is_held
         });
-        // Old latencies make room for new ones.
+        // Starts an empty table if this one is half full, so that new latencies find room.
         if latencies > RequestCounts::LATENCIES_MAX / 2 {
             self.table.store(Arc::new(Table::new()));
             retired.push(table);

@@ -1,4 +1,4 @@
-//! How a request is written for its next recipient: a copy over HTTP/1.1 or HTTP/2, or a neighbour.
+//! Rewrites a request for its next recipient: a copy over HTTP/1.1 or HTTP/2, or a neighbour.
 
 use http::header::HOST;
 use http::request::Parts;
@@ -17,7 +17,7 @@ pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
     headers.insert(ITINERARY, journey.itinerary.value());
 }
 
-/// `/path?query`, with the host in a header: HTTP/1.1.
+/// Rewrites a request for HTTP/1.1: `/path?query`, with the host in a header.
 pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
     let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
     *request.uri_mut() = Uri::from(path);
@@ -28,7 +28,7 @@ pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
     }
 }
 
-/// `http://host/path?query`, without the header: HTTP/2.
+/// Rewrites a request for HTTP/2: `http://host/path?query`, without the header.
 pub(super) fn to_absolute_form<B>(request: &mut Request<B>, parts: &Parts) {
     let mut uri = http::uri::Parts::default();
     uri.scheme = Some(Scheme::HTTP);

@@ -43,7 +43,7 @@ pub struct Totals {
     pub answered_by_neighbours: AtomicU64,
     /// Requests retried elsewhere after a failure.
     pub retried: AtomicU64,
-    /// Requests that came back from a dead end.
+    /// Requests that were sent back from a dead end.
     pub backed_up: AtomicU64,
     /// Requests answered by the data plane because no instance did.
     pub failed: AtomicU64,
@@ -55,7 +55,7 @@ pub struct Totals {
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 /// The first pause of a request that woke an instance, before it checks whether its copy is healthy.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
-/// The longest pause before it looks for a route again.
+/// The longest pause before a request looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where a request came from.
@@ -67,7 +67,7 @@ pub(super) enum Origin {
     Neighbour(NodeId),
 }
 
-/// A request on this node: its subject, and where it has been.
+/// A request on this node: its application, its origin, and its path so far.
 pub(super) struct Journey {
     pub(super) application: ApplicationId,
     pub(super) itinerary: Itinerary,
@@ -77,7 +77,7 @@ pub(super) struct Journey {
     /// Whether it has waited in vain for a sleeping instance of this node.
     pub(super) has_waited: bool,
     pub(super) has_retried: bool,
-    /// Whether a copy may have seen it and did not answer. That may happen only once to a retried request.
+    /// Whether a copy may have seen the request without answering. A request is retried only once after that.
     pub(super) may_be_seen: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) enum Way {
     /// To an instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
-    /// No route, or none that is not full.
+    /// There is no route, or all copies on it are full.
     DeadEnd(Failure),
 }
 
@@ -97,7 +97,7 @@ enum Attempt {
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
     NotSent,
-    /// A copy may have seen the request. The itinerary is that of a node further on, if it was detected there.
+    /// A copy may have seen the request. The itinerary is that of the node further on that detected it, if any.
     NoResponse(String, Option<Itinerary>),
     Late,
 }
@@ -123,8 +123,8 @@ impl Forwarder {
         }
     }
 
-    /// Waits a little if the name in a request is unknown: a node that has just started learns names from its
-    /// neighbours.
+    /// Checks a client's request, and waits a little if its name is unknown: a node that has just started learns names
+    /// from its neighbours.
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -204,9 +204,9 @@ impl Forwarder {
     /// Tries one route after another, as far as that is allowed.
     ///
     /// If no route is left, a client's request waits a little at its ingress and is retried: routes follow a migration
-    /// within moments, and a request that no copy has seen loses only time. One that a copy may have seen is retried
-    /// once if its method is idempotent. Only the ingress retries, so that it happens once, however many nodes are on
-    /// the way.
+    /// quickly, and a request that no copy has seen loses only time. A request that a copy may have seen is retried
+    /// once if its method is idempotent. Only the ingress retries, so that this happens once, however many nodes are on
+    /// the path.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -219,7 +219,7 @@ impl Forwarder {
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
             if journey.may_be_seen && !was_seen {
-                // Detecting a failure takes time: three seconds, if a link fell silent.
+                // Restarts the wait, because detecting the failure took time: three seconds if a link fell silent.
                 begun = Instant::now();
             }
             if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
@@ -296,7 +296,7 @@ impl Forwarder {
                     self.totals.retried.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
-                // No copy has seen it: the nodes before this one may retry elsewhere, too.
+                // No copy has seen the request, so the nodes before this one may also try other neighbours.
                 Attempt::NotSent => Failure::Unreachable,
             };
             if journey.has_retried || !replay.is_replayable() {
@@ -339,8 +339,8 @@ impl Forwarder {
         }
     }
 
-    /// Asks for a sleeping instance to wake, and waits until it serves or its manager has refused. The agent of an instance that stays asleep sees the
-    /// request that would have reached it.
+    /// Asks the node to wake a sleeping instance, and waits until it serves or its manager has inhibited that. If it
+    /// stays asleep, the request is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
         let begun = Instant::now();
         dormant.bell.ring();
@@ -425,7 +425,7 @@ impl Forwarder {
         };
         let (mut head, incoming) = response.into_parts();
         if let Some(dead_end) = head.headers.get(DEAD_END) {
-            // An unreadable itinerary means a dead end too; where the request was is then unknown.
+            // An unreadable itinerary still means a dead end; the visited nodes are then unknown.
             return Attempt::DeadEnd(Itinerary::parse(dead_end).unwrap_or_else(|| journey.itinerary.clone()));
         }
         if let Some(noticed) = head.headers.get(NO_RESPONSE) {

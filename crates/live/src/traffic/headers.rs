@@ -1,4 +1,4 @@
-//! The headers that travel with a request between nodes, and those that must not travel.
+//! The headers that nodes add to a request, and those that must not be forwarded.
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,15 @@ pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-applic
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
 /// In a response between nodes: the request reached no instance. Holds the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
-/// In a response between nodes: a copy may have seen the request, and no byte of its response came. Holds the itinerary
-/// of the request where that was detected.
+/// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. Holds the
+/// itinerary of the request on the node that detected this.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
 /// The maximum number of nodes that a request may pass.
 pub const HOPS_MAX: u8 = 16;
 const ITINERARY_BYTES_MAX: usize = 4096;
 
-/// The state of a request on its way: hops left, sum of the links' latencies, and nodes visited.
+/// The state of a request in transit: hops left, sum of the links' latencies, and nodes visited.
 ///
 /// Encoded as `15;7;edge-3,fog-1`: 15 hops left, 7 quanta, two nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,8 +71,8 @@ impl Itinerary {
         }
     }
 
-    /// Merges the itinerary of a request that came back from a dead end: the nodes visited and the hops used. The
-    /// latency stays that of the way to this node.
+    /// Merges the itinerary of a request that came back from a dead end: the visited nodes and the used hops. The
+    /// latency stays that of the path to this node.
     pub(super) fn learn(&mut self, dead_end: &Itinerary) {
         self.hops_left = self.hops_left.min(dead_end.hops_left);
         for node in dead_end.visited.split(',') {
@@ -81,7 +81,7 @@ impl Itinerary {
     }
 }
 
-/// An id as encoded in headers: a name of suitable characters is written as is, and a number differs from a name of
+/// Encodes an id for headers: a name of suitable characters is written unchanged, and a number differs from a name of
 /// digits.
 pub fn written(id: &Id) -> String {
     let (text, is_number) = match id {
@@ -137,7 +137,7 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(','))
             .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
-            // A client must not have these removed by listing them.
+            // A client must not be able to remove these headers by listing them.
             .filter(|name| *name != HOST && *name != CONTENT_LENGTH)
             .collect();
         for name in named {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_itinerary_is_refused() {
+    fn invalid_itineraries_are_rejected() {
         let many = format!("1;1;{}", ["a"; 18].join(","));
         let long = format!("1;1;{}", "a".repeat(5000));
         for text in [

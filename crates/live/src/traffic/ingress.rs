@@ -38,8 +38,8 @@ impl Ingress {
         Ingress { forwarder, tls }
     }
 
-    /// Serves clients until `ending` is true; then accepts no more, and returns when the open requests have ended or
-    /// `patience` has passed.
+    /// Serves clients until `ending` is true. Then accepts no more clients, and returns when the open requests have
+    /// ended or `patience` has passed.
     pub async fn serve(&self, listener: TcpListener, mut ending: watch::Receiver<bool>, patience: Duration) {
         let places = Arc::new(Semaphore::new(self.forwarder.settings.connections_max));
         let mut connections = JoinSet::new();
@@ -63,7 +63,7 @@ impl Ingress {
                         drop(place);
                     });
                 }
-                // Out of descriptors, or the client has already disconnected.
+                // Out of file descriptors, or the client has already disconnected.
                 Some((_, Err(_))) => sleep(Duration::from_millis(20)).await,
                 None => break,
             }
@@ -74,7 +74,7 @@ impl Ingress {
     }
 
     async fn serve_connection(&self, stream: TcpStream, client: SocketAddr, stop: watch::Receiver<bool>) {
-        // Buffering only delays small answers.
+        // Nagle's algorithm would only delay small answers.
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => self.serve_stream(stream, client, stop).await,
@@ -119,7 +119,7 @@ impl Ingress {
         });
         let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
         tokio::select! {
-            // How a client's connection ended concerns only the client.
+            // An error of a client's connection concerns only the client.
             _ = connection.as_mut() => return,
             _ = stop.wait_for(|&is_ending| is_ending) => connection.as_mut().graceful_shutdown(),
         }

@@ -1,4 +1,4 @@
-//! TLS for clients, with certificates of the operator.
+//! TLS for clients, with certificates that the operator configures.
 
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //!
 //! A client requests a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain
 //! `CONNECT`, which is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that
-//! requests use. It is routed once and stays with its copy, which it holds open, until one side ends it or the copy's
+//! requests use. A tunnel is routed once. It keeps its copy from draining until one side ends the tunnel or the copy's
 //! drain times out.
 
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ const RAW: &str = "mario-tcp";
 const BUFFER_BYTES: usize = 16 << 10;
 /// How long a client may take to switch protocols after it was told to.
 const SWITCH_TIMEOUT: Duration = Duration::from_secs(10);
-/// An HTTP/2 client sends no key; an HTTP/1.1 server requires one and only hashes it.
+/// The key for an HTTP/1.1 server, which requires one and only hashes it; an HTTP/2 client sends none.
 const WEBSOCKET_KEY: &str = "bWFyaW8gd2Vic29ja2V0IQ==";
 
 /// Whether a request is for a tunnel.
@@ -219,7 +219,7 @@ fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body>
     response
 }
 
-/// Copies in both directions until both sides have ended. The application's copy is held open meanwhile.
+/// Copies bytes in both directions until both sides have ended. Holds the pass of the application's copy meanwhile.
 async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {

@@ -1,4 +1,4 @@
-//! Limits of workloads, enforced by control groups where the system permits.
+//! Resource limits of workloads, enforced by control groups if the system permits it.
 
 use std::fs;
 use std::io;
@@ -37,14 +37,14 @@ pub enum Enforcer {
     CgroupV1,
     /// A limit per process. For memory, it bounds the address space.
     Rlimit,
-    /// Nothing: the system does not permit it.
+    /// The limit is not enforced: the system does not permit it.
     Nothing,
 }
 
 /// The control groups of a node, the parents of those of its workloads.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
-    /// For each controller, the directory of our groups.
+    /// The directory of our groups, for each controller.
     memory: Option<Base>,
     pids: Option<Base>,
     cpu: Option<Base>,
@@ -68,7 +68,7 @@ pub(super) struct Groups {
     /// The files into which a process writes its id to join.
     pub(super) members: Vec<PathBuf>,
     pub(super) enforcement: Vec<Enforcement>,
-    /// Limits that the process must set for itself.
+    /// The memory limit that the process must set for itself.
     pub(super) rlimit_memory_bytes: Option<u64>,
     pub(super) rlimit_open_files_max: Option<u64>,
 }
@@ -76,7 +76,7 @@ pub(super) struct Groups {
 const CPU_PERIOD_US: u64 = 100_000;
 
 impl Cgroups {
-    /// Without control groups: limits are per process.
+    /// No control groups: limits are per process.
     pub fn none() -> Cgroups {
         Cgroups::default()
     }
@@ -138,7 +138,7 @@ impl Cgroups {
     /// Removes the groups of an ended workload.
     pub(super) fn remove(&self, workload: &str) {
         for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
-            // A group that was never created, or is busy a moment longer: an empty directory there is harmless.
+            // Fails if the group was never created, or is still busy for a moment: an empty directory is harmless.
             let _ = fs::remove_dir(base.path.join(workload));
         }
     }

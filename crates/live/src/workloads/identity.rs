@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// An unambiguous process: a pidfd, with what was read about it while it was alive.
+/// A process identified unambiguously: a pidfd, with what was read about the process while it was alive.
 #[derive(Debug)]
 pub struct Process {
     fd: OwnedFd,
@@ -39,7 +39,8 @@ impl Process {
         let fd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
         let stat = Stat::read(pid)?;
         let process = Process { fd, stat };
-        // Alive after reading: the data belongs to the process of the pidfd, because its id was not free meanwhile.
+        // If the process is still alive after reading, the data belongs to it: its id cannot have been recycled in
+        // between.
         (is_wanted(&stat) && process.is_alive()).then_some(process)
     }
 
@@ -57,7 +58,7 @@ impl Process {
         &self.stat
     }
 
-    /// Whether it has not exited. A zombie has.
+    /// Whether it has not exited. A zombie counts as exited.
     pub fn is_alive(&self) -> bool {
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
@@ -88,7 +89,8 @@ impl Stat {
         Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The second field is the name of the program and may contain anything, including spaces and parentheses.
+    /// Parses a line of `/proc/PID/stat`. The second field is the name of the program and may contain any character,
+    /// including spaces and parentheses.
     fn parse(text: &str) -> Option<Stat> {
         let pid = text.split_once(' ')?.0.parse().ok()?;
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
@@ -105,7 +107,7 @@ impl Stat {
     }
 }
 
-/// All living processes of a session, and all with the mark in their environment, wherever they went.
+/// All living processes of a session, and all processes with the mark in their environment, in any session.
 ///
 /// The mark is the value of [`MARK`]. Only processes that this user may inspect are found.
 pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
@@ -124,7 +126,7 @@ pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     marks
 }
 
-/// Whether one of these processes listens on the port; `None` when the system does not tell.
+/// Whether one of these processes listens on the port; `None` if the system does not reveal it.
 pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     let mut sockets = Vec::new();
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -155,7 +157,7 @@ fn listening(table: &str, port: u16) -> Vec<String> {
     listening.collect()
 }
 
-/// The environment variable that marks the processes of a workload, set before anything of it is executed.
+/// The environment variable that marks the processes of a workload, set before any of them is executed.
 pub const MARK: &str = "MARIO_WORKLOAD";
 
 fn mark_of(pid: i32) -> Option<String> {
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
         assert!(marks_with_prefix("test-").contains(&mark));
         child.kill().unwrap();
-        // A zombie: not waited for yet, and not running.
+        // The process becomes a zombie: it no longer runs, and its parent has not waited for it yet.
         while found[0].is_alive() {
             std::thread::yield_now();
         }

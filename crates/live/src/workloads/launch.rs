@@ -1,8 +1,9 @@
 //! The processes between the daemon and a program: the shim and the exec stage.
 //!
-//! The daemon runs its own binary as the shim. The shim starts a session, waits for the plan, runs the binary once more
-//! as the exec stage, keeps the program's output, and records how it ended. The exec stage joins the control groups,
-//! limits itself and becomes the program. Each process does this to itself, so that no code runs between fork and exec.
+//! The daemon runs its own binary as the shim. The shim starts a session, waits for the plan, runs the binary again as
+//! the exec stage, logs the program's output, and records how it ended. The exec stage joins the control groups, limits
+//! itself and becomes the program by `exec`. Because each process sets this up for itself, no code runs between fork
+//! and exec.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::logs::{LogBounds, RotatingLog};
 use super::record::{ExitRecord, Workspace};
 
-/// What a shim should run. It comes through a pipe and is never on disk, because it contains secrets.
+/// What a shim runs. It comes through a pipe and is never on disk, because it contains secrets.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) workspace: PathBuf,
@@ -60,14 +61,14 @@ pub fn main(arguments: &[OsString]) -> u8 {
 }
 
 fn shim() -> u8 {
-    // It fails only for the leader of a group, which a process started by the daemon is not.
+    // Fails only for the leader of a process group, which a process started by the daemon is not.
     let _ = setsid();
     let mut text = Vec::new();
     let plan = match io::stdin().lock().take(PLAN_BYTES_MAX).read_to_end(&mut text) {
         Ok(_) => serde_json::from_slice::<Plan>(&text).ok(),
         Err(_) => None,
     };
-    // No plan, or a part of one: the daemon died, and there may be no record of the program.
+    // The plan is missing or truncated: the daemon died, and there may be no start record.
     let Some(plan) = plan else { return 0 };
     let workspace = Workspace::at(plan.workspace.clone());
     let exit = match run(&plan) {
@@ -76,7 +77,7 @@ fn shim() -> u8 {
     };
     // The exec stage may have recorded why it could not become the program.
     if exit.code != Some(i32::from(NOT_EXECUTED)) || !workspace.has_exit() {
-        // On a full disk the status is lost; that it ended is detected anyway.
+        // On a full disk the exit status is lost; the end of the program is detected anyway.
         let _ = workspace.write_exit(&exit);
     }
     0
@@ -105,7 +106,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     keep(child.stderr.take(), &log, &done);
     drop(done);
     let status = child.wait()?;
-    // Both readers end when the pipes are closed. Children of the program may hold them open for ever.
+    // Both readers end when the pipes are closed. Children of the program may hold the pipes open for ever, so there is
+    // a timeout.
     for _ in 0..2 {
         if readers.recv_timeout(LAST_WORDS).is_err() {
             break;
@@ -114,8 +116,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Reads one stream to its end, whole lines at a time where they are short. Output that cannot be written is dropped: a
-/// full disk does not stop a workload.
+/// Logs one stream to its end, short lines as a whole. Output that cannot be written is dropped: a full disk does not
+/// stop a workload.
 fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
     let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
     let read = move || {
@@ -135,7 +137,7 @@ fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>
         let _ = log.lock().unwrap_or_else(PoisonError::into_inner).append(&buffer[..filled]);
         let _ = done.send(());
     };
-    // If no thread can be started, the stream is closed, and the program sees that.
+    // If no thread can be started, the stream is closed, which the program notices.
     let _ = thread::Builder::new().spawn(read);
 }
 
@@ -154,7 +156,7 @@ fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 
 }
 
 fn confine(text: &OsString) -> io::Result<()> {
-    // The daemon disables huge pages, and children inherit that. The program decides for itself.
+    // The daemon disables huge pages, which children inherit. This restores the default for the program.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(false);
     let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;

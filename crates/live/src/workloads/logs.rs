@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogBounds {
-    /// Bytes of one file.
+    /// The maximum size of one file.
     pub file_bytes_max: u64,
     /// How many full files are kept beside the current one.
     pub files_kept: u32,
@@ -139,7 +139,7 @@ mod tests {
         let text_kept = String::from_utf8(tail(&directory, 1500).unwrap()).unwrap();
         assert!(text_kept.starts_with("line ") && text_kept.ends_with("line 4999\n"));
         assert!(text_kept.len() > 1480 && text.ends_with(&text_kept));
-        // Reopened, it continues.
+        // A reopened log continues.
         let mut log = RotatingLog::open(&directory, bounds).unwrap();
         log.append(b"end\n").unwrap();
         assert!(tail(&directory, 100).unwrap().ends_with(b"line 4999\nend\n"));

@@ -29,9 +29,9 @@ use super::settings::Settings;
 pub struct Launcher {
     /// The binary.
     pub binary: PathBuf,
-    /// The arguments by which it calls [`launch::main`](super::launch::main) with those that follow.
+    /// The arguments that make it call [`launch::main`](super::launch::main) with the following ones.
     pub launch: Vec<String>,
-    /// The arguments by which it calls [`sample::main`](super::sample::main) with those that follow.
+    /// The arguments that make it call [`sample::main`](super::sample::main) with the following ones.
     pub sample: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ struct Copy {
     workspace: Workspace,
     record: StartRecord,
     shim: Process,
-    /// Only processes started by this daemon must be waited for.
+    /// The shim, if this daemon started it: only its own children must be waited for.
     child: Mutex<Option<Child>>,
 }
 
@@ -66,7 +66,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to vanish, before the kill counts as failed.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a shim whose program has ended may take to record how.
+/// How long a shim may take to record the exit status of its program.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 impl ProcessDriver {
@@ -109,7 +109,7 @@ impl Driver for ProcessDriver {
             if started.is_none_or(|started| started == shape) {
                 return Some(address);
             }
-            // If it cannot be ended, the failure shows when another is started in its place.
+            // If the copy cannot be ended, starting another one in its place fails with an error.
             let _ = self.drain(workload, patience).await;
             None
         })
@@ -126,7 +126,7 @@ impl Driver for ProcessDriver {
             if let Err(error) = probe(address, task.run.health_path.as_deref(), PROBE_PATIENCE).await {
                 return Health::Unhealthy(error.to_string());
             }
-            // Another program may have taken the port first, and answer in its place.
+            // Another program may have taken the port first, and answer instead of the copy.
             let is_own = self.blocking(move |shared| identity::listens(&shared.members(&copy), address.port())).await;
             match is_own {
                 Some(false) => Health::Unhealthy(format!("another program listens on port {}", address.port())),
@@ -140,7 +140,7 @@ impl Driver for ProcessDriver {
             if let Some(copy) = self.shared.copy(workload) {
                 while copy.shim.is_alive() {
                     if copy.shim.exited().await.is_err() {
-                        // Out of descriptors: retry a little later.
+                        // Out of file descriptors: retries a little later.
                         tokio::time::sleep(Duration::from_millis(200)).await;
                     }
                 }
@@ -241,7 +241,7 @@ impl Shared {
         };
         let plan = serde_json::to_vec(&plan).map_err(|error| failed("cannot write a plan")(error.into()))?;
         let mut child = self.spawn_shim(task.workload).map_err(failed("cannot start the shim of a workload"))?;
-        // Nothing of the application runs yet: the shim waits for its plan, and exits without one.
+        // The application does not run yet: the shim waits for its plan, and exits without one.
         let recorded = (|| {
             let pid = child.id().cast_signed();
             let shim = Stat::read(pid)
@@ -306,8 +306,8 @@ impl Shared {
         command
     }
 
-    /// The environment of the workload: nothing of the daemon's, that of the task, and the address to listen on. For
-    /// values passed as files, only the paths of the files.
+    /// The environment of the workload: that of the task and the address to listen on, without that of the daemon. For
+    /// values passed as files, it has only the paths.
     fn environment(
         &self,
         task: &Task,
@@ -394,7 +394,7 @@ impl Shared {
             if members.is_empty() {
                 break;
             }
-            // The shim goes last, and not at once, so that it can record how the program ended.
+            // The shim is killed last, after a delay, so that it can record how the program ended.
             if members.len() > 1 {
                 members.retain(|process| Some(process.pid()) != session);
             } else if Some(members[0].pid()) == session
@@ -445,14 +445,14 @@ impl Shared {
         let excess = closed.len().saturating_sub(ENDED_KEPT);
         for (workload, workspace) in closed.into_iter().take(excess) {
             if self.copy(workload).is_none() {
-                // What cannot be removed now is retried after the next end.
+                // A directory that cannot be removed now is retried when the next copy ends.
                 let _ = fs::remove_dir_all(workspace.path());
             }
         }
     }
 }
 
-/// The name of a copy on this node.
+/// The name of a copy in paths and groups of this node.
 fn name(workload: WorkloadId) -> String {
     format!("{}.{}", workload.boot, workload.counter)
 }
@@ -470,7 +470,7 @@ fn failed(attempted: &str) -> impl FnOnce(io::Error) -> DriverError {
     move |cause| DriverError { attempted: attempted.to_owned(), cause: Some(cause) }
 }
 
-/// Returns when one of them has ended, or after a while.
+/// Waits until one of the processes has ended, or for a short time.
 fn wait_a_little(processes: &[Process]) {
     let deadline = Instant::now() + Duration::from_millis(50);
     while processes.iter().all(Process::is_alive) && Instant::now() < deadline {

@@ -107,7 +107,7 @@ impl Workspace {
         self.path.join("log")
     }
 
-    /// Creates the directories. What an earlier attempt left, such as secrets, is removed first.
+    /// Creates the directories. Files of an earlier attempt, such as secrets, are removed first.
     pub(super) fn create(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(EXIT))?;
@@ -121,7 +121,7 @@ impl Workspace {
         write_durably(&self.path, START, &serde_json::to_vec(record)?)
     }
 
-    /// The start record; `None` when nothing was started here or all of it has ended.
+    /// The start record; `None` if no workload was started here, or it has ended.
     pub fn start_record(&self) -> Result<Option<StartRecord>, RecordError> {
         let bytes = match read_bounded(&self.path.join(START)) {
             Ok(bytes) => bytes,
@@ -150,7 +150,7 @@ impl Workspace {
         }
     }
 
-    /// Records that nothing of the workload runs any more. Its logs stay, its secrets do not.
+    /// Records that no process of the workload runs any more. Keeps its logs, and removes its secrets.
     pub(super) fn close(&self) -> io::Result<()> {
         self.remove_given()?;
         remove_if_there(&self.path.join(START))?;

@@ -1,4 +1,4 @@
-//! A small HTTP service for trying things out: `mario sample`.
+//! A small HTTP service for demonstrations and tests: the driver `sample`.
 //!
 //! It answers every request with its identity, after consuming the configured processor time. `/healthz` answers at
 //! once. On SIGTERM it finishes its requests and exits.
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 /// The settings of the service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// Where it listens.
+    /// The address on which it listens.
     pub listen: SocketAddr,
     /// Processor time per request.
     pub work: Duration,
@@ -46,7 +46,7 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 const FINISH: Duration = Duration::from_secs(25);
 
 impl Sample {
-    /// Reads the arguments of `mario sample`; the error says which is wrong.
+    /// Parses the arguments of the service; the error says which is wrong.
     pub fn parse(arguments: &[OsString]) -> Result<Sample, String> {
         let listen = std::env::var("MARIO_ADDRESS").ok().and_then(|address| address.parse().ok());
         let mut sample = Sample {
@@ -99,7 +99,7 @@ impl Sample {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    // Buffering only delays small answers.
+                    // Nagle's algorithm would only delay small answers.
                     let _ = stream.set_nodelay(true);
                     connections.spawn(serve_connection(TokioIo::new(stream), Arc::clone(&answers), is_ending.clone()));
                 }
@@ -114,7 +114,7 @@ impl Sample {
     }
 }
 
-/// Runs the service with the arguments after `mario sample`. Returns the exit code and a message for the user.
+/// Runs the service with these arguments. Returns the exit code and a message for the user.
 pub fn main(arguments: &[OsString]) -> (u8, Option<String>) {
     match Sample::parse(arguments) {
         Err(problem) => (2, Some(problem)),
@@ -169,7 +169,7 @@ impl Answers {
     }
 }
 
-/// Consumes processor time. Sleeping would let one instance serve any rate.
+/// Consumes processor time. Sleeping instead would let one instance serve any rate.
 fn burn(work: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < work {

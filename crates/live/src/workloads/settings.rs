@@ -1,4 +1,4 @@
-//! The settings of a workload that the driver `process` supports.
+//! The settings of a workload for the drivers `process` and `sample`.
 
 use std::collections::BTreeMap;
 
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_are_named() {
+    fn errors_name_the_wrong_setting() {
         let cases = [
             (run("process", &["true"], &[]), "`true` is not an absolute path"),
             (run("process", &[], &[]), "needs a command"),

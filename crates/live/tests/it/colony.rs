@@ -127,7 +127,7 @@ impl Colony {
             .expect("a log");
         let daemon = &mut self.daemons[index];
         let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
-        // With a relative data directory, as users write it.
+        // The data directory is relative, as users write it.
         command.current_dir(daemon.config.parent().expect("a directory"));
         command.args(["node", "node.toml"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         command.env("MARIO_TEST_DISK_FULL", self.directory.join(format!("{}.full", daemon.name)));
@@ -142,7 +142,7 @@ impl Colony {
         daemon.process = Some(child);
     }
 
-    /// Whether a daemon has ended by itself.
+    /// Whether a daemon has ended without being stopped.
     pub fn has_ended(&mut self, index: usize) -> bool {
         let process = self.daemons[index].process.as_mut().expect("it was started");
         process.try_wait().expect("a child").is_some()
@@ -153,7 +153,7 @@ impl Colony {
         self.daemons[index].process.as_ref().expect("it runs").id()
     }
 
-    /// `kill -9`.
+    /// Kills a daemon with `kill -9`.
     pub fn kill(&mut self, index: usize) {
         if let Some(mut process) = self.daemons[index].process.take() {
             let _ = process.kill();
@@ -201,7 +201,7 @@ impl Colony {
         self.ask(index, Method::GET, path, &[], Vec::new()).and_then(|reply| reply.json().ok()).unwrap_or_default()
     }
 
-    /// The instances on a node that are its own and whose copies are healthy.
+    /// The instances that a node owns and whose copies are healthy.
     pub fn healthy(&self, index: usize) -> Vec<String> {
         let answer = self.get(index, "/v1/instances");
         let instances = answer["instances"].as_array().cloned().unwrap_or_default();
@@ -214,7 +214,7 @@ impl Colony {
         self.signed_with(policy, "hardware = 1\n", "", "")
     }
 
-    /// The same with further settings: at the top, of how it is run, and at the end.
+    /// Like [`Colony::signed`], with further settings: at the top, in the table `run`, and at the end.
     pub fn signed_with(&self, policy: &str, first: &str, run: &str, last: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"shop\"\n{first}max_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
@@ -351,7 +351,7 @@ impl Colony {
 
 impl Drop for Colony {
     fn drop(&mut self) {
-        // Daemons end their workloads before they are killed themselves, so that none is left behind.
+        // The workloads are ended before the daemons are killed, so that no process is left behind.
         self.end_instances();
         for index in 0..self.daemons.len() {
             self.kill(index);
@@ -364,7 +364,7 @@ impl Drop for Colony {
 }
 
 fn free_address() -> SocketAddr {
-    /// The system may offer a port again that was free before and is already allocated.
+    /// Ports that were already handed out: the system may offer a port again while it is still unused.
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

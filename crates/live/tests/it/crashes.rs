@@ -1,13 +1,13 @@
-//! `kill -9` at every write of a journal, of the source and of the target: nothing is lost, nothing is duplicated.
+//! Kills the source or the target at every write of its journal: no instance is lost or duplicated.
 
 use crate::colony::Colony;
 use crate::daemons::MOVES;
 
-/// A policy that makes one copy of itself on `b`.
+/// A policy that replicates from `a` to `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// More writes than a migration or a replication takes on either side; a daemon that does not reach one does not crash,
-/// which the tests notice.
+/// More writes than a migration or a replication takes on either side. A daemon that does not reach a write does not
+/// crash, which the tests detect.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
 /// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is restarted. Returns
@@ -44,7 +44,7 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     assert_eq!(free, [2, 1], "{crash} of {victim}: hardware is counted right");
     assert_eq!(colony.client(1, "/").expect("an answer").0, 200);
     if !has_died {
-        // It must not die during the clean-up.
+        // The daemon must not crash during the clean-up.
         colony.kill(victim);
         colony.start(victim, None);
     }
@@ -90,7 +90,7 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
     let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
     assert_eq!(free, [1, 1], "{crash} of {victim}: hardware is counted right");
     if !has_died {
-        // It must not die during the clean-up.
+        // The daemon must not crash during the clean-up.
         colony.kill(victim);
         colony.start(victim, None);
     }
@@ -107,7 +107,7 @@ fn every_write(victim: usize, with_a_crash: fn(usize, &str) -> bool) {
             let has_died = with_a_crash(victim, &format!("{when}:{write}"));
             deaths += u32::from(has_died);
             if !has_died {
-                // The operation takes fewer writes: later ones do not happen either.
+                // The operation takes fewer writes, so later ones cannot be reached either.
                 println!("{deaths} crashes of node {victim}, the last around write {}", write - 1);
                 assert!(deaths >= 6, "only {deaths} crashes");
                 return;

@@ -82,7 +82,7 @@ fn clients_reach_an_instance_over_two_hops_and_follow_it_when_it_moves() {
             colony.client(index, "/").is_some_and(|(status, body)| status == 200 && body.contains("node c"))
         })
     });
-    // It is handed to the next node; clients notice only by the content of the answer.
+    // The instance is handed to the next node; clients notice only by the content of the answer.
     let drained = colony.ask(2, Method::PUT, "/v1/drain", &[], br#"{"is_draining":true}"#.to_vec()).expect("an answer");
     assert_eq!(drained.status, 200, "{}", drained.text);
     let mut answers = 0;
@@ -134,7 +134,8 @@ fn operators_do_what_their_roles_allow_and_errors_have_messages() {
     assert_eq!(status(eve(Method::PATCH, "/v1/status")), 405);
     assert_eq!(status(eve(Method::GET, "/v1/instances/none")), 404);
 
-    // What is unsigned, changed, too large or without a key is rejected, and nothing is deployed.
+    // A document that is unsigned, changed or too large, or a request without a key, is rejected, and nothing is
+    // deployed.
     let document = colony.signed(STAYS);
     let mut changed = document.clone();
     changed[100] ^= 1;
@@ -143,7 +144,7 @@ fn operators_do_what_their_roles_allow_and_errors_have_messages() {
     assert_eq!(status(colony.deploy(0, "1", &vec![b'x'; 500_000])), 413);
     assert_eq!(status(colony.deploy(0, "not a number", &document)), 400);
     assert_eq!(colony.get(0, "/v1/status")["instances"], 0);
-    // The second does not fit.
+    // The second instance does not fit.
     assert_eq!(status(colony.deploy(0, "1", &document)), 200);
     let full = colony.deploy(0, "2", &document).expect("an answer");
     assert_eq!(full.status, 409);
@@ -175,7 +176,7 @@ fn a_full_disk_stops_new_reservations_and_nothing_else() {
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200, "what runs keeps running");
     fs::remove_file(&full).expect("removed");
     colony.wait("it can be written again", |colony| colony.get(0, "/healthz")["is_healthy"] == true);
-    // The rejected command may have been carried out: with the same key it is the same deploy.
+    // The rejected command may have been carried out; repeated with the same key, it is the same deploy.
     colony.wait("it is deployed once", |colony| {
         let reply = colony.deploy(0, "2", &document).expect("an answer");
         reply.status == 200 && colony.healthy(0).len() == 2

@@ -15,7 +15,7 @@ use crate::browser::Browser;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Moves from `b` to `c` when client requests come, and stays there.
+/// A policy that moves from `b` to `c` when client requests arrive, and stays there.
 const FOLLOWS: &str = "operation(migrate, I, c) :- serviceInstance(I, _, b), requests(I, _, R, _), R > 0.";
 
 /// Starts a dashboard of all daemons of a colony. Returns its address.
@@ -49,7 +49,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     let chip = format!(".chip[data-instance='{instance}']");
     browser.wait_for(&format!("document.querySelector(\"{chip}\")?.dataset.on === 'b'"));
     colony.wait("it is healthy", |colony| colony.healthy(1) == [instance.clone()]);
-    // The page records when the chip is on the other node, by the clock that the daemons use, too.
+    // The page records when the chip is on the other node, by the same clock as the daemons.
     browser.evaluate(&format!(
         "window.seenAt = null; new MutationObserver(() => {{ const chip = document.querySelector(\"{chip}\"); \
          if (chip?.dataset.on === 'c') window.seenAt ??= Date.now(); }}).observe(document.querySelector('.stage'), \
@@ -73,7 +73,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     browser.wait_for("document.querySelector('#log').textContent.includes('migrates to c')");
     browser.wait_for("document.querySelector('.problems').textContent.includes('Nothing is wrong')");
 
-    // Its last decision, explained by its node. Not with the mouse: the chip may still be moving.
+    // Opens the explanation of the last decision. Not with the mouse, because the chip may still be moving.
     browser.evaluate(&format!(
         "document.querySelector(\"{chip}\").dispatchEvent(new MouseEvent('click', {{bubbles: true}})); 1"
     ));

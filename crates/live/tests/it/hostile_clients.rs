@@ -1,4 +1,4 @@
-//! Request smuggling: what clients may send to confuse nodes about where a request ends.
+//! Request smuggling: clients that try to confuse nodes about where a request ends.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 /// The requests that a copy saw: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// A copy behind one hop that records what it sees.
+/// A copy behind one hop that records the requests it receives.
 async fn noting() -> (TestNode, TestNode, Seen) {
     let settings = Settings {
         idle_timeout: Duration::from_millis(500),
@@ -93,7 +93,7 @@ async fn no_framing_smuggles_a_request_past_the_ingress() {
         seen.lock().unwrap().clear();
         let answers = send(&near, case.as_bytes()).await;
         let seen = seen.lock().unwrap().clone();
-        // The copy sees exactly the requests that the ingress answered as its own, and bodies that hide nothing.
+        // The copy sees exactly the requests that the ingress answered with 200, and no hidden one.
         let served = answers.iter().filter(|&&status| status == 200).count();
         let whole = seen.iter().filter(|note| !note.ends_with("cut off")).count();
         assert_eq!(served, whole, "{case:?} {answers:?} {seen:?}");
@@ -129,7 +129,7 @@ async fn heads_are_bounded_in_size_and_time() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// Nearly valid requests, from a fixed seed: the ingress answers or closes, and survives.
+/// Sends nearly valid requests, drawn from a fixed seed: the ingress answers or closes the connection, and survives.
 #[tokio::test]
 async fn mutated_requests_do_no_harm() {
     let (near, _far, _seen) = noting().await;
@@ -222,7 +222,7 @@ async fn mutated_requests_are_answered_or_rejected_and_the_node_keeps_serving() 
             let _ = stream.write_all(&bytes).await;
             let _ = stream.shutdown().await;
             let mut answers = Vec::new();
-            // In every case, the connection ends.
+            // The connection ends in every case.
             let ended = timeout(Duration::from_secs(20), stream.read_to_end(&mut answers)).await;
             assert!(ended.is_ok(), "seed {seed}: the connection stays open");
         });

@@ -48,7 +48,7 @@ fn endless_policies_cost_only_their_own_budget() {
     };
     let failing = instances(&colony, 0).iter().filter(|one| failed(one)).count();
     assert_eq!(failing, 3, "the budget ends what does not end by itself: {:?}", instances(&colony, 0));
-    // Clients and operators are served meanwhile.
+    // Clients and operators are served in the meantime.
     let begun = Instant::now();
     for _ in 0..20 {
         assert_eq!(colony.client(0, "/").map(|(status, _)| status), Some(200));
@@ -75,7 +75,7 @@ fn foreign_deploy_keys_and_unreachable_neighbours_are_reported() {
     assert_eq!(colony.get(0, "/v1/status")["instances"], 1, "nothing came of it");
     colony.deploy(0, "18", &other).expect("an answer").json().expect("another key");
 
-    // Node b is down: the node says so, and serves.
+    // Node b is down: node a reports it, and keeps serving.
     let log = colony.directory.join("a.log");
     colony.wait("it is told", |_| {
         fs::read_to_string(&log).is_ok_and(|log| log.contains("link-failed") && log.contains("\"neighbour\":\"b\""))
@@ -104,8 +104,8 @@ fn killing_a_node_around_compaction_loses_nothing() {
     colony.start(0, None);
     let reply = colony.deploy(0, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // Each start is a record, and so is each pin and unpin. The daemon is killed around its next writes: one of them
-    // compacts the journal.
+    // Each start, pin and unpin writes a record. The daemon is killed around its next writes, one of which compacts the
+    // journal.
     for number in 0..12_u32 {
         let crash = format!("{}:{}", ["before", "after"][number as usize % 2], 4 + number / 2);
         colony.kill(0);

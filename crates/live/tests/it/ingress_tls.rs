@@ -78,7 +78,7 @@ fn an_ingress_speaks_tls_with_the_certificate_of_the_host() {
     // No certificate is for this host: the client gets the first one, and rejects it.
     let refused = get(&colony, "other.example", b"http/1.1").expect_err("not for this host");
     assert!(refused.contains("certificate"), "{refused}");
-    // HTTP/2 is negotiated; what follows is not HTTP/2, and the node closes the connection.
+    // HTTP/2 is negotiated; the request that follows is not HTTP/2, and the node closes the connection.
     get(&colony, "shop", b"h2").expect("agreed");
     // A client without TLS gets no answer, and does not disturb others.
     assert_eq!(colony.client(0, "/shop"), None);

@@ -18,12 +18,12 @@ use tokio::task::JoinSet;
 
 use crate::colony::Colony;
 
-/// Migrates from `a` to `b`, and then back and forth between `b` and `c`, at every evaluation.
+/// A policy that migrates from `a` to `b`, and then back and forth between `b` and `c`, at every evaluation.
 const WANDERS: &str = "operation(migrate, I, b) :- serviceInstance(I, _, a).\n\
                        operation(migrate, I, c) :- serviceInstance(I, _, b).\n\
                        operation(migrate, I, b) :- serviceInstance(I, _, c).";
 
-/// What clients saw.
+/// The counts of the clients.
 #[derive(Default)]
 struct Tally {
     answered: AtomicU64,
@@ -34,7 +34,8 @@ struct Tally {
 /// Idle connections to an ingress.
 type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 
-/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` make it longer and harder: `MARIO_LOAD_REQUESTS=100000 MARIO_LOAD_RATE=1000`.
+/// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` increase the load, e.g. `MARIO_LOAD_REQUESTS=100000
+/// MARIO_LOAD_RATE=1000`.
 #[test]
 fn no_request_fails_while_an_instance_wanders_under_load() {
     let value =
@@ -50,7 +51,7 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     });
     let reply = colony.deploy(0, "1", &colony.signed(WANDERS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    // A node knows the route once the instance was there or a neighbour announced it.
+    // A node knows the route once it hosted the instance or a neighbour announced it.
     colony.wait("both nodes know the way", |colony| {
         (0..2).all(|index| colony.client(index, "/").is_some_and(|(status, _)| status == 200))
     });
@@ -89,8 +90,8 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     assert!(moves >= 3, "it moved {moves} times only");
 }
 
-/// An open loop: requests at fixed times, whatever happens to earlier ones. Every second one is a `POST`, and
-/// connections are reused.
+/// An open-loop client: sends requests at fixed times, whether or not earlier ones were answered. Every second one is a
+/// `POST`, and connections are reused.
 async fn open_loop(ingresses: [SocketAddr; 2], tally: Arc<Tally>, requests: u64, rate: u64) {
     let pools: Arc<[Pool; 2]> = Arc::default();
     let begin = tokio::time::Instant::now();

@@ -59,7 +59,7 @@ fn every_ingress_knows_the_names_of_applications_elsewhere() {
         assert_eq!(status(&colony, index, "10.0.0.1", "/shopping"), Some(404));
         assert_eq!(status(&colony, index, "bank.example.org", "/"), Some(404));
     }
-    // A node that starts later learns it, too.
+    // A node that starts later learns the names too.
     colony.kill(2);
     colony.start(2, None);
     colony.wait("a restarted node knows it", |colony| status(colony, 2, "shop.example.org", "/") == Some(200));

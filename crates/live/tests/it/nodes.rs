@@ -131,7 +131,7 @@ pub fn text(text: impl Into<Bytes>) -> Body {
 /// A copy that answers every request with a text.
 pub async fn fixed(answer: &'static str) -> SocketAddr {
     serve(move |request: Request<Incoming>| async move {
-        // Answering before the end of a request would close the connection.
+        // Reads the whole request: answering before its end would close the connection.
         let _ = request.into_body().collect().await;
         Response::new(text(answer))
     })
@@ -149,7 +149,7 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Other programs distinguish issuers by their names.
+        // Some TLS implementations distinguish issuers by their names.
         params.distinguished_name.push(DnType::CommonName, "authority of tests");
         let root = params.self_signed(&key).unwrap().der().clone();
         Authority { issuer: Issuer::new(params, key), root }
@@ -218,7 +218,7 @@ fn pem(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----{text}\n-----END CERTIFICATE-----\n")
 }
 
-/// A link from one node to another that adds `quanta`.
+/// A link from one node to another that adds a latency of `quanta`.
 pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta: u32) -> NextHop {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

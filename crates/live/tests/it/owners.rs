@@ -1,4 +1,4 @@
-//! Owners of live nodes evict and shrink what runs there.
+//! Owners of live nodes evict and shrink instances there.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Sets the policy of a node.
+/// Sets the acceptance policy of a node.
 fn owned(colony: &Colony, index: usize, policy: &str) {
     let path = &colony.daemons[index].config;
     let text = fs::read_to_string(path).expect("written before");
@@ -63,7 +63,7 @@ fn an_instance_under_notice_can_migrate_in_time() {
 }
 
 #[test]
-fn an_owner_shrinks_what_takes_too_much() {
+fn an_owner_shrinks_an_instance_that_uses_too_much() {
     let mut colony = Colony::new("shrinks", &["a"], 4);
     owned(&colony, 0, "shrink(I, lite, crowded) :- running(I, full).\n");
     colony.start(0, None);

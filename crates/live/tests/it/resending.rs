@@ -1,4 +1,4 @@
-//! Requests that are held back or retried: when a link or a copy did not answer, and when a node does not know all
+//! Requests that wait or are retried, because a link or a copy did not answer, or because a node does not know all
 //! names yet.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::nodes::{Authority, TestNode, application, copy, fixed, link};
 use crate::traffic::{ask, get, post, silent};
 
 #[tokio::test]
-async fn an_idempotent_request_without_a_response_waits_at_its_ingress_for_another_way() {
+async fn an_idempotent_request_without_a_response_waits_at_its_ingress_for_another_route() {
     let authority = Authority::new();
     let (a, b) = (TestNode::new("a").await, TestNode::new("b").await);
     a.set_hops(vec![link(&authority, &a, &b, 1).await]);
@@ -66,7 +66,7 @@ async fn requests_wait_for_a_name_until_every_neighbour_has_sent_its_routes() {
     assert_eq!(asking.await.unwrap().2, "known");
     assert!(named.values().all(|known| *known == application()));
 
-    // Still unknown after that: it may be known behind an unreachable neighbour.
+    // Still unknown after that: the name may be known behind an unreachable neighbour.
     node.change(|routes| routes.hosts.clear());
     let (status, _, text) = ask(node.ingress, get("/")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{text}");

@@ -3,7 +3,7 @@
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Sleeps when no client asks.
+/// A policy that sleeps when there are no client requests.
 const SLEEPS: &str =
     "operation(sleep, I, self) :- serviceInstance(I, _, _), \\+ asleep(I), \\+ requests(I, _, _, _).\n";
 
@@ -49,7 +49,7 @@ fn a_request_to_a_sleeper_that_may_not_wake_goes_to_the_next_instance_or_fails()
     colony.start(0, None);
     colony.deploy(0, "1", &sleeper(&colony, 4)).expect("an answer").json().expect("accepted");
     colony.wait("it sleeps", |colony| is_asleep(colony, 0));
-    // Another instance takes the room meanwhile.
+    // Another instance takes the free hardware in the meantime.
     let bank = colony.authority.application(
         mario_live::identity::application_id("bank").expect("a name"),
         Vec::new(),
@@ -63,7 +63,7 @@ fn a_request_to_a_sleeper_that_may_not_wake_goes_to_the_next_instance_or_fails()
     assert!(is_asleep(&colony, 0));
     let log = std::fs::read_to_string(colony.directory.join("a.log")).expect("a log");
     assert!(log.contains("\"kind\":\"woken\"") && log.contains("\"is_accepted\":false"), "{log}");
-    // The agent sees what would have reached it.
+    // The agent observes the request that would have reached its instance.
     colony.wait("its agent sees a request", |colony| {
         colony.client(0, "/");
         let instances = colony.get(0, "/v1/instances");

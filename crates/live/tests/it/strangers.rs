@@ -36,7 +36,7 @@ fn strangers_are_rejected_and_neighbours_served_meanwhile() {
     colony.start(1, None);
     colony.wait("the link is up", |colony| colony.get(0, "/v1/links")["links"][0]["is_up"] == true);
 
-    // Garbage, and silence.
+    // Peers that send garbage, or nothing.
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 5_000], b""] {
         let mut stream = TcpStream::connect(colony.daemons[0].links).expect("it listens");
         let _ = stream.write_all(bytes);
@@ -65,7 +65,7 @@ fn a_second_daemon_on_the_data_directory_is_rejected_and_the_first_keeps_running
     colony.start(0, None);
     let config = fs::read_to_string(&colony.daemons[0].config).expect("a configuration");
     let other = colony.daemons[0].config.with_file_name("other.toml");
-    // Other ports, the same data.
+    // The second daemon has other ports and the same data directory.
     let ports = |text: &str| {
         let lines = text.lines().map(|line| match line.split_once(" = \"127.0.0.1:") {
             Some((key, _)) => format!("{key} = \"127.0.0.1:0\""),

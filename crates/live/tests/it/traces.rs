@@ -45,7 +45,7 @@ fn the_trace_of_a_colony_of_daemons_passes_the_audit() {
     assert!(report.counts.inhibited.contains_key("budget"), "{report}");
     assert!(report.counts.decisions >= 3, "{report}");
     assert_eq!(report.unchecked, Vec::<String>::new(), "{report}");
-    // A report shows it.
+    // The header names the format that `mario report` reads.
     assert!(trace.starts_with("{\"mario_trace\":4,"), "{trace}");
     if let Ok(path) = std::env::var("MARIO_KEEP_TRACE") {
         fs::write(path, &trace).expect("written");
@@ -96,7 +96,7 @@ fn a_trace_continues_after_kill_9_and_stays_bounded() {
 #[test]
 fn a_trace_that_cannot_be_written_is_reported_and_stops_nothing() {
     let mut colony = Colony::new("untraced", &["a"], 2);
-    // A file is in the place of the directory.
+    // A file takes the place of the directory.
     fs::create_dir_all(colony.directory.join("a/data")).expect("made");
     fs::write(colony.directory.join("a/data/trace"), "in the way").expect("written");
     colony.start(0, None);

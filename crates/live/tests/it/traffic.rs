@@ -1,4 +1,4 @@
-//! Requests across data planes.
+//! Client requests across data planes of several nodes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -62,7 +62,7 @@ async fn a_request_goes_hop_by_hop_and_is_counted_by_last_hop_and_latency() {
 }
 
 #[tokio::test]
-async fn hosts_and_prefixes_select_and_others_are_unknown() {
+async fn hosts_and_prefixes_select_an_application_and_others_are_unknown() {
     let node = TestNode::new("a").await;
     node.set_copies(vec![copy(1, fixed("here").await, Protocol::Http1)]);
     let with_host = |path: &str, host: &str| Request::get(path).header("host", host).body(Full::default()).unwrap();
@@ -112,7 +112,7 @@ async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
     d.set_hops(vec![link(&authority, &d, &b, 1).await]);
     let served = copy(1, fixed("far").await, Protocol::Http1);
     c.set_copies(vec![served.clone()]);
-    // Also for methods that are not idempotent: no copy has seen the request.
+    // Works also for methods that are not idempotent, because no copy has seen the request.
     assert_eq!(ask(a.ingress, post("/", "some body")).await.2, "far");
     assert_eq!(a.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
     assert_eq!(b.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
@@ -176,7 +176,7 @@ async fn a_request_that_a_copy_may_have_seen_is_retried_only_if_idempotent() {
         (get("/"), StatusCode::OK),
         (Request::put("/").header("host", "video.test").body(Full::from("kept")).unwrap(), StatusCode::OK),
         (post("/", "not idempotent"), StatusCode::BAD_GATEWAY),
-        // Longer than the buffer.
+        // A body longer than the buffer.
         (
             Request::put("/").header("host", "video.test").body(Full::from(vec![b'x'; 1 << 20])).unwrap(),
             StatusCode::BAD_GATEWAY,
@@ -187,7 +187,7 @@ async fn a_request_that_a_copy_may_have_seen_is_retried_only_if_idempotent() {
         assert_eq!(status, expected, "{method} {body}");
     }
     assert_eq!(seen.load(Ordering::SeqCst), 4);
-    // Two copies fail: retried once, and no further.
+    // Two copies fail: the request is retried once only.
     let (other_address, other_seen) = silent().await;
     let third = copy(4, fixed("never asked").await, Protocol::Http1);
     node.set_copies(vec![silent_copy, copy(3, other_address, Protocol::Http1), third]);
@@ -234,7 +234,7 @@ async fn a_copy_drains_without_a_failed_request() {
     for number in 1..20 {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let next = copy(number, slow("copy").await, Protocol::Http1);
-        // The old one is closed before the routes change: requests that meet it go elsewhere.
+        // The old copy is closed before the routes change: requests that reach it go elsewhere.
         node.set_copies(vec![current.clone(), next.clone()]);
         current.backend.close();
         tokio::time::timeout(Duration::from_secs(10), current.backend.emptied()).await.expect("it is emptied");
@@ -317,7 +317,7 @@ impl futures_core::Stream for Frames {
 async fn upgraded_connections_and_raw_tcp_are_tunnelled_over_hops() {
     let authority = Authority::new();
     let [a, _, c] = row(&authority).await;
-    // A copy that echoes after a switch of protocols, and on raw connections.
+    // A copy that echoes after an upgrade, and on raw connections.
     let address = serve(|mut request: Request<Incoming>| async move {
         let key = request.headers()["sec-websocket-key"].clone();
         let upgrade = hyper::upgrade::on(&mut request);

@@ -1,4 +1,4 @@
-//! Applications whose descriptions change while they run, and that have flavours.
+//! Applications whose descriptions change while they run, and applications with flavours.
 
 use std::fs;
 
@@ -52,7 +52,7 @@ fn a_policy_update_keeps_the_copy_running() {
     assert_eq!((&after["version"], &after["previous_version"]), (&2.into(), &1.into()), "{after}");
     assert_eq!(after["copy"]["address"], before["address"], "adopted");
 
-    // The next policy migrates it, and its version goes along.
+    // The next policy migrates the instance, which keeps its version.
     colony.wait("the link is up", |colony| colony.get(0, "/v1/status")["links_up"] == 1);
     put(&colony, 0, &instance, &signed(&colony, MOVES, 3, 8)).json().expect("accepted");
     colony.wait("it has moved", |colony| colony.healthy(1) == [instance.clone()] && colony.healthy(0).is_empty());
@@ -102,7 +102,7 @@ fn a_shadow_survives_the_daemon_and_shadows_later_instances() {
     assert!(other.status == 422 && other.text.contains("of application `shop`"), "{}", other.text);
     let broken = put(&colony, path, &signed(&colony, "operation(", 2, 8));
     assert!(broken.status == 422 && broken.text.contains("cannot be loaded"), "{}", broken.text);
-    // A loop costs its own budget only.
+    // A shadow policy that loops costs only its own budget.
     let loops = "operation(undeploy, I, self) :- serviceInstance(I, _, _), loop.\nloop :- loop.\n";
     assert_eq!(put(&colony, path, &signed(&colony, loops, 2, 8)).status, 200);
     colony.kill(0);

@@ -238,7 +238,7 @@ async fn a_workload_that_hangs_never_becomes_healthy_and_is_killed() {
     let address = bench.driver.start(&task).await.unwrap();
     assert!(matches!(bench.driver.health(&task, address).await, Health::Unhealthy(_)));
     until_exists(&ready).await;
-    // It ignores SIGTERM: the patience passes, and it is killed with its children.
+    // The workload ignores SIGTERM: after the timeout, it is killed with its children.
     let begin = Instant::now();
     bench.driver.drain(task.workload, Duration::from_millis(300)).await.unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(300));
@@ -252,11 +252,11 @@ async fn one_copy_is_never_started_twice() {
     let task = task(1, sample(&[]));
     let address = bench.driver.start(&task).await.unwrap();
     assert!(bench.driver.start(&task).await.unwrap_err().to_string().contains("runs already"));
-    // The next daemon knows it only by its mark.
+    // The next daemon knows the copy only by its mark.
     assert!(bench.restarted().start(&task).await.unwrap_err().to_string().contains("runs already"));
     assert_eq!(until_healthy(&bench.driver, &task, address).await, Health::Healthy);
     bench.driver.stop(task.workload).await.unwrap();
-    // After a stop, it may start again; stopping twice, or a copy that never ran, is fine.
+    // After a stop, the copy may start again. Stopping twice, or stopping a copy that never ran, is no error.
     bench.driver.start(&task).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
@@ -276,7 +276,7 @@ async fn the_next_daemon_adopts_a_running_copy_and_sees_its_end() {
     next.drain(task.workload, TIMEOUT).await.unwrap();
     assert_eq!(next.ended(task.workload).await, "it exited with code 0");
     assert_eq!(bench.restarted().adopt(&task).await, None);
-    // The first driver is the parent of the shim in this test, and waits for it.
+    // In this test, the first driver is the parent of the shim, and waits for it.
     bench.driver.stop(task.workload).await.unwrap();
 }
 
@@ -358,7 +358,7 @@ async fn a_flood_of_output_is_bounded_and_its_end_is_kept() {
         shell("i=0; while [ $i -lt 20000 ]; do echo line $i of a flood; i=$((i+1)); done; echo the end >&2; sleep 60"),
     );
     bench.driver.start(&task).await.unwrap();
-    // Two pipes have no common order.
+    // The order between standard output and standard error is not defined.
     log_until(&bench.driver, task.workload, "the end").await;
     log_until(&bench.driver, task.workload, "line 19999 of").await;
     let logs = bench.driver.workspace(task.workload).logs();
@@ -372,7 +372,7 @@ async fn a_flood_of_output_is_bounded_and_its_end_is_kept() {
 #[tokio::test]
 async fn a_port_taken_by_another_program_is_detected() {
     let bench = Bench::new();
-    // It waits until the test holds its port, and then cannot bind it.
+    // The service waits until the test holds its port, and then cannot bind it.
     let task = task(1, Run { health_path: None, ..sample(&[("start-ms", "500")]) });
     let address = bench.driver.start(&task).await.unwrap();
     let _thief = TcpListener::bind(address).unwrap();
@@ -423,7 +423,7 @@ async fn limits_are_enforced_or_reported_as_unenforced() {
     assert!(!left.contains(&format!("mario-test-{}", std::process::id())), "{left}");
 }
 
-/// The daemon of this test is a process that is killed without warning while its workload runs.
+/// The daemon of this test is a process that is killed while its workload runs.
 #[tokio::test]
 async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let bench = Bench::new();
@@ -443,7 +443,7 @@ async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let address = bench.driver.adopt(&task).await.expect("it still runs");
     assert_eq!(bench.driver.health(&task, address).await, Health::Healthy);
     assert!(get(address, "/").contains("instance video-1"));
-    // A workload that is not adopted is killed all the same.
+    // A workload that was not adopted is killed too.
     bench.restarted().stop(task.workload).await.unwrap();
     assert!(bench.driver.ended(task.workload).await.contains("signal 9"));
     assert_eq!(marked(&bench.mark()), [0; 0]);
@@ -462,6 +462,6 @@ async fn role_of_a_daemon() {
     let address = driver.start(&task).await.unwrap();
     until_healthy(&driver, &task, address).await;
     fs::write(directory.join("ready"), "").unwrap();
-    // Its parent kills it long before.
+    // The parent kills this process long before.
     tokio::time::sleep(Duration::from_secs(30)).await;
 }

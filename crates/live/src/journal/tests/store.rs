@@ -7,7 +7,7 @@ use redb::StorageBackend;
 
 use super::*;
 
-/// A disk: its durable content, the writes since, and the number of operations until it dies.
+/// A simulated disk: its durable content, the unsynced writes, and the number of operations until it dies.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Content>>);
 
@@ -36,7 +36,7 @@ impl Disk {
         }
     }
 
-    /// The power comes back. Of the unsynced writes, some arrived whole, some in part, and some not at all.
+    /// Restores the power. Of the unsynced writes, some arrived whole, some in part, and some not at all.
     fn revive(&self, seed: u64) -> Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
@@ -104,7 +104,7 @@ fn made() -> Disk {
     disk
 }
 
-/// Ten rounds of records, each of which ends with compaction. Returns the last ledger that was certainly on disk, and
+/// Writes ten rounds of records, each followed by a compaction. Returns the last ledger that is certainly on disk, and
 /// the one that may be.
 fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
     let (mut sure, mut maybe) = (Ledger::default(), Ledger::default());
