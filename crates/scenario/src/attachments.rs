@@ -1,12 +1,12 @@
-//! Which users are connected where, step by step, from JSON:
+//! The access points of users, step by step, from JSON:
 //!
 //! ```json
 //! {"users": {"ann": {"app": 4, "step": 0}},
 //!  "steps": [{"step": 0, "node": {"ann": "n3lt0ln0"}}]}
 //! ```
 //!
-//! Users are numbered in the order of the file. A step names the users whose place is known then; a user who is not
-//! named stays. `null` in place of a node means that the user is gone. Other keys are ignored.
+//! Users are numbered in the order of the file. A step names the users whose access point is known then; a user who is
+//! not named stays. `null` in place of a node means that the user is disconnected. Other keys are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::mobility::{Attachments, MobileUser};
 use crate::topology::Topology;
 
-/// The maximum number of steps: a mistaken number should not fill the memory.
+/// The maximum number of steps, so that a wrong number cannot exhaust memory.
 const STEPS_MAX: u64 = 1_000_000;
 
 /// The maximum number of reported errors; the others are counted.
@@ -77,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
     }
 }
 
-/// Reads attachments. `application` finds the application that the file calls by this id.
+/// Reads attachments. `application` finds an application by the id in the file.
 pub(crate) fn read(
     text: &Arc<Text>,
     topology: &Topology,
@@ -97,7 +97,7 @@ struct Reading<'a> {
     /// The number of further errors.
     left_out: usize,
     users: BTreeMap<String, UserIndex>,
-    /// For each user, the step of arrival according to the file, and where it is written.
+    /// For each user, the step of arrival according to the file, and its place in the text.
     arrivals: Vec<(Option<u64>, Range<usize>)>,
 }
 
@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// A user who arrives at a step must have a place then, and none before.
+    /// Checks that a user who arrives at a step has a place from then on, and none before.
     fn check_arrivals(&mut self, attachments: &Attachments, first: &[Option<u64>]) {
         for (user, (told, span)) in self.arrivals.clone().into_iter().enumerate() {
             let id = &attachments.users[user].id;
@@ -252,7 +252,7 @@ impl<'a> Reading<'a> {
     }
 
     fn span(&self, raw: &RawValue) -> Range<usize> {
-        // A raw value is a part of the text.
+        // A raw value is a slice of the text.
         let start = (raw.get().as_ptr() as usize).saturating_sub(self.text.text.as_ptr() as usize);
         start..start + raw.get().len()
     }
@@ -268,15 +268,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether an error is reported; if not, it is counted. Call it before composing an error: guessing the intended
-    /// word is slow, and a file can have an error in each of its lines.
+    /// Whether one more error is reported; otherwise it is only counted. Call it before composing an error: guessing
+    /// the intended word is slow, and a file can have an error in each line.
     fn has_room(&mut self) -> bool {
         let has_room = self.mistakes.len() < MISTAKES_MAX;
         self.left_out += usize::from(!has_room);
         has_room
     }
 
-    /// The errors, with the number of those that are not reported.
+    /// The reported errors, and the number of the others.
     fn all_mistakes(mut self) -> Vec<Mistake> {
         if self.left_out > 0 {
             let message = format!("the attachments have {} more mistakes", self.left_out);
@@ -287,7 +287,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The start of a piece of JSON, for a message.
+/// The start of a piece of JSON, for an error message.
 fn short(json: &str) -> String {
     const LENGTH_MAX: usize = 40;
     if json.chars().count() <= LENGTH_MAX {

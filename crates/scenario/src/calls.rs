@@ -1,7 +1,8 @@
-//! Service graphs: which applications call which others for each client request that they serve.
+//! Service graphs: the calls between applications.
 //!
-//! The calls of an application are *stages*, one after another. In a stage, either all requests are sent at once, or those of one
-//! call one after another. A stage begins when the one before it has been answered.
+//! The calls of an application, made for each client request that it serves, are grouped into *stages*. In a stage,
+//! either all requests are sent at once, or those of one call one after another. A stage starts when the previous one
+//! has been answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,23 +11,23 @@ use serde::{Deserialize, Serialize};
 use crate::index::ApplicationIndex;
 use crate::scenario::{ApplicationPlan, Routing, Scenario};
 
-/// How many applications call each other in turn, at most.
+/// The maximum length of a chain of calls.
 pub(crate) const DEPTH_MAX: usize = 32;
 
-/// How many requests a client request leads to, at most, itself included.
+/// The maximum number of requests that a client request causes, itself included.
 pub(crate) const REQUESTS_MAX: f64 = 10_000.0;
 
-/// How the requests of a stage follow each other.
+/// The order of the requests of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum CallOrder {
-    /// Each is sent when the one before it has been answered.
+    /// Each is sent when the previous one has been answered.
     Sequence,
     /// All are sent at once.
     Parallel,
 }
 
 impl CallOrder {
-    /// The word that scenarios and traces have for it.
+    /// The word for it in scenarios and traces.
     pub const fn as_str(self) -> &'static str {
         match self {
             CallOrder::Sequence => "sequence",
@@ -35,33 +36,33 @@ impl CallOrder {
     }
 }
 
-/// Requests that an instance sends to another application for each client request that it has served.
+/// Requests that an instance sends to another application for each client request that it serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// Where they go.
+    /// The called application.
     pub application: ApplicationIndex,
-    /// How many they are.
+    /// The number of requests.
     pub requests: u32,
 }
 
-/// Calls that begin together, or the requests of one call in sequence.
+/// Parallel calls that start together, or one call in sequence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stage {
-    /// How the requests follow each other. A stage in sequence has one call.
+    /// The order of the requests. A stage in sequence has one call.
     pub order: CallOrder,
-    /// What is called.
+    /// The calls.
     pub calls: Vec<Call>,
 }
 
 impl Stage {
-    /// How many requests it has.
+    /// The number of requests.
     pub fn requests(&self) -> u32 {
         self.calls.iter().map(|call| call.requests).sum()
     }
 }
 
-/// Groups calls, in the order in which they are written, into stages: each call in sequence is one of its own, and calls in parallel
-/// that follow each other are one together.
+/// Groups calls into stages, in the given order: each call in sequence is a stage of its own, and consecutive parallel
+/// calls form one.
 pub(crate) fn stages(calls: impl IntoIterator<Item = (CallOrder, Call)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for (order, call) in calls {
@@ -86,7 +87,7 @@ impl Scenario {
         self.applications.iter().any(|plan| !plan.stages.is_empty())
     }
 
-    /// All calls, application by application in the order of stages, with the application that makes them.
+    /// All calls with the application that makes them, by application and stage.
     pub fn calls(&self) -> impl Iterator<Item = (ApplicationIndex, Call)> {
         (0..)
             .map(ApplicationIndex)
@@ -94,13 +95,14 @@ impl Scenario {
             .flat_map(|(caller, plan)| plan.calls().map(move |call| (caller, call)))
     }
 
-    /// Whether a client request to `first` leads to requests to `application`: if it is the same, or called by it, or by what it calls.
+    /// Whether a client request to `first` causes requests to `application`: it is the same application, or called by
+    /// it directly or indirectly.
     pub fn leads_to(&self, first: ApplicationIndex, application: ApplicationIndex) -> bool {
         first == application
             || self.applications[first.position()].calls().any(|call| self.leads_to(call.application, application))
     }
 
-    /// Whether no application calls itself, by whatever detour, and calls come to as few requests as a scenario may have.
+    /// Whether the call graph has no cycle, and causes no more requests than allowed.
     pub fn calls_hold_together(&self) -> bool {
         let has_applications = self.calls().all(|(_, call)| call.application.position() < self.applications.len());
         let in_sequence = |stage: &Stage| stage.order == CallOrder::Parallel || stage.calls.len() == 1;
@@ -116,14 +118,14 @@ impl Scenario {
             && (!self.has_calls() || matches!(self.routing, Routing::Nearest(_)))
     }
 
-    /// All applications, each before those that it calls; otherwise in the order of the scenario.
+    /// All applications, each before those that it calls, and otherwise in the order of the scenario.
     pub fn callers_first(&self) -> Vec<ApplicationIndex> {
         callers_first(&self.applications).expect("a scenario has no cycle of calls")
     }
 }
 
-/// All applications, each before those that it calls. If there is a cycle, the applications on one: each calls the next, and the last the
-/// first.
+/// All applications, each before those that it calls. If there is a cycle, returns the applications on one: each calls
+/// the next, and the last calls the first.
 pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<ApplicationIndex>, Vec<ApplicationIndex>> {
     let mut callers = vec![0_usize; plans.len()];
     for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -145,7 +147,7 @@ pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<Application
     if order.len() == plans.len() { Ok(order) } else { Err(cycle(plans, &callers)) }
 }
 
-/// A cycle among the applications that have callers left. Each of them is called by another of them.
+/// A cycle among the applications that have callers left, each of which is called by another of them.
 fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> {
     let is_left = |index: ApplicationIndex| callers[index.position()] > 0;
     let mut caller_of: BTreeMap<ApplicationIndex, ApplicationIndex> = BTreeMap::new();
@@ -169,7 +171,7 @@ fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> 
     trail
 }
 
-/// For each application, how many applications call each other in turn from it on, itself included.
+/// For each application, the length of the longest chain of calls from it, itself included.
 pub(crate) fn depths(plans: &[ApplicationPlan], callers_first: &[ApplicationIndex]) -> Vec<usize> {
     let mut depths = vec![1; plans.len()];
     for index in callers_first.iter().rev() {
@@ -179,7 +181,7 @@ pub(crate) fn depths(plans: &[ApplicationPlan], callers_first: &[ApplicationInde
     depths
 }
 
-/// For each application, how many requests one client request to it leads to, itself included.
+/// For each application, the number of requests that one client request to it causes, itself included.
 pub(crate) fn requests_caused(plans: &[ApplicationPlan], callers_first: &[ApplicationIndex]) -> Vec<f64> {
     let mut caused = vec![1.0; plans.len()];
     for index in callers_first.iter().rev() {
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
     use crate::{Document, NoFiles};
 
-    /// Applications 0, 1, … of which these call each other.
+    /// Applications 0, 1, … with these calls between them.
     fn plans(count: usize, calls: &[(usize, usize, u32)]) -> Vec<ApplicationPlan> {
         let paper = Document::preset("paper").expect("a preset").resolve(&mut NoFiles).expect("no mistakes");
         let plan = &paper.scenario.applications[0];
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_come_before_what_they_call() {
+    fn callers_come_before_the_applications_they_call() {
         let plans = plans(5, &[(4, 2, 1), (2, 0, 3), (4, 0, 2), (3, 2, 5)]);
         let order = callers_first(&plans).expect("no cycle");
         assert_eq!(order, [1, 3, 4, 2, 0].map(ApplicationIndex));
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_found_whatever_leads_to_it_and_from_it() {
+    fn a_cycle_is_found_among_other_applications() {
         let plans = plans(6, &[(0, 1, 1), (1, 2, 1), (2, 4, 1), (4, 1, 1), (2, 3, 1), (4, 5, 1)]);
         let mut cycle = callers_first(&plans).expect_err("a cycle");
         let first = cycle.iter().position(|index| index.0 == 1).expect("it is on the cycle");
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_calls_that_follow_each_other_are_one_stage() {
+    fn consecutive_parallel_calls_are_one_stage() {
         use CallOrder::{Parallel, Sequence};
         let call = |application| Call { application: ApplicationIndex(application), requests: 2 };
         let grouped = stages([

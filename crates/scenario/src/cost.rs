@@ -1,9 +1,9 @@
 //! Estimates the cost of a run from its settings, before anything is built.
 //!
-//! The estimate distinguishes minutes from years and megabytes from what no machine has: what agents will do is not
-//! known before. Events are what the simulator handles one by one; [docs/scenarios.md](../../../docs/scenarios.md) says
-//! how they are counted. The bytes were measured in worlds of up to a million users, which took between half and twice
-//! as much.
+//! The behaviour of agents is not known in advance, so the estimate is rough: it distinguishes minutes from years, and
+//! megabytes from more than any machine has. Events are handled one by one by the simulator;
+//! [docs/scenarios.md](../../../docs/scenarios.md) says how they are counted. The bytes per item were measured in
+//! worlds of up to a million users, which used between half and twice the estimate.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,13 +19,13 @@ use crate::settings::{
 /// The estimated cost of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Cost {
-    /// How many events are handled.
+    /// The number of events.
     pub events: f64,
     /// The memory in bytes.
     pub memory_bytes: f64,
 }
 
-/// A part of the cost, and the keys that it depends on.
+/// A part of the cost, and the keys on which it depends.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Part {
     pub(crate) what: &'static str,
@@ -33,19 +33,19 @@ pub(crate) struct Part {
     pub(crate) keys: &'static [&'static str],
 }
 
-/// The size of a world: as far as settings tell, or as it was built.
+/// The size of a world: estimated from the settings, or as built.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Extent {
     pub(crate) nodes: f64,
-    /// Each counts once.
+    /// Each link counts once.
     pub(crate) links: f64,
-    /// From an access point to the cloud.
+    /// The number of hops from an access point to the cloud.
     pub(crate) hops: f64,
     pub(crate) users: f64,
-    /// The number of users' steps that are simulated, and of changes of access points that are stored.
+    /// The number of simulated steps of users, and of stored changes of access points.
     pub(crate) steps: f64,
     pub(crate) changes: f64,
-    /// How many requests a user's request leads to, on average, itself included.
+    /// The mean number of requests that a user's request causes, itself included.
     pub(crate) caused: f64,
 }
 
@@ -56,14 +56,14 @@ const USER_BYTES: f64 = 500.0;
 const INSTANCE_BYTES: f64 = 600.0;
 const CHANGE_BYTES: f64 = 16.0;
 const STEP_BYTES: f64 = 24.0;
-/// The figures of a step and of an activation are kept for each group of applications, and copied once at the end.
+/// The figures of a step and of an activation are stored for each group of applications, and copied once at the end.
 const STEP_FIGURE_BYTES: f64 = 128.0;
 const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
-/// A client request that waits.
+/// The bytes of a queued client request.
 const REQUEST_BYTES: f64 = 50.0;
 
 impl Extent {
-    /// As far as the settings tell: nothing is known of files.
+    /// The size as far as the settings determine it: files are not read.
     pub(crate) fn told(settings: &Settings) -> Extent {
         let (nodes, links, hops) = infrastructure(&settings.topology);
         let steps_in_run = steps_in_run(settings);
@@ -82,7 +82,7 @@ impl Extent {
     }
 }
 
-/// How many nodes and links there are, and how many hops from an access point to the cloud.
+/// The numbers of nodes, of links, and of hops from an access point to the cloud.
 fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     match topology {
         TopologySettings::TiledTree(tree) => {
@@ -115,8 +115,8 @@ fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     }
 }
 
-/// The expected number of pairs of `nodes` nodes in a rectangle within a radius, and at least those that connect them.
-/// Boundary effects are ignored.
+/// The expected number of pairs of `nodes` random nodes in a rectangle that are within a radius, and at least as many
+/// links as connect all nodes. Boundary effects are ignored.
 fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
     let (reach_north, reach_east) = ((2.0 * radius).min(height), (2.0 * radius).min(width));
     let area = height * width;
@@ -141,7 +141,7 @@ pub(crate) fn step(settings: &Settings) -> Duration {
     }
 }
 
-/// The cost of a run, part by part.
+/// The parts of the cost of a run.
 pub(crate) fn parts(settings: &Settings, extent: &Extent) -> Vec<Part> {
     let part = |what, keys, events, memory_bytes| Part { what, cost: Cost { events, memory_bytes }, keys };
     let Extent { nodes, links, users, .. } = *extent;
@@ -209,7 +209,7 @@ const SIZE_KEYS: &[&str] = &[
     "topology.file",
 ];
 
-/// The events of client requests, and the bytes of those that wait at the end.
+/// The events of client requests, and the bytes of those that are queued at the end.
 fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f64) {
     let duration = settings.duration.value();
     let (period, pauses) = match &settings.workload {
@@ -227,14 +227,15 @@ fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f6
         return (extent.users * pauses, 0.0);
     }
     let count = duration * rate * extent.caused;
-    // Sent and served, and once for each hop; who is on and off looks at each while in between.
+    // Each request is sent, served, and forwarded once per hop; with on-off workloads, each period in between is an
+    // event as well.
     let events = count * (extent.hops + 2.0) + (count + extent.users) * pauses;
-    // Where requests arrive faster than one instance of each application serves them, the others queue at first.
+    // If requests arrive faster than one instance of each application serves them, they queue until agents react.
     let load = settings.network.service_time.value() * rate * extent.caused / applications.max(1.0);
     (events, count * (1.0 - 1.0 / load.max(1.0)) * REQUEST_BYTES)
 }
 
-/// When the first client request is sent, at the earliest.
+/// The earliest time of a client request.
 pub(crate) fn first_request(settings: &Settings) -> f64 {
     match &settings.workload {
         WorkloadSettings::Periodic(workload) => match workload.phase {
@@ -252,7 +253,7 @@ impl Cost {
         Cost { events: sum(|cost| cost.events), memory_bytes: sum(|cost| cost.memory_bytes) }
     }
 
-    /// Whether it takes longer, or more memory, than a user at a terminal would expect.
+    /// Whether the cost is more than a user at a terminal would expect.
     pub fn is_large(&self) -> bool {
         const EVENTS: f64 = 1e9;
         const BYTES: f64 = 4e9;
@@ -297,7 +298,7 @@ mod tests {
     use crate::{Document, NoFiles};
 
     #[test]
-    fn numbers_have_two_digits() {
+    fn numbers_are_rounded_to_two_digits() {
         for (number, words) in [
             (0.0, "0"),
             (7.0, "7"),
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_links_are_about_as_many_as_the_generator_makes() {
+    fn the_estimated_links_are_close_to_the_generated_ones() {
         for (nodes, radius) in [(400, 150.0), (400, 600.0), (200, 9_000.0)] {
             let mut document = Document::preset("paper").expect("a preset");
             let keys = ["topology.kind=random-geometric", "mobility.kind=static", "mobility.users=1"];

@@ -1,24 +1,23 @@
-//! Keys whose value was chosen for the value of another key, and what happens to them when a later layer changes that
-//! other key.
+//! Keys whose value was chosen because of another key, and how they change when a later layer changes that other key.
 //!
-//! Layers have different authors. A user who overrides one key of a preset does not know what else the preset sets
-//! because of it, so that must not stay silently in force.
+//! Layers have different authors. A user who overrides one key of a preset does not know which other keys the preset
+//! sets because of it, so these must not stay in force silently.
 
 use crate::document::Document;
 use crate::settings::{MobilitySettings, Settings};
 use crate::tree::{Node, Table, Value};
 
-/// A key of a section that was chosen for the value of another.
+/// A key that was chosen because of the value of another key of the same section.
 struct Dependent {
     section: &'static str,
-    /// The kind of the section that has both; the first kind is meant where none is written.
+    /// The kind of the section that has both keys; the first kind if none is written.
     kind: &'static str,
-    /// The key that it was chosen for.
+    /// The other key.
     of: &'static str,
     key: &'static str,
     /// A layer that also sets one of these is taken literally.
     beside: &'static [&'static str],
-    /// What holds instead.
+    /// What applies instead.
     instead: &'static str,
 }
 
@@ -31,8 +30,8 @@ const DEPENDENTS: [Dependent; 1] = [Dependent {
     instead: "all of them are there from the first step on",
 }];
 
-/// Keys that mean something else in a kind than in the others: a section, that kind, and the keys. In a record of users, these
-/// limit how much of it is used.
+/// Keys with a different meaning in one kind of a section: the section, the kind, and the keys. For recorded users,
+/// these keys limit how much of the record is used.
 const OTHER_MEANING: [(&str, &str, [&str; 2]); 1] = [("mobility", "file", ["users", "steps"])];
 
 /// Keys that another key of the same section makes meaningless: section, key, the other key, and its value.
@@ -42,8 +41,8 @@ const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("routing", "metric", "strategy", "least-used"),
 ];
 
-/// Removes the keys of earlier layers whose reason a layer has changed, and returns them. The layer is everything from
-/// the number `since` on; `before` is the state without it.
+/// Removes and returns the keys of earlier layers that depend on a key which a layer has changed. The layer is
+/// everything from the number `since` on; `before` is the state without it.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -98,7 +97,7 @@ fn is_word(node: &Node, word: &str) -> bool {
     matches!(&node.value, Value::String(written) if written == word)
 }
 
-/// A value as it is written, if it is a number.
+/// A number as written.
 fn plain(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -113,7 +112,7 @@ impl Document {
         self.first_override.map_or(layer, |first| layer.min(first))
     }
 
-    /// Extends the steps of generated users to a run that a later layer than that of `steps` made longer.
+    /// Extends the steps of generated users if a later layer than that of `steps` made the run longer.
     pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
         const STEPS_MAX: f64 = 1e6;
         let duration = settings.duration.value();
@@ -131,7 +130,7 @@ impl Document {
         ))
     }
 
-    /// Keys without effect, because of another that an earlier layer chose.
+    /// The keys that have no effect because of a key in an earlier layer.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (section, key, other, value) in WITHOUT_EFFECT {

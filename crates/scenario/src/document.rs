@@ -1,4 +1,4 @@
-//! A scenario as written: everything merged, before it is interpreted.
+//! A scenario as written: all layers merged, but not interpreted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) const BASELINE: &str = "baseline:";
 pub struct Document {
     name: String,
     pub(crate) tree: Table,
-    /// The beginning of the text.
+    /// The start of the text.
     whole: Place,
     pub(crate) layer: u32,
     /// The first layer that is an override instead of a text.
@@ -47,7 +47,7 @@ impl Document {
         }
     }
 
-    /// The text of a file. Errors in it are reported when it is used, all at once.
+    /// Parses the text of a file. Its errors are reported together when the document is used.
     pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
         let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = path.display().to_string();
@@ -92,7 +92,7 @@ impl Document {
         }
     }
 
-    /// Moves the users as a file of access points says.
+    /// Sets the users' movements to those in a file of access points.
     pub fn set_attachments(&mut self, path: &Path) {
         let text =
             Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
@@ -115,12 +115,11 @@ impl Document {
     }
 
     /// Sets the policy of applications: `POLICY` for all of them, including separate deploys, or `APPLICATION=POLICY`
-    /// for one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage
-    /// everything: a shipped baseline policy, or a management strategy. A policy for all applications means that agents
-    /// manage.
+    /// for one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` selects a baseline: a
+    /// shipped baseline policy, or a management strategy. A policy for all applications also selects management by
+    /// agents.
     ///
-    /// In a scenario that resumes from a recorded moment, it is the policy from then on, and the recorded past stays as
-    /// it is.
+    /// In a scenario that resumes from a recorded run, the policy applies from the end of the recorded past on.
     pub fn set_policy(&mut self, choice: &str) {
         if let Some(time) = self.recorded_until() {
             self.update_policy(choice, time);
@@ -150,7 +149,7 @@ impl Document {
         }
     }
 
-    /// Chooses who manages. Agents are the default, and are written only to override something else.
+    /// Sets the management strategy. The default, agents, is written only to override another one.
     fn set_management(&mut self, strategy: &str, choice: &str) {
         if strategy == "agents" && self.tree.get("management").is_none() {
             return;
@@ -187,7 +186,7 @@ impl Document {
                     Some(Value::String(name)) => name.clone(),
                     _ => continue,
                 };
-                // What is deployed without a policy of its own follows its application.
+                // A deploy without a policy of its own has that of its application.
                 let has_policy = list == "application" || table.get("policy").is_some();
                 if application.is_none_or(|wanted| wanted == id) && has_policy {
                     is_found = true;
@@ -229,7 +228,7 @@ impl Document {
         }
     }
 
-    /// Reports which policies of single deploys are replaced by a choice for their application.
+    /// Notes which policies of single deploys are replaced by a choice for their application.
     fn tell_what_is_replaced(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
         const TOLD_MAX: usize = 3;
         for (application, before, place) in replaced.iter().take(TOLD_MAX) {
@@ -259,7 +258,7 @@ impl Document {
         if let Err(more) = &read {
             mistakes.extend(more.iter().cloned());
         }
-        // What could not be read at all was already reported.
+        // An error at the same place was already reported.
         let is_told = |place: &Option<Place>| mistakes.iter().any(|told| told.place == *place);
         let out_of_range: Vec<Mistake> =
             check_ranges(&self.tree).into_iter().filter(|mistake| !is_told(&mistake.place)).collect();
@@ -276,7 +275,7 @@ impl Document {
     }
 
     pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
-        // By text in the order of first use, in each from top to bottom.
+        // Sorted by text in the order of first use, and within a text from top to bottom.
         let mut texts: Vec<Arc<Text>> = Vec::new();
         for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
             if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
@@ -351,7 +350,7 @@ impl Document {
     }
 }
 
-/// One step on the way to a value.
+/// One step of a path to a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum At<'a> {
     Key(&'a str),

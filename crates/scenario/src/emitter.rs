@@ -1,4 +1,4 @@
-//! When users send client requests.
+//! The times at which users send client requests.
 
 use mario_domain::{Duration, Time};
 use rand::{RngExt, SeedableRng};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::index::UserIndex;
 use crate::scenario::Workload;
 
-/// The clock of one user.
+/// The send times of one user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Emitter {
     workload: Workload,
@@ -22,7 +22,7 @@ pub struct Emitter {
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
-    /// The clock of a user with this workload. Every user has a random stream of its own.
+    /// The send times of a user with this workload. Every user has a random stream of its own.
     pub fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
         let random = match workload {
             Workload::Periodic { .. } => None,
@@ -34,13 +34,13 @@ impl Emitter {
         Emitter { workload, random, on_until: Time::ZERO }
     }
 
-    /// Whether it is the clock of a user with this workload.
+    /// Whether these are the send times of a user with this workload.
     pub fn is_of(&self, workload: Workload) -> bool {
         let needs_none = matches!(workload, Workload::Periodic { .. });
         self.workload == workload && self.random.is_none() == needs_none
     }
 
-    /// When the first request is sent by a user who arrives now.
+    /// The first send time of a user who arrives now.
     pub fn first(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { phase, .. } => now + phase,
@@ -52,7 +52,7 @@ impl Emitter {
         }
     }
 
-    /// When the next request is sent by a user who sends one now.
+    /// The next send time of a user who sends now.
     #[inline]
     pub fn next(&mut self, now: Time) -> Time {
         match self.workload {
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn random_workloads_have_the_mean_they_were_given() {
+    fn random_workloads_have_the_configured_mean() {
         let poisson = mean_gap(Workload::Poisson { mean_period: Duration::of(40.0) });
         assert!((poisson - 40.0).abs() < 1.5, "{poisson}");
-        // On a third of the time, at a request every 10 units: one every 30 or so.
+        // On for a third of the time, with a request every 10 units: about one every 30.
         let on_off = mean_gap(Workload::OnOff {
             period: Duration::of(10.0),
             mean_on: Duration::of(500.0),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn users_have_streams_of_their_own() {
+    fn every_user_has_an_independent_random_stream() {
         let workload = Workload::Poisson { mean_period: Duration::of(1.0) };
         let first = |seed, user| Emitter::new(workload, seed, UserIndex(user)).first(Time::ZERO).units();
         assert!((first(1, 1) - first(1, 1)).abs() < f64::EPSILON);

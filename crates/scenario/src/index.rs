@@ -1,7 +1,7 @@
-//! Positions of things in the tables of a scenario: four bytes each, and not to be confused with one another.
+//! Typed indices into the tables of a scenario, four bytes each.
 
-/// Declares types of positions in tables, each with its visibility. Ids of things for people are `mario_domain` ids; these are
-/// for tables.
+/// Declares types of indices, each with its visibility. Ids for people are those of `mario_domain`; these are for
+/// tables.
 #[macro_export]
 macro_rules! indices {
     ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => { $(
@@ -10,16 +10,17 @@ macro_rules! indices {
         $visibility struct $name(pub u32);
 
         impl $name {
-            /// The position in a table that has one entry for each.
+            /// The index as a number.
             #[inline]
             $visibility const fn position(self) -> usize {
                 self.0 as usize
             }
 
-            /// The one at a position of such a table.
+            /// The index with this number.
             ///
             /// # Panics
-            /// When there are more than four thousand million.
+            ///
+            /// If it does not fit into 32 bits.
             #[inline]
             $visibility fn at(position: usize) -> Self {
                 $name(u32::try_from(position).expect("tables have fewer than 2^32 entries"))
@@ -29,12 +30,12 @@ macro_rules! indices {
 }
 
 indices! {
-    /// Which node, in the order of the infrastructure.
+    /// The index of a node, in the order of the infrastructure.
     pub NodeIndex;
-    /// Which application, in the order of their descriptors.
+    /// The index of an application, in the order of the descriptors.
     pub ApplicationIndex;
-    /// Which policy, in the order in which they were loaded.
+    /// The index of a policy, in the order of loading.
     pub PolicyIndex;
-    /// Which user, in the order in which they appear.
+    /// The index of a user, in the order of appearance.
     pub UserIndex;
 }

@@ -1,5 +1,4 @@
-//! Layers of a scenario: a preset, included files, the file itself, and what the command line overrides, merged into one
-//! tree.
+//! Layers of a scenario: a preset, included files, the file itself, and command-line overrides, merged into one tree.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -10,9 +9,9 @@ use crate::mistake::{Mistake, Place, Text};
 use crate::presets;
 use crate::tree::{self, Node, Table, Value};
 
-/// The source of files. Nothing here opens a file by itself.
+/// The source of files. This crate does not open files itself.
 pub trait Files {
-    /// The whole content of a file; or why there is none.
+    /// Returns the whole content of a file, or why it cannot be read.
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String>;
 }
 
@@ -24,7 +23,7 @@ pub(crate) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, St
     })
 }
 
-/// No files: presets and self-contained texts need none.
+/// No files: for presets and self-contained texts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 
@@ -34,10 +33,10 @@ impl Files for NoFiles {
     }
 }
 
-/// The keys that say what a text builds upon, rather than what the scenario is.
+/// The keys that name the layers below a text, and are not part of the scenario.
 pub(crate) const LAYER_KEYS: [&str; 3] = ["preset", "include", "reset"];
 
-/// The lists whose elements have an id, by which a later layer adds to an element of an earlier one.
+/// The lists whose elements have an id, through which a later layer can extend an element of an earlier one.
 const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 
 /// The maximum nesting of includes.
@@ -56,15 +55,15 @@ pub(crate) struct Layers<'a> {
     /// Notes for the user about how the layers were merged.
     pub(crate) notes: Vec<String>,
     pub(crate) layer: u32,
-    /// Whether a text is not TOML, so that it was not read as intended.
+    /// Whether a text is not TOML, so that parts of it are missing.
     pub(crate) is_broken: bool,
-    /// The files that are being included right now, outermost first.
+    /// The files that are being included, outermost first.
     open: Vec<PathBuf>,
-    /// How many files were included so far.
+    /// The number of included files.
     includes: usize,
-    /// How many bytes they have.
+    /// Their total size.
     included_bytes: usize,
-    /// Whether a limit of includes was reached, so that nothing more is included.
+    /// Whether a limit of includes was reached, after which nothing more is included.
     is_full: bool,
 }
 
@@ -83,7 +82,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Merges a text, with what it builds upon, on top of `below`.
+    /// Merges a text, with the layers that it names, on top of `below`.
     pub(crate) fn add(&mut self, text: &Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
         let known = self.mistakes.len();
@@ -108,7 +107,7 @@ impl<'a> Layers<'a> {
             }
         }
         self.open.pop();
-        // Layers added in the meantime have higher numbers, but are below.
+        // The layers that this text names were merged first. It is above them, so it gets the next number.
         self.layer += 1;
         renumber(&mut own, self.layer);
         let before = below.clone();
@@ -174,10 +173,10 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Reports which limit was reached, once: a file that is included from many places would reach it in each.
+    /// Reports once that a limit was reached: a file that is included from many places would reach it in each.
     fn stop_including(&mut self, message: String, place: Place) {
         self.is_full = true;
-        // What is missing because of a skipped include is not an error of its own.
+        // Keys missing because of a skipped include are not errors.
         self.is_broken = true;
         self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include each file once, from one place"));
     }
@@ -201,7 +200,8 @@ impl<'a> Layers<'a> {
         words
     }
 
-    /// Merges one table on top of another: tables merge, the lists of a scenario grow, everything else is replaced.
+    /// Merges one table on top of another: tables are merged, the lists of a scenario are extended, everything else is
+    /// replaced.
     pub(crate) fn merge(&mut self, below: &mut Table, above: Table) {
         let known = positions(below);
         for (key, node) in above.entries {
@@ -253,20 +253,20 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// The positions of the keys of a table. A table may have very many, and a linear search for each would be quadratic.
+/// The positions of the keys of a table. With a linear search for each key, merging would be quadratic.
 fn positions(table: &Table) -> BTreeMap<String, usize> {
     table.entries.iter().enumerate().map(|(position, (key, _))| (key.clone(), position)).collect()
 }
 
 fn merge_tables(below: &mut Table, above: Table) {
-    // The keys of one table are all different, so those that are added need not be known.
+    // The keys of one table are all different, so new ones need not be indexed.
     let known = positions(below);
     for (key, node) in above.entries {
         merge_entry(below, known.get(&key).copied(), key, node);
     }
 }
 
-/// Merges a value on top of the one at `position`, or appends it where there is none.
+/// Merges a value on top of the one at `position`, or appends it.
 fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: Node) {
     let Some(position) = position else {
         below.entries.push((key, node));
@@ -291,7 +291,7 @@ fn id_node(element: &Node) -> &Node {
     }
 }
 
-/// An id as it is compared: the number 1 and the text "1" are two.
+/// An id for comparison: the number 1 and the text "1" differ.
 fn as_id(node: &Node) -> Option<String> {
     match &node.value {
         Value::Integer(number) => Some(number.to_string()),
@@ -414,7 +414,7 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
     }
 }
 
-/// Sets a key of an element of a list, which is named by its id, or else by its place from 0.
+/// Sets a key of a list element, which is selected by its id, or else by its index from 0.
 fn set_element(
     list: &str,
     elements: &mut [Node],

@@ -23,8 +23,8 @@
 //! **Invariant:** reading is total: bad input is a list of errors with places, never a panic, and a world that is too
 //! large is rejected before it is built.
 //!
-//! Not here: what happens in a world (`simulator`), and what policies decide (`policy`): they are only loaded here, to
-//! check that they are policies.
+//! Not here: running a world (`simulator`), and evaluating policies (`policy`), which are only loaded here to check
+//! them.
 
 mod index;
 mod position;

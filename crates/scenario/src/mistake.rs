@@ -6,17 +6,17 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The maximum number of reported errors of one kind; of others at most the number is reported.
+/// The maximum number of reported errors of one kind; further ones are only counted.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
 /// A text that an error can point into.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
-    /// What its user calls it: a path, the name of a preset, or `--set`.
+    /// The name shown to the user: a path, the name of a preset, or `--set`.
     pub name: String,
-    /// All of it.
+    /// The content.
     pub text: String,
-    /// Where the paths in it start from.
+    /// The directory to which paths in it are relative.
     pub directory: PathBuf,
 }
 
@@ -25,16 +25,16 @@ pub struct Text {
 pub struct Place {
     /// The text.
     pub text: Arc<Text>,
-    /// Its bytes.
+    /// The range of bytes.
     pub span: Range<usize>,
 }
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
-    /// What is wrong, in one line.
+    /// The error, in one line.
     pub message: String,
-    /// Where, if it is anywhere.
+    /// The place, if there is one.
     pub place: Option<Place>,
     /// A related place, and the relation.
     pub context: Option<(Place, String)>,
@@ -42,12 +42,12 @@ pub struct Mistake {
     pub hint: Option<String>,
 }
 
-/// Why something is not a scenario: all errors in it, at least one.
+/// Why a scenario is invalid: all its errors, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
-    /// What it was called.
+    /// The name of the scenario.
     pub name: String,
-    /// What is wrong.
+    /// The errors.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -80,7 +80,7 @@ impl Mistake {
         self
     }
 
-    /// Adds the hint for `wrong` where one of `known` was probably meant.
+    /// Adds a hint if one of `known` was probably meant by `wrong`.
     pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {
@@ -128,7 +128,7 @@ impl Error for ScenarioError {
 pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;
-    // Comparing with more words does not help either.
+    // Comparing with more words would be slow as well.
     const COMPARED_MAX: usize = 10_000;
     let wrong: Vec<char> = wrong.to_lowercase().chars().take(LENGTH_MAX + 1).collect();
     if wrong.len() > LENGTH_MAX {
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guesses_what_was_meant() {
+    fn suggests_the_nearest_known_word() {
         let known = ["period", "phase", "kind", "max_latency"];
         for (wrong, meant) in [
             ("perod", Some("period")),

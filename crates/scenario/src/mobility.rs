@@ -1,4 +1,4 @@
-//! Where users are, step by step.
+//! The movements of users, step by step.
 //!
 //! [`Traces`] are positions on the map; [`Attachments`] are access points. [`attach`] turns the former into the latter.
 
@@ -37,41 +37,41 @@ pub use tracks::{
 };
 pub use wander::{Arrivals, WanderError, Wandering, wander, wander_attached};
 
-/// Where users are on the map. Only changes are listed.
+/// Positions of users on the map. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Traces {
     /// The users, in the order in which they appear.
     pub users: Vec<Id>,
-    /// For each step, the users whose position changed: their place in `users`, and where they are now.
+    /// For each step, the users whose position changed, with the new position.
     pub steps: Vec<Vec<(UserIndex, Presence)>>,
 }
 
-/// Where a user is.
+/// The position of a user.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Presence {
     /// On the map.
     At(Position),
-    /// Gone, until a later step says otherwise.
+    /// Not on the map, until a later step.
     Gone,
 }
 
-/// Which access point users are connected to. Only changes are listed.
+/// The access points of users. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Attachments {
     /// The users, in the order in which they appear.
     pub users: Vec<MobileUser>,
-    /// For each step, the users whose access point changed: their place in `users`, and the access point; `None` when the
-    /// user is gone.
+    /// For each step, the users whose access point changed, with the new access point; `None` if the user is
+    /// disconnected.
     pub steps: Vec<Vec<(UserIndex, Option<NodeIndex>)>>,
     /// Users whose movements are generated on the fly instead of listed.
     pub commuters: Option<Arc<Commuters>>,
 }
 
-/// A user who moves about.
+/// A moving user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MobileUser {
-    /// Which user.
+    /// The id of the user.
     pub id: Id,
-    /// The application used, where the source of the attachments says so.
+    /// The application of the user, if the source of the attachments tells it.
     pub application: Option<ApplicationId>,
 }

@@ -1,4 +1,4 @@
-//! A scenario at a glance.
+//! A summary of a scenario.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,28 +9,28 @@ use serde::Serialize;
 use crate::Scenario;
 use crate::index::ApplicationIndex;
 
-/// A scenario at a glance.
+/// A summary of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Overview {
-    /// What people call it.
+    /// The name of the scenario.
     pub name: String,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many links there are.
+    /// The number of links.
     pub links: usize,
     /// The nodes by their distance from the cloud.
     pub tiers: Vec<Tier>,
     /// The applications.
     pub applications: Vec<ApplicationOverview>,
-    /// How many users there are.
+    /// The number of users.
     pub users: usize,
-    /// How often a user moves from one access point to another.
+    /// The number of handovers.
     pub handovers: u64,
-    /// How many users arrive after the start.
+    /// The number of users who arrive after the start.
     pub late_arrivals: u64,
-    /// How many steps of mobility there are.
+    /// The number of steps of mobility.
     pub steps: usize,
-    /// How many instances operators deploy.
+    /// The number of instances that operators deploy.
     pub deploys: usize,
     /// The number of disturbances, including repairs.
     pub disturbances: usize,
@@ -41,34 +41,34 @@ pub struct Overview {
 pub struct Tier {
     /// The distance from the cloud.
     pub tier: u16,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How many of them are access points.
+    /// The number of access points among them.
     pub access_points: usize,
-    /// The hardware of all of them.
+    /// The total hardware of these nodes.
     pub hardware: Capacity,
 }
 
 /// One application.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ApplicationOverview {
-    /// Which.
+    /// The id of the application.
     pub id: String,
-    /// The group that it belongs to.
+    /// The group of the application.
     pub kind: String,
     /// The policy of its agents.
     pub policy: String,
-    /// For how many evaluations they remember inhibitions.
+    /// The number of evaluations for which agents remember inhibitions.
     pub memory: u32,
-    /// How many users it has.
+    /// The number of users.
     pub users: usize,
-    /// Which applications it calls, in order, with how many requests each.
+    /// The called applications, in order, with the number of requests each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(String, u32)>,
 }
 
 impl Scenario {
-    /// The scenario at a glance.
+    /// Summarises the scenario.
     pub fn overview(&self) -> Overview {
         let mut tiers: BTreeMap<u16, Tier> = BTreeMap::new();
         for (_, node) in self.topology.nodes() {
@@ -114,7 +114,7 @@ impl Scenario {
     }
 }
 
-/// A count in words.
+/// A number with its noun.
 fn count(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

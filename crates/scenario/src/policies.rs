@@ -1,4 +1,4 @@
-//! The texts of policies: those that ship, and files.
+//! The texts of policies: shipped ones, and files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::settings::ManagementStrategy;
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../policies/library.pl"));
 
-/// A policy that ships.
+/// A shipped policy.
 struct Shipped {
     name: &'static str,
     file: &'static str,
@@ -60,23 +60,23 @@ const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
 const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits", "evict-the-largest",];
 
-/// The names of the policies that ship.
+/// The names of the shipped policies.
 pub fn policy_names() -> impl Iterator<Item = &'static str> {
     POLICIES.iter().map(|shipped| shipped.name)
 }
 
-/// The names of the acceptance policies that ship.
+/// The names of the shipped acceptance policies.
 pub fn acceptance_names() -> impl Iterator<Item = &'static str> {
     ACCEPTANCES.iter().map(|shipped| shipped.name)
 }
 
-/// The text of the shipped policy or acceptance policy of this name, with what it loads; or an error.
+/// The text of the shipped policy or acceptance policy of this name, with the files that it loads; or an error.
 pub fn shipped_policy(name: &str) -> Result<PolicyText, Mistake> {
     let found = shipped(Role::Agent, name).or_else(|| shipped(Role::Manager, name));
     found.ok_or_else(|| not_shipped("policy", name, policy_names().chain(acceptance_names())))
 }
 
-/// The name and the text of the table of tests of a policy that ships.
+/// The name and the text of the table of tests of a shipped policy.
 pub fn shipped_tests(name: &str) -> Option<(String, &'static str)> {
     let found = POLICIES.iter().chain(ACCEPTANCES).find(|shipped| shipped.name == name)?;
     Some((format!("{name}.test.pl"), found.tests))
@@ -92,7 +92,8 @@ pub fn baseline_names() -> impl Iterator<Item = &'static str> {
     BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
 }
 
-/// Whether the own text of a policy, rather than what it loads, reads facts with this key: `fact(Subject, Key, Value)`.
+/// Whether the text of a policy itself, without the files it loads, reads facts with this key: `fact(Subject, Key,
+/// Value)`.
 pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
@@ -115,12 +116,12 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
 }
 
-/// Whether a policy of agents may propose to adapt.
+/// Whether a policy of agents can propose to adapt.
 pub fn adapts(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Adapt])
 }
 
-/// Whether a policy of agents may propose to sleep or to wake.
+/// Whether a policy of agents can propose to sleep or to wake.
 pub fn sleeps(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
 }
@@ -134,7 +135,7 @@ fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
     loaded.is_ok_and(|policy| operations.iter().any(|operation| policy.program().mentions(operation.as_str())))
 }
 
-/// Whether the policy of a node's manager also says what its owner evicts or shrinks.
+/// Whether the policy of a node's manager also defines evictions or shrinks.
 pub fn has_initiative(policy: &PolicyText) -> bool {
     let may_have = policy.files.iter().any(|(_, text)| has_word(text, "evict") || has_word(text, "shrink"));
     let Some((name, text)) = policy.main().filter(|_| may_have) else { return false };
@@ -143,7 +144,7 @@ pub fn has_initiative(policy: &PolicyText) -> bool {
         .is_ok_and(|acceptance| acceptance.has_initiative())
 }
 
-/// Whose policy it is.
+/// The role of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Role {
     Agent,
@@ -164,7 +165,7 @@ pub fn is_path(written: &str) -> bool {
     written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
 }
 
-/// The text of a policy that ships, with what it loads.
+/// The text of a shipped policy, with the files that it loads.
 pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
     let Shipped { name, file, text, .. } = role.shipped().iter().find(|shipped| shipped.name == name)?;
     let mut files = vec![((*file).to_owned(), (*text).to_owned())];
@@ -174,7 +175,7 @@ pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
     Some(PolicyText { name: (*name).to_owned(), files, memory: 0 })
 }
 
-/// The error for the name of a policy that does not ship.
+/// The error for the name of a policy that is not shipped.
 pub(crate) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let what = match role {
         Role::Agent => "policy",
@@ -189,7 +190,7 @@ fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a st
     mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
-/// The text of a policy in a file, with what it loads. It is loaded once to check that it is a policy.
+/// The text of a policy in a file, with the files that it loads. Loading it checks that it is a valid policy.
 pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
     let cannot_read = |path: &Path, error: &str| {
         let message = format!("cannot read `{}`: {error}", path.display());
@@ -216,16 +217,16 @@ pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
 /// The result for each file that a policy loads.
 type Found = BTreeMap<Wanted, Answer>;
 
-/// The loading file, and the name that it uses.
+/// The file that loads, and the name as written in it.
 type Wanted = (String, String);
 
-/// The name and the text of a file, or why there is none.
+/// The name and the text of a file, or why it cannot be read.
 type Answer = Result<(String, String), String>;
 
-/// Loads a policy once, with the files that `find` finds.
+/// Loads a policy, with the files that `find` returns.
 ///
-/// A loader keeps its resolver for longer than files can be lent. So it runs in a thread of its own and asks this one
-/// for files. Loading again for each missing file would rerun all directives each time.
+/// The loader needs a resolver with a static lifetime, and `files` is borrowed. So the loader runs in a thread of its
+/// own and asks this one for files. The alternative, loading again after each missing file, would rerun all directives.
 fn load_with(
     role: Role,
     name: &str,
@@ -238,7 +239,7 @@ fn load_with(
         let loading = scope.spawn(move || try_load(role, engine(), name, text, Box::new(Asking { wants })));
         for (wanted, reply) in wanted {
             let answer = found.entry(wanted).or_insert_with_key(|wanted| find(wanted));
-            // It waits for the answer.
+            // The loader waits for the answer.
             let _ = reply.send(answer.clone());
         }
         loading.join()
@@ -246,7 +247,7 @@ fn load_with(
     (loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic)), found)
 }
 
-/// Asks another thread for files.
+/// A resolver that asks another thread for files.
 struct Asking {
     wants: mpsc::Sender<(Wanted, mpsc::Sender<Answer>)>,
 }

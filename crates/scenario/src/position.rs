@@ -1,8 +1,8 @@
-//! Places on the map.
+//! Positions on the map.
 
 use serde::{Deserialize, Serialize};
 
-/// A place on the map, in degrees.
+/// A position on the map, in degrees.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Position {
     /// Degrees north of the equator.
@@ -33,21 +33,21 @@ impl Position {
         on_the_map.then_some(Position { latitude, longitude })
     }
 
-    /// The position `north` and `east` metres from this one; the way east is measured at the latitude of this one.
+    /// The position `north` and `east` metres from this one; the distance east is measured at the latitude of this one.
     /// `None` beyond a pole or the date line.
     pub fn moved_m(self, north: f64, east: f64) -> Option<Position> {
         let degrees_east = east / DEGREE_M / self.latitude.to_radians().cos();
         Position::checked(self.latitude + north / DEGREE_M, self.longitude + degrees_east)
     }
 
-    /// The point on the unit sphere. The chord between two such points grows with their distance, and takes no
-    /// trigonometry to compare.
+    /// The point on the unit sphere. The chord between two such points grows with their distance, and comparing chords
+    /// needs no trigonometry.
     pub(crate) fn on_unit_sphere(self) -> [f64; 3] {
         let (north, east) = (self.latitude.to_radians(), self.longitude.to_radians());
         [north.cos() * east.cos(), north.cos() * east.sin(), north.sin()]
     }
 
-    /// The distance to another place, along a great circle.
+    /// The great-circle distance to another position.
     pub fn distance_m(self, other: Position) -> f64 {
         let (from, to) = (self.latitude.to_radians(), other.latitude.to_radians());
         let half_latitude = ((to - from) / 2.0).sin();
@@ -58,14 +58,14 @@ impl Position {
 }
 
 impl Area {
-    /// The rectangle between two corners, unless the first is not south-west of the second.
+    /// The rectangle between two corners; `None` if the first is not south-west of the second.
     pub fn between(south_west: Position, north_east: Position) -> Option<Area> {
         let ordered = south_west.latitude < north_east.latitude && south_west.longitude < north_east.longitude;
         ordered.then_some(Area { south_west, north_east })
     }
 
-    /// The rectangle of this height and width around a place; the width is measured at the latitude of the place.
-    /// `None` where that reaches beyond a pole or the date line.
+    /// The rectangle of this height and width around a position; the width is measured at the latitude of the position.
+    /// `None` if it reaches beyond a pole or the date line.
     pub fn around(centre: Position, height_m: f64, width_m: f64) -> Option<Area> {
         let north = height_m / DEGREE_M / 2.0;
         let east = width_m / DEGREE_M / centre.latitude.to_radians().cos() / 2.0;
@@ -101,7 +101,7 @@ impl Area {
         (part(place.latitude, low.latitude, high.latitude), part(place.longitude, low.longitude, high.longitude))
     }
 
-    /// Whether a place is in it, or on its border.
+    /// Whether a position is in it, or on its border.
     pub fn contains(self, place: Position) -> bool {
         let (low, high) = (self.south_west, self.north_east);
         (low.latitude..=high.latitude).contains(&place.latitude)
@@ -128,7 +128,7 @@ mod tests {
     const ROME: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 
     #[test]
-    fn an_area_around_a_place_has_the_size_asked_for() {
+    fn an_area_around_a_position_has_the_requested_size() {
         let area = Area::around(ROME, 4_000.0, 3_000.0).expect("it is on the map");
         assert!((area.height_m() - 4_000.0).abs() < 0.001, "{}", area.height_m());
         assert!((area.width_m() - 3_000.0).abs() < 0.001, "{}", area.width_m());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_outside_is_in_the_closest_cell_at_the_border() {
+    fn a_position_outside_is_in_the_closest_cell_at_the_border() {
         let area = Area::around(ROME, 4_000.0, 4_000.0).expect("it is on the map");
         for (north, east, cell) in
             [(0.0, 0.0, (0, 0)), (0.49, 0.51, (3, 4)), (1.0, 1.0, (7, 7)), (-3.0, 0.3, (0, 2)), (0.3, 99.0, (2, 7))]
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_beyond_the_map_are_no_position() {
+    fn degrees_beyond_the_map_are_rejected() {
         assert_eq!(Position::checked(41.9, 12.5), Some(Position { latitude: 41.9, longitude: 12.5 }));
         for (latitude, longitude) in [(90.1, 0.0), (0.0, -180.1), (f64::NAN, 0.0), (0.0, f64::INFINITY)] {
             assert_eq!(Position::checked(latitude, longitude), None);

@@ -1,4 +1,4 @@
-//! The scenarios that ship with mario.
+//! The shipped scenarios.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(crate) fn recorded_users() -> Text {
     }
 }
 
-/// A commented scenario to start from.
+/// A commented scenario as a starting point.
 pub const fn starting_text() -> &'static str {
     include_str!("../../../scenarios/new.toml")
 }

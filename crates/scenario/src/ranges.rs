@@ -1,7 +1,7 @@
 //! Checks every number of a tree against its range in the schema.
 //!
-//! The numbers that have a type of their own, such as times, are checked when they are read. This checks the others, so that a
-//! key with a range in the schema needs no check of its own anywhere.
+//! Numbers with a type of their own, such as times, are checked when they are read. This module checks all others, so
+//! that a range in the schema is all that a key needs.
 
 use std::sync::OnceLock;
 
@@ -77,7 +77,7 @@ fn of_kind<'s>(table: &Table, part: &'s Json) -> &'s Json {
     kind.or(kinds.first()).unwrap_or(part)
 }
 
-/// What a part of a schema refers to.
+/// The definition that a part of a schema refers to, or the part itself.
 fn target<'s>(schema: &'s Json, part: &'s Json) -> &'s Json {
     let reference = part["$ref"].as_str().and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
     reference.unwrap_or(part)

@@ -1,7 +1,7 @@
-//! A tree as a serde deserializer, with errors that know their place.
+//! A tree as a serde deserializer, whose errors have a place.
 //!
-//! serde stops at the first error. So the erroneous value is removed from the tree and the rest is read again, until
-//! there are no more errors; the errors on the way are the result.
+//! serde stops at the first error. So the invalid value is removed from the tree and the rest is read again, until
+//! there are no more errors; all errors found are returned.
 
 mod trouble;
 
@@ -26,7 +26,7 @@ pub(crate) const KIND: &str = "kind";
 /// The serde name of an enum whose tables must state their kind.
 const KIND_REQUIRED: &str = "kind is required";
 
-/// The maximum number of values read in the search for errors: each error has all values before it read again.
+/// The maximum number of values read in the search for errors: after each error, all values before it are read again.
 const VALUES_MAX: usize = 10_000_000;
 
 /// Reads a tree. Returns all errors.
@@ -34,7 +34,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
     let mistakes_max = (VALUES_MAX / count(&tree)).clamp(1, MISTAKES_MAX);
-    // Tables, by where they are, and the keys that were taken out of them.
+    // The removed keys, by the places of their tables.
     let mut taken_out: Vec<(Place, Step)> = Vec::new();
     loop {
         match T::deserialize(Reader { node: &tree, section: "", fields: None }) {
@@ -102,9 +102,9 @@ fn remove(node: &mut Node, path: &[Step]) -> bool {
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     node: &'a Node,
-    /// The key that led here.
+    /// The key of this value.
     section: &'a str,
-    /// The chosen kind, if there are several, and the layer of the choice.
+    /// The chosen kind, if there are several, and the layer that chose it.
     fields: Option<(&'a str, u32)>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             if let Some(known) = known
                 && !known.contains(&key.as_str())
             {
-                // A later layer chose another kind, which does not have this key.
+                // The key belongs to another kind, and a later layer has chosen this one.
                 if self.fields.is_some_and(|(_, layer)| node.layer < layer) {
                     continue;
                 }
@@ -196,11 +196,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Table(table) => {
                 let entries = self.entries(table, Some(fields))?;
                 visitor.visit_map(entries).map_err(|trouble| {
-                    // What is missing in a table is missing where the table begins.
+                    // A missing key is reported at the start of its table.
                     trouble.located(&self.node.place)
                 })
             }
-            // A derived visitor would accept a list as the fields in their order.
+            // A derived visitor would also accept a list of the fields in order.
             _ => self.deserialize_any(OnlyTable(visitor)),
         }
     }
@@ -224,7 +224,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 visitor.visit_enum(Word { word }).map_err(|trouble| trouble.located(&self.node.place))
             }
             Value::Table(table) => {
-                // Without a kind, it is the first that is known.
+                // Without a kind, the first one applies.
                 let (kind, layer, place) = match table.get(KIND) {
                     None if name == KIND_REQUIRED => {
                         let mistake = Mistake::new(format!("`{KIND}` is missing")).at(Some(self.node.place.clone()));
@@ -263,7 +263,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Lets a visitor report what it expected, and accepts nothing.
+/// Accepts nothing, but lets a visitor report what it expects.
 struct OnlyTable<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {
@@ -277,7 +277,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {
 struct Entries<'a> {
     rest: std::vec::IntoIter<(&'a str, &'a Node)>,
     value: Option<(&'a str, &'a Node)>,
-    /// Where the table is.
+    /// The place of the table.
     table: Place,
 }
 
@@ -325,7 +325,7 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
     }
 }
 
-/// One word of several.
+/// One of several words.
 struct Word<'a> {
     word: &'a str,
 }
@@ -360,7 +360,7 @@ impl<'de> VariantAccess<'de> for Word<'_> {
     }
 }
 
-/// A table that says which kind it is.
+/// A table with a kind.
 struct Kind<'a> {
     kind: &'a str,
     reader: Reader<'a>,

@@ -37,27 +37,27 @@ use crate::{
 };
 use carried::Noted;
 
-/// A scenario, and its sources.
+/// A scenario, with its settings and sources.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The settings, with all defaults filled in.
     pub settings: Settings,
-    /// What can be run.
+    /// The scenario.
     pub scenario: Scenario,
     /// Notes for the user.
     pub notes: Vec<String>,
-    /// For each of the scenario's deploys, where it is written.
+    /// For each deploy, its place in the text.
     pub deploy_places: Vec<Place>,
-    /// What it is expected to cost.
+    /// The estimated cost.
     pub cost: Cost,
-    /// The texts of all files that were read, by the path that is written in the scenario.
+    /// The texts of all files that were read, by the path as written in the scenario.
     pub files: CarriedFiles,
-    /// Files that are not among them: they are not text or longer than 8 MiB, or their path is ambiguous.
+    /// Files whose text is not stored: they are not text or longer than 8 MiB, or their path is ambiguous.
     pub left_out: Vec<String>,
 }
 
 impl Document {
-    /// The scenario, ready to be run; or all errors in it.
+    /// Resolves the scenario, or returns all errors in it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
         let (settings, notes) = self.settings_and_notes()?;
         let resolving = Resolving {
@@ -72,7 +72,7 @@ impl Document {
     }
 }
 
-/// A scenario on its way.
+/// A scenario that is being resolved.
 struct Resolving<'a> {
     document: &'a Document,
     settings: &'a Settings,
@@ -163,7 +163,7 @@ impl Resolving<'_> {
         Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost, files, left_out })
     }
 
-    /// Notes for node owners that their policies are not evaluated.
+    /// Notes which policies of node owners are not evaluated.
     fn note_unasked(&mut self, scenario: &Scenario) {
         if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
             let strategy = scenario.management.as_str();
@@ -196,7 +196,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Notes what the run is too short for.
+    /// Notes the settings for which the run is too short.
     fn tell_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
@@ -220,7 +220,7 @@ impl Resolving<'_> {
 
     /// The error for an unknown name.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
-        // More are not worth comparing.
+        // The maximum number of names to compare.
         const COMPARED_MAX: usize = 10_000;
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
         if self.mistakes.len() >= MISTAKES_MAX {
@@ -233,13 +233,13 @@ impl Resolving<'_> {
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 
-    /// An independent seed for one purpose.
+    /// An independent seed for each purpose.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
-/// Who manages.
+/// The management strategy.
 fn management(settings: &Settings) -> Management {
     match settings.management.strategy {
         ManagementStrategy::Agents => Management::Agents,
@@ -249,7 +249,7 @@ fn management(settings: &Settings) -> Management {
     }
 }
 
-/// Which instance a client request goes to.
+/// The routing strategy.
 fn routing(settings: &Settings) -> Routing {
     match (settings.routing.strategy, settings.routing.metric) {
         (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
@@ -258,7 +258,7 @@ fn routing(settings: &Settings) -> Routing {
     }
 }
 
-/// How messages travel.
+/// The settings of the network.
 fn network(settings: &Settings) -> Network {
     Network {
         message_size: settings.network.message_size.value(),
@@ -273,10 +273,10 @@ fn network(settings: &Settings) -> Network {
     }
 }
 
-/// The key of the fact that tells how far a node is from the top.
+/// The key of the fact with a node's distance from the top.
 const TIER: &str = "tier";
 
-/// Makes the tier of a node known on it and on its neighbours, unless the scenario sets something else.
+/// Adds the tier of each node as a fact, unless the scenario sets that fact itself.
 fn tell_tiers(topology: &mut Topology) {
     let key = Id::name(TIER).expect("it has characters");
     for node in (0..topology.node_count()).map(NodeIndex::at) {

@@ -12,11 +12,11 @@ use crate::topology::Topology;
 /// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scenario {
-    /// What people call it.
+    /// The name of the scenario.
     pub name: String,
-    /// The seed that everything random was and will be drawn from.
+    /// The seed of everything random.
     pub seed: u64,
-    /// How long the run takes. Events at the very end do not happen.
+    /// The duration of the run. Events at the very end do not happen.
     pub duration: Duration,
     /// Nodes and links.
     pub topology: Topology,
@@ -30,35 +30,35 @@ pub struct Scenario {
     pub acceptance_of: Vec<Option<u32>>,
     /// The deployments of operators, in the order of time.
     pub deploys: Vec<Deploy>,
-    /// The policy changes in the course of the run, in the order of time.
+    /// The policy changes during the run, in the order of time.
     pub updates: Vec<Update>,
     /// The recorded past that the run resumes from, if it has one.
     pub past: Option<Past>,
-    /// Where the users are.
+    /// The movements of users.
     pub attachments: Attachments,
-    /// What each user of `attachments` does.
+    /// The application and workload of each user of `attachments`.
     pub users: Vec<UserPlan>,
     /// The time between two steps of `attachments`.
     pub step: Duration,
-    /// When agents evaluate.
+    /// The timing of evaluations.
     pub agents: AgentTiming,
     /// The time between two activations of the managers; the first is at 0.
     pub management_period: Duration,
-    /// How many evaluations an agent has left when the owner of its node announces its eviction.
+    /// The number of evaluations that an agent has left when the owner of its node announces its eviction.
     pub notice: u32,
-    /// How messages travel.
+    /// The network settings.
     pub network: Network,
-    /// What agents see of their clients' requests.
+    /// The observation strategy.
     pub observation: Observation,
-    /// Which instance a client request goes to.
+    /// The routing strategy.
     pub routing: Routing,
-    /// Who manages.
+    /// The management strategy.
     pub management: Management,
-    /// How requests to manage are judged.
+    /// The arbitration strategy.
     pub arbitration: Arbitration,
-    /// How long agents remember inhibitions.
+    /// The memory strategy.
     pub memory: Memory,
-    /// Which numbers instances get.
+    /// The numbering of instances.
     pub numbering: Numbering,
     /// The disturbances, in the order of time.
     pub disturbances: Vec<Disturbance>,
@@ -70,7 +70,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// When the run ends.
+    /// The end of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration
     }
@@ -80,7 +80,7 @@ impl Scenario {
         self.applications.iter().any(|plan| plan.application.sleep.is_some())
     }
 
-    /// Whether more is measured than the usual figures: asked for, or because applications call others.
+    /// Whether the trace has optional measures: if configured, or if applications call others.
     pub fn is_measured(&self) -> bool {
         self.measures.are_any() || self.has_calls()
     }
@@ -94,14 +94,14 @@ impl Scenario {
 /// Optional measures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measures {
-    /// Whether the trace records for each application which requests were late and how long they took.
+    /// Whether the trace records late requests and response times of each application.
     pub applications: bool,
-    /// The models of energy, money and carbon; `None` when not configured.
+    /// The models of energy, money and carbon, if configured.
     pub models: Option<Models>,
 }
 
 impl Measures {
-    /// Whether anything is measured.
+    /// Whether any measure is configured.
     pub fn are_any(&self) -> bool {
         self.applications || self.models.is_some()
     }
@@ -112,75 +112,75 @@ impl Measures {
 pub struct ApplicationPlan {
     /// Its descriptor.
     pub application: Application,
-    /// The group that it belongs to in figures, e.g. `WS`.
+    /// The group of the application in figures, e.g. `WS`.
     pub kind: String,
     /// The policy of its agents.
     pub policy: PolicyIndex,
-    /// How long an instance takes to serve one client request.
+    /// The time that an instance takes to serve one client request.
     pub service_time: Duration,
-    /// What else is known about it.
+    /// Further facts about it.
     pub facts: Vec<Fact>,
-    /// Where its operator redeploys it when no instance is left.
+    /// The node on which its operator redeploys it when no instance is left.
     pub home: NodeIndex,
-    /// What it calls for each client request that it has served, one stage after another.
+    /// The calls for each client request that it serves, stage by stage.
     pub stages: Vec<Stage>,
 }
 
-/// What an operator deploys.
+/// A deployment by an operator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Deploy {
-    /// From when on the operator asks for it.
+    /// The time from which the operator proposes it.
     pub time: Time,
-    /// What.
+    /// The application.
     pub application: ApplicationIndex,
-    /// Where.
+    /// The node.
     pub node: NodeIndex,
     /// The policy of its agent, and of that agent's replicas.
     pub policy: PolicyIndex,
 }
 
-/// Agents of an application switch to another policy, and start with an empty memory under it.
+/// A change of policy. The agents of an application start with an empty memory under the new one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Update {
-    /// When, before all other events of that time.
+    /// The time; the change comes before all other events of that time.
     pub time: Time,
-    /// Whose agents.
+    /// The application whose agents change.
     pub application: ApplicationIndex,
-    /// Which policy.
+    /// The new policy.
     pub policy: PolicyIndex,
 }
 
-/// The recorded past of a run: until `time` it must take the recorded course.
+/// The recorded past of a run, which the run must reproduce until `time`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Past {
-    /// The moment up to which it was recorded.
+    /// The end of the recorded past.
     pub time: Time,
-    /// How many records of a full trace come before it, if that is known.
+    /// The number of records of a full trace before `time`, if known.
     pub records: Option<u64>,
-    /// The CRC-32 of these records, if that is known.
+    /// The CRC-32 of these records, if known.
     pub checksum: Option<u32>,
 }
 
-/// What a user does.
+/// The application and workload of a user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct UserPlan {
-    /// The application that the user uses.
+    /// The application.
     pub application: ApplicationIndex,
-    /// When the user sends client requests.
+    /// The send times.
     pub workload: Workload,
 }
 
-/// When a user sends client requests. Times count from the user's arrival.
+/// The send times of a user, relative to the user's arrival.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Workload {
-    /// Every `period`, first after `phase`.
+    /// One request every `period`, the first after `phase`.
     Periodic {
         /// The time between two requests; positive.
         period: Duration,
-        /// The time before the first.
+        /// The time before the first request.
         phase: Duration,
     },
-    /// At random, independently of each other.
+    /// Random requests, as a Poisson process.
     Poisson {
         /// The mean time between two requests; positive.
         mean_period: Duration,
@@ -196,10 +196,10 @@ pub enum Workload {
     },
 }
 
-/// When agents evaluate, and what that may cost.
+/// The timing and budget of evaluations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
-    /// Agents of instances that are deployed before this time exist from this time on.
+    /// Agents of instances that are deployed earlier start at this time.
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Duration,
@@ -207,23 +207,23 @@ pub struct AgentTiming {
     pub budget: Option<u64>,
 }
 
-/// How messages travel.
+/// The network settings.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Network {
     /// The size of a client request, in the units of the links' bandwidth.
     pub message_size: f64,
     /// How long a message occupies a link.
     pub occupancy: Occupancy,
-    /// Whether messages are sent individually.
+    /// Whether messages are simulated individually.
     pub fidelity: Fidelity,
 }
 
-/// Whether messages are sent individually.
+/// Whether messages are simulated individually.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fidelity {
-    /// They are.
+    /// Individually.
     Messages,
-    /// They are counted: traffic is rates.
+    /// As rates.
     Flow,
 }
 
@@ -236,19 +236,20 @@ pub enum Occupancy {
     Transmission,
 }
 
-/// Who manages.
+/// The management strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Management {
     /// The agents of instances, each by its policy.
     Agents,
-    /// No agent: each arriving user is given an instance as near as there is room.
+    /// First fit: each arriving user gets an instance as near as there is room.
     EdgeFirstFit,
-    /// A central planner that sees everything, and searches for the best placement at each activation of the managers.
+    /// A central planner with global knowledge, which searches for the best placement at each activation of the
+    /// managers.
     Central(Search),
 }
 
 impl Management {
-    /// The word for it.
+    /// The name of the strategy.
     pub fn as_str(self) -> &'static str {
         match self {
             Management::Agents => "agents",
@@ -258,7 +259,7 @@ impl Management {
         }
     }
 
-    /// How the planner searches for the best placement; `None` without a planner that searches.
+    /// The search of a central planner; `None` for other strategies.
     pub fn search(self) -> Option<Search> {
         match self {
             Management::Agents | Management::EdgeFirstFit => None,
@@ -267,18 +268,18 @@ impl Management {
     }
 }
 
-/// How the best placement is searched for.
+/// The search for the best placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
-    /// By adding what helps most, then by exchanging while that helps. There may be better ones.
+    /// Adds the most helpful instances first, then exchanges instances while that helps. The result may not be optimal.
     Greedy,
-    /// By an exhaustive search. There is no better one.
+    /// Searches exhaustively. The result is optimal.
     Exact,
 }
 
 impl Search {
-    /// Its name.
+    /// The name of the search.
     pub const fn as_str(self) -> &'static str {
         match self {
             Search::Greedy => "greedy",
@@ -287,10 +288,10 @@ impl Search {
     }
 }
 
-/// How requests to manage are judged.
+/// The arbitration strategy: how proposals are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Arbitration {
-    /// By the managers of all nodes concerned; what is accepted is enacted together.
+    /// By the managers of all nodes concerned; accepted operations are enacted together.
     Managers,
     /// Prototype behaviour: requests are judged in reverse order of arrival and enacted one by one, by free hardware and
     /// by the acceptance policies of nodes that have one. An instance that migrates gets a new id and loses its memory.
@@ -299,47 +300,48 @@ pub enum Arbitration {
     Central,
 }
 
-/// How long agents remember inhibitions.
+/// The memory strategy: how agents forget inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Memory {
-    /// For as many of their last evaluations as their policy says.
+    /// After as many evaluations as the policy says.
     Sliding,
     /// Prototype behaviour: the memory is cleared every `every` evaluations, regardless of the policy.
     Periodic {
-        /// How many evaluations apart; positive.
+        /// The number of evaluations; positive.
         every: u32,
     },
 }
 
-/// What agents see of their clients' requests: the `requests/4` facts.
+/// The observation strategy: the `requests/4` facts of agents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Observation {
-    /// What reached the instance in its last evaluation period, one fact for each last hop and latency, in standard order.
+    /// The requests that reached the instance in its last evaluation period, one fact for each last hop and latency, in
+    /// standard order.
     Arrivals,
-    /// What the prototype shows: one fact for each entry of its routing table.
+    /// Prototype behaviour: one fact for each entry of the routing table.
     RouteEntries,
 }
 
-/// Which instance a client request goes to.
+/// The routing strategy: the instance that serves a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Routing {
-    /// The nearest; equals take turns.
+    /// The nearest; round robin between equally near ones.
     Nearest(Metric),
-    /// As in the prototype: the one that was used least when the routing table was last cleared.
+    /// Prototype behaviour: the least used one since the routing table was last cleared.
     LeastUsed,
 }
 
-/// What is near.
+/// The metric of distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Metric {
-    /// Few hops.
+    /// The number of hops.
     Hops,
-    /// Little latency.
+    /// The latency.
     Latency,
 }
 
 impl Metric {
-    /// How long a link with this latency is.
+    /// The length of a link with this latency.
     pub fn length(self, latency: Duration) -> f64 {
         match self {
             Metric::Hops => 1.0,
@@ -348,37 +350,37 @@ impl Metric {
     }
 }
 
-/// Which numbers instances get.
+/// The numbering of instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Numbering {
     /// 1, 2, 3 and so on.
     Counted,
-    /// From the one counter that the prototype numbers everything with.
+    /// From the prototype's single counter for everything.
     Shared,
 }
 
 /// A disturbance, or its end.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// When.
+    /// When it happens.
     pub time: Time,
-    /// What.
+    /// The event.
     pub event: DisturbanceEvent,
 }
 
-/// What goes wrong, or right again.
+/// A failure, or the end of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DisturbanceEvent {
-    /// A node goes down, with all that ran on it.
+    /// A node goes down, with everything on it.
     Crash(NodeIndex),
-    /// A node leaves as announced: its manager accepts nothing since the notice.
+    /// A node leaves as announced: its manager has accepted nothing since the notice.
     Leave(NodeIndex),
     /// A node announces that it will leave.
     Notice(NodeIndex),
-    /// A node comes up, empty. One whose first event is this is absent until then.
+    /// A node comes up, empty. A node whose first event is a join is absent until then.
     Join(NodeIndex),
-    /// A link carries nothing.
+    /// A link goes down.
     LinkDown(NodeIndex, NodeIndex),
-    /// A link carries messages again.
+    /// A link comes up.
     LinkUp(NodeIndex, NodeIndex),
 }

@@ -10,7 +10,7 @@ use crate::settings::{LISTS, Settings};
 pub fn schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     make_first_kind_the_default(&mut schema);
-    // An element that adds to one of an earlier layer needs nothing but its id.
+    // An element that extends one of an earlier layer needs only its id.
     if let Some(application) = schema.pointer_mut("/$defs/ApplicationSettings/required") {
         *application = json!(["id"]);
     }
@@ -29,7 +29,7 @@ pub fn schema_text() -> String {
     text
 }
 
-/// The keys that say what a file builds upon.
+/// The keys that name the layers below a file.
 fn layer_keys() -> Map<String, Value> {
     let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
     let names: Vec<&str> = presets::names().collect();
@@ -49,7 +49,7 @@ fn layer_keys() -> Map<String, Value> {
     keys
 }
 
-/// A table without a `kind` is of the first kind, unless a kind is required.
+/// Makes the first kind the default of tables without a `kind`, unless a kind is required.
 fn make_first_kind_the_default(schema: &mut Value) {
     let Some(Value::Object(definitions)) = schema.get_mut("$defs") else { return };
     for (name, definition) in definitions {

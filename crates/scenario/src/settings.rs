@@ -1,6 +1,6 @@
 //! The content of a scenario file, with all defaults filled in.
 //!
-//! [`Settings`] is what a run stores of its scenario: written out and read again, it is the same scenario.
+//! A run stores its scenario as [`Settings`]: written out and read again, they are the same scenario.
 
 mod application;
 mod churn;
@@ -49,100 +49,100 @@ use mario_domain::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The keys that hold lists of tables. They grow from layer to layer, where everything else is replaced.
+/// The keys of lists of tables. Later layers extend them, where they replace everything else.
 pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "deploy", "update", "churn", "failures"];
 
-/// What a scenario file says, with all defaults filled in.
+/// The content of a scenario file, with all defaults filled in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "A scenario of mario")]
 pub struct Settings {
-    /// What people call the scenario.
+    /// The name of the scenario.
     pub name: String,
-    /// What everything random is drawn from.
+    /// The seed of everything random.
     #[schemars(with = "range::Seed")]
     pub seed: u64,
-    /// When the run ends; what is due at this very moment does not happen.
+    /// The end of the run. Events at this very time do not happen.
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
-    /// What the tiers are called, from the top down, for figures; they count if there is one for each tier.
+    /// The names of the tiers, from the top down, for figures. They are used if there is one for each tier.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
-    /// What nodes of a tier, or with names of a pattern, have that the topology does not give them. What comes later takes the
-    /// place of what came before, and what `[[node]]` says of a single node that of all of it.
+    /// Settings of groups of nodes, chosen by tier or by a pattern of names. Later entries replace earlier ones, and
+    /// settings of single nodes in `[[node]]` replace both.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodesSettings>,
-    /// What nodes have that the topology does not give them, from the columns of a table.
+    /// Settings of nodes from the columns of a table.
     #[serde(skip_serializing_if = "NodeTableSettings::is_empty")]
     pub node_table: NodeTableSettings,
-    /// What single nodes have that the topology does not give them.
+    /// Settings of single nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeSettings>,
-    /// What is run.
+    /// The applications.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<ApplicationSettings>,
-    /// Applications that are drawn from the seed, beside those that are listed.
+    /// Random applications, in addition to those that are listed.
     #[serde(skip_serializing_if = "DrawnApplications::are_none")]
     pub applications: DrawnApplications,
     /// When agents evaluate.
     pub agents: AgentSettings,
-    /// When managers judge, and what they accept.
+    /// When managers judge, and which proposals they accept.
     pub managers: ManagerSettings,
     /// When users send client requests, and to which application.
     pub workload: WorkloadSettings,
-    /// What single users do that differs from the workload.
+    /// Users whose workload differs from that of the others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub user: Vec<UserSettings>,
-    /// Where users are.
+    /// How users move.
     pub mobility: MobilitySettings,
     /// How messages travel.
     pub network: NetworkSettings,
-    /// What agents see of their clients' requests.
+    /// What agents observe of their clients' requests.
     pub observation: ObservationSettings,
-    /// Which instance a client request goes to.
+    /// How the instance for a client request is chosen.
     pub routing: RoutingSettings,
-    /// Who manages.
+    /// What decides about operations.
     pub management: ManagementSettings,
-    /// How requests to manage are judged.
+    /// How proposals are judged.
     pub arbitration: ArbitrationSettings,
-    /// How long agents remember what was inhibited.
+    /// How long agents remember inhibitions.
     pub memory: MemorySettings,
-    /// Which numbers instances get.
+    /// The numbering of instances.
     pub numbering: NumberingSettings,
-    /// What operators deploy. An application that is not named here starts as one instance on its home.
+    /// The deployments of operators. An application that is not named here starts with one instance on its home.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<DeploySettings>,
-    /// Policies that agents get in the course of the run, in place of the one before.
+    /// Changes of the agents' policies during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub update: Vec<UpdateSettings>,
-    /// What goes wrong, event by event.
+    /// Failures and repairs, event by event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub churn: Vec<ChurnSettings>,
-    /// What goes wrong at random.
+    /// Random failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSettings>,
     /// When an operator redeploys an application that users want and that has no instance left.
     pub redeploy: RedeploySettings,
-    /// What is measured beside the usual figures.
+    /// Measures in addition to the usual figures.
     #[serde(skip_serializing_if = "MeasureSettings::is_empty")]
     pub measures: MeasureSettings,
     /// The power of nodes and the energy of links.
     #[serde(skip_serializing_if = "EnergySettings::is_empty")]
     pub energy: EnergySettings,
-    /// What hardware and traffic cost.
+    /// The price of hardware and traffic.
     #[serde(skip_serializing_if = "PriceSettings::is_empty")]
     pub price: PriceSettings,
     /// The carbon intensity of electricity.
     #[serde(skip_serializing_if = "CarbonSettings::is_empty")]
     pub carbon: CarbonSettings,
-    /// The moment of a recorded run that this one resumes from. `mario snapshot` writes it.
+    /// The recorded past of the run that this one resumes from, as written by `mario snapshot`.
     #[serde(skip_serializing_if = "StartSettings::is_none")]
     pub start: StartSettings,
-    /// Texts of files that other keys name, by the path that is written there. They are read from here, and not from the disk.
+    /// Texts of files that other keys name, by the path as written there. They are read from here instead of from disk.
     #[serde(skip_serializing_if = "CarriedFiles::is_empty")]
     pub files: CarriedFiles,
-    /// How much the run may cost.
+    /// Limits on the estimated cost of the run.
     #[serde(skip_serializing_if = "LimitSettings::are_default")]
     pub limits: LimitSettings,
 }
@@ -151,29 +151,29 @@ pub struct Settings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Agents of instances that are deployed before this time exist from this time on.
+    /// Agents of instances that are deployed earlier start at this time.
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Period,
-    /// The budget of one decision of an agent, in inferences. A policy that needs more fails to answer, and its agent
-    /// does nothing. Without it, 10,000,000.
+    /// The budget of one decision of an agent, in inferences. A policy that needs more fails, and its agent does
+    /// nothing. Default: 10,000,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<range::Inferences>")]
     pub budget: Option<u64>,
 }
 
-/// When managers judge, and what they accept.
+/// When managers judge, and which proposals they accept.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagerSettings {
     /// The time between two activations; the first is at 0.
     pub period: Period,
-    /// The managers' own policy: the name of a shipped one or the path of a `.pl` file. Without it, whatever fits is
-    /// accepted.
+    /// The managers' own policy: the name of a shipped one or the path of a `.pl` file. Without one, every proposal
+    /// that fits is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
-    /// How many evaluations an agent has left when the owner of its node announces that its instance is evicted: `leave/2` in a
-    /// policy. Without it, 3.
+    /// The number of evaluations that an agent has left when the owner of its node announces the eviction of its
+    /// instance: `leave/2` in a policy. Default: 3.
     #[serde(skip_serializing_if = "ManagerSettings::is_usual_notice")]
     #[schemars(with = "range::Notice")]
     pub notice: u32,
@@ -183,27 +183,27 @@ pub struct ManagerSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// The size of a client request, in units of which `bandwidth` counts how many a link takes in one unit of time.
+    /// The size of a client request, in the units of `bandwidth`.
     pub message_size: Size,
-    /// What each link takes in one unit of time; without it, sending takes no time.
+    /// The size units that each link carries per millisecond. Without it, sending takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
-    /// Whether messages are sent individually.
+    /// Whether messages are simulated individually.
     pub fidelity: FidelityKind,
     /// How long a message occupies a link.
     pub occupancy: OccupancyKind,
-    /// How long an instance takes to serve one client request, unless its application says otherwise.
+    /// The time that an instance takes to serve one client request, unless its application sets its own.
     pub service_time: Time,
 }
 
-/// Whether messages are sent individually.
+/// Whether messages are simulated individually.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FidelityKind {
-    /// They are.
+    /// Individually.
     #[default]
     Messages,
-    /// They are counted: traffic is rates, and a run costs what changes in it.
+    /// As rates: the cost of a run depends on its changes, not on its messages.
     Flow,
 }
 
@@ -274,7 +274,7 @@ impl ManagerSettings {
     /// The default notice of owners.
     const NOTICE: u32 = 3;
 
-    /// Whether the notice of owners is the default.
+    /// Whether the notice is the default.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     fn is_usual_notice(notice: &u32) -> bool {
         *notice == ManagerSettings::NOTICE
@@ -294,7 +294,7 @@ impl Default for NetworkSettings {
 }
 
 /// Reads an enum whose tables state their variant in `kind`. serde's own support buffers the table first, which loses
-/// its place in the file. Without a kind, such a table is of the first kind that is listed, unless a kind is required.
+/// its place in the file. A table without a kind is of the first kind, unless a kind is required.
 macro_rules! read_by_kind {
     (required $name:ident { $($rest:tt)* }) => { read_by_kind!("kind is required", $name { $($rest)* }); };
     ($name:ident { $($rest:tt)* }) => { read_by_kind!("kind", $name { $($rest)* }); };
@@ -315,7 +315,7 @@ macro_rules! read_by_kind {
 }
 use read_by_kind;
 
-/// How a capacity is written.
+/// The forms of a capacity.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it describes, and is never made")]
@@ -325,7 +325,7 @@ enum WrittenCapacity {
     Unbounded(UnboundedWord),
 }
 
-/// How hardware that an application needs is written.
+/// The forms of an application's hardware.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it describes, and is never made")]
@@ -334,15 +334,15 @@ enum WrittenHardware {
     Kinds(WrittenKinds),
 }
 
-/// Hardware of several kinds. What is not named is 0.
+/// Hardware of several kinds. Kinds that are not named are 0.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "it describes, and is never made")]
 struct WrittenKinds {
-    /// Units, the first kind: what `service/4` and `node/2` show.
+    /// Units, the first kind: the hardware in `service/4` and `node/2`.
     units: Option<range::Units>,
-    /// Bandwidth to the network, in megabits per second.
+    /// Network bandwidth, in megabits per second.
     bandwidth_mbps: Option<range::Units>,
     /// Graphics processors.
     gpu: Option<range::Units>,
@@ -359,7 +359,7 @@ enum UnboundedWord {
     Unbounded,
 }
 
-/// How an id is written.
+/// The forms of an id.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it describes, and is never made")]
@@ -368,7 +368,7 @@ enum WrittenId {
     Number(i64),
 }
 
-/// This many units.
+/// A capacity of `units` units.
 const fn units(units: u64) -> Capacity {
     Capacity::units(units)
 }

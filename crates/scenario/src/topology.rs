@@ -39,8 +39,8 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
-    /// The node that each link leads to, and its latency, stored once more in separate arrays: a caller that needs only
-    /// one reads much less.
+    /// The node that each link leads to, and its latency, stored again in separate arrays, so that a caller that needs
+    /// only one of them reads less memory.
     #[serde(skip)]
     ends: Vec<NodeIndex>,
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct Topology {
     /// The other direction of each link.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
-    /// The names of the tiers, from the top down; empty when they have none.
+    /// The names of the tiers, from the top down; empty if they have none.
     tier_names: Vec<String>,
 }
 
@@ -110,8 +110,8 @@ fn latencies(links: &[Link]) -> Vec<Duration> {
     links.iter().map(|link| link.latency).collect()
 }
 
-/// The links from a node are in the order of the nodes that they lead to. So an iteration over all nodes in their order
-/// meets the links to one node in the order of those that lead back from it.
+/// The links from a node are in the order of the nodes that they lead to. So an iteration over all nodes in order
+/// visits the links to a node in the same order as the links from it.
 fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
     let mut next = first_link.to_vec();
     let back = |end: &NodeIndex| {
@@ -122,42 +122,42 @@ fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
     ends.iter().map(back).collect()
 }
 
-/// A node before anything runs.
+/// A node as part of the infrastructure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeDescription {
-    /// Which node.
+    /// The id of the node.
     pub id: NodeId,
-    /// All the hardware it has.
+    /// The total hardware of the node.
     pub capacity: Capacity,
-    /// Its distance from the top, where the infrastructure has one: 0 is the cloud.
+    /// Its distance from the top, if the infrastructure has one: 0 is the cloud.
     pub tier: u16,
-    /// Where it is on the map, if it is anywhere.
+    /// Its position on the map, if it has one.
     pub position: Option<Position>,
     /// Whether users can be connected to it.
     pub is_access_point: bool,
-    /// What else is known about it.
+    /// Further facts about it.
     pub facts: Vec<Fact>,
 }
 
 /// One direction of a link.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Link {
-    /// The node that it leads to.
+    /// The node to which it leads.
     pub to: NodeIndex,
-    /// How long a message takes.
+    /// The time that a message takes.
     pub latency: Duration,
-    /// Size units per millisecond, when that is limited.
+    /// Size units per millisecond; `None` is unlimited.
     pub bandwidth: Option<f64>,
 }
 
-/// Which direction of which link.
+/// The index of a directed link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct LinkIndex(pub u32);
 
-/// Why something is not an infrastructure.
+/// Why nodes and links are not a valid infrastructure.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TopologyError {
-    /// There is no node at all.
+    /// There are no nodes.
     Empty,
     /// Two nodes have the same id.
     NodeTwice(NodeId),
@@ -165,14 +165,14 @@ pub enum TopologyError {
     LinkToItself(NodeId),
     /// Two nodes are linked twice.
     LinkTwice(NodeId, NodeId),
-    /// A latency is negative or no number.
+    /// A latency is negative or not a number.
     Latency(NodeId, NodeId, Duration),
     /// A bandwidth is not positive.
     Bandwidth(NodeId, NodeId, f64),
 }
 
 impl Topology {
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -182,7 +182,7 @@ impl Topology {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex::at(position), node))
     }
 
-    /// The names of the tiers, from the top down; empty when they have none.
+    /// The names of the tiers, from the top down; empty if they have none.
     pub fn tier_names(&self) -> &[String] {
         &self.tier_names
     }
@@ -235,7 +235,7 @@ impl Topology {
         self.backs[link.0 as usize]
     }
 
-    /// How long a message takes over a link.
+    /// The latency of a link.
     #[inline]
     pub fn latency_of_link(&self, link: LinkIndex) -> Duration {
         self.latencies[link.0 as usize]
@@ -253,12 +253,12 @@ impl Topology {
         self.ends[first..end].binary_search(&to).ok().map(|offset| LinkIndex((first + offset) as u32))
     }
 
-    /// Gives a node this hardware.
+    /// Sets the hardware of a node.
     pub fn set_capacity(&mut self, node: NodeIndex, capacity: Capacity) {
         self.nodes[node.position()].capacity = capacity;
     }
 
-    /// Adds to what is known about a node.
+    /// Adds facts about a node.
     pub fn add_facts(&mut self, node: NodeIndex, facts: impl IntoIterator<Item = Fact>) {
         self.nodes[node.position()].facts.extend(facts);
     }
@@ -277,7 +277,7 @@ impl Topology {
         }
     }
 
-    /// The bounding box of all nodes with a position. `None` where that is a point or a line, or empty.
+    /// The bounding box of all nodes with a position. `None` if it is a point, a line, or empty.
     pub fn extent(&self) -> Option<Area> {
         let mut positions = self.nodes.iter().filter_map(|node| node.position);
         let first = positions.next()?;
@@ -301,7 +301,7 @@ impl Topology {
     }
 }
 
-/// Puts an infrastructure together.
+/// Builds an infrastructure.
 #[derive(Clone, Debug, Default)]
 pub struct TopologyBuilder {
     nodes: Vec<NodeDescription>,
@@ -331,7 +331,7 @@ impl TopologyBuilder {
         self.by_id.get(id).copied()
     }
 
-    /// How far apart two nodes are, if both are on the map.
+    /// The distance between two nodes, if both have a position.
     pub(crate) fn distance_m(&self, one: NodeIndex, other: NodeIndex) -> Option<f64> {
         let position = |node: NodeIndex| self.nodes[node.position()].position;
         Some(position(one)?.distance_m(position(other)?))
@@ -364,7 +364,7 @@ impl TopologyBuilder {
         Ok(())
     }
 
-    /// The infrastructure.
+    /// Builds the infrastructure.
     pub fn build(mut self) -> Result<Topology, TopologyError> {
         if self.nodes.is_empty() {
             return Err(TopologyError::Empty);
@@ -376,7 +376,7 @@ impl TopologyBuilder {
         for node in 1..first_link.len() {
             first_link[node] += first_link[node - 1];
         }
-        // Counting sort: each link goes to the part of its node at once; only within a part there is anything to sort.
+        // Counting sort: each link goes directly to the range of its node, and only these ranges need sorting.
         let mut next = first_link.clone();
         let mut links = vec![Link { to: NodeIndex(0), latency: Duration::ZERO, bandwidth: None }; self.links.len()];
         for (from, link) in self.links.drain(..) {
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_in_the_order_of_the_nodes_that_they_lead_to() {
+    fn links_are_ordered_by_their_end_nodes() {
         let mut builder = three_nodes();
         builder.link(NodeIndex(2), NodeIndex(1), Duration::of(5.0), Some(2.0)).expect("a link");
         builder.link(NodeIndex(0), NodeIndex(2), Duration::of(3.0), None).expect("a link");
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_infrastructure() {
+    fn rejects_invalid_nodes_and_links() {
         assert_eq!(TopologyBuilder::default().build().expect_err("no node"), TopologyError::Empty);
         let id = NodeId::number;
         let mut builder = three_nodes();

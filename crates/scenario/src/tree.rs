@@ -1,4 +1,4 @@
-//! TOML as a tree in which every value knows where it was written.
+//! TOML as a tree in which every value has its place in the text.
 //!
 //! Layers are merged in this form, so that an error in the result still points into the file that caused it.
 
@@ -10,11 +10,11 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 
-/// A value and where it was written.
+/// A value and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
-    /// Where the key that leads to it was written.
+    /// The place of its key.
     pub(crate) key_place: Option<Place>,
     /// Its layer: later layers have higher numbers.
     pub(crate) layer: u32,
@@ -45,7 +45,7 @@ impl Table {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
-    /// The table that a key leads to.
+    /// The table at a key.
     pub(crate) fn table(&self, key: &str) -> Option<&Table> {
         match self.get(key) {
             Some(Node { value: Value::Table(table), .. }) => Some(table),
@@ -64,7 +64,7 @@ impl Table {
 }
 
 impl Value {
-    /// What it is, in a message.
+    /// A description of the value for a message.
     pub(crate) fn describe(&self) -> String {
         match self {
             Value::Boolean(value) => format!("`{value}`"),
@@ -82,10 +82,10 @@ impl Value {
 /// The parser's message for a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 
-/// Parses TOML. Errors go to `mistakes`; the rest is read nevertheless.
+/// Parses TOML. Errors go to `mistakes`; everything else is still read.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
-    // After another error, a key often only seems to be duplicate: the text before it was not read as intended.
+    // After another error, a key may only seem to be a duplicate, because the text before it was misread.
     let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
     let errors: Vec<&toml::de::Error> = match errors.first() {
         Some(first) if first.message() != DUPLICATE => {
@@ -103,7 +103,7 @@ pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -
     Reader { text, layer, offset: 0 }.table(table.into_inner())
 }
 
-/// Reads one value of TOML that stands in `text` from `offset` on.
+/// Parses one TOML value that starts at `offset` of `text`.
 pub(crate) fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
     let value = DeValue::parse(&text.text[offset..]).map_err(|error| syntax_mistake(text, offset, &error))?;
     Ok(Reader { text, layer, offset }.node(value, None))

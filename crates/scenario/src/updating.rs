@@ -1,4 +1,4 @@
-//! Choices of policies for a scenario that resumes from a moment of a recorded run.
+//! Changes of policies in a scenario that resumes from a recorded run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::policies::baseline_names;
 use crate::settings::ManagementStrategy;
 use crate::tree::{Node, Table, Value};
 
-/// The list of policies that agents get in the course of a run.
+/// The list of policy changes during a run.
 const UPDATE: &str = "update";
 
 impl Document {
-    /// The moment up to which the run was recorded, if it was.
+    /// The end of the recorded past, if there is one.
     pub(crate) fn recorded_until(&self) -> Option<Value> {
         let time = self.written("start.time")?;
         Some(time.value.clone())
     }
 
-    /// Sets the policy of agents from a moment on: `POLICY` for all of them, `APPLICATION=POLICY` for those of one
+    /// Sets the policy of agents from `time` on: `POLICY` for all of them, `APPLICATION=POLICY` for those of one
     /// application.
     pub(crate) fn update_policy(&mut self, choice: &str, time: Value) {
         let text = Arc::new(Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() });
@@ -43,7 +43,7 @@ impl Document {
         };
         self.layer += 1;
         let mut entries = vec![("time", time)];
-        // A text that looks like a number is the number of an application if there is such an application.
+        // A text that looks like a number is the number of an application if such an application exists.
         entries.extend(application.map(|id| ("application", self.written_id(id))));
         entries.push(("policy", Value::String(policy.to_owned())));
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), self.node(value, &place))).collect();
@@ -57,7 +57,7 @@ impl Document {
         }
     }
 
-    /// An id as written in the scenario's applications: a number where one has this number.
+    /// An id as written in the scenario's applications: a number if an application has this number.
     fn written_id(&self, id: &str) -> Value {
         let Some(Node { value: Value::List(applications), .. }) = self.tree.get("application") else {
             return Value::String(id.to_owned());

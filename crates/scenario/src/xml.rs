@@ -1,7 +1,7 @@
 //! A pull parser of XML, with the place of each piece.
 //!
-//! Only the five predefined entities and character references are supported; a document that declares its own is
-//! harmless, since they are never expanded.
+//! Only the five predefined entities and character references are supported. Entities that a document declares are
+//! never expanded, so they are harmless.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use quick_xml::events::{BytesStart, Event};
 /// A piece of a document. Comments, processing instructions and declarations are skipped.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Piece {
-    /// The beginning of an element.
+    /// The start of an element.
     Open(Element),
     /// The end of an element.
     Close(String),
-    /// Text between them.
+    /// Text between tags.
     Text(String),
 }
 
@@ -71,7 +71,7 @@ impl<'t> Xml<'t> {
         Xml { reader: Reader::from_str(text), length: text.len(), open: Vec::new(), pending: None }
     }
 
-    /// How many elements are open.
+    /// The number of open elements.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_come_with_their_places() {
+    fn pieces_have_their_places() {
         let text =
             "<?xml version=\"1.0\"?><!DOCTYPE a><x:a k=\"1 &lt; 2\"><!-- c --><b/>t&amp;&#65;<![CDATA[<]]></x:a>";
         let expected =
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_open_at_the_end() {
+    fn an_unclosed_element_is_reported() {
         assert_eq!(pieces("<a><b>").expect_err("open"), "the text ends before `<b>` is closed @ <b>");
         assert!(pieces("<a></b>").expect_err("mismatched").contains("not well-formed"));
         assert!(pieces("<a k=>").expect_err("no value").contains("not well-formed"));

@@ -1,4 +1,4 @@
-//! Which user uses which application.
+//! Assigns users to applications.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -9,26 +9,25 @@ use crate::index::ApplicationIndex;
 /// How users are assigned to applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assignment {
-    /// All kinds of applications, and within a kind all applications, get equal numbers of users and of handovers.
+    /// Equal numbers of users and handovers for all kinds of applications, and for all applications of a kind.
     Balanced,
     /// Round robin, in the order of users: kind after kind, and within a kind application after application.
     RoundRobin,
-    /// Round robin, in an order that is drawn from this seed.
+    /// Round robin, in a random order.
     Random {
         /// The seed.
         seed: u64,
     },
-    /// Drawn for each user from this seed, whatever the kind: the second application half as often as the first, the third a
-    /// third as often, and so on.
+    /// Drawn independently for each user, regardless of the kind: the second application half as often as the first,
+    /// the third a third as often, and so on.
     Popular {
         /// The seed.
         seed: u64,
     },
 }
 
-/// Assigns an application to each user. `handovers` has one number for each user; `kinds` has, for each kind of
-/// application, the applications of that kind. Kinds without applications are skipped; `None` when no application is
-/// left.
+/// Assigns an application to each user. `handovers` is indexed by user; `kinds` lists the applications of each kind.
+/// Kinds without applications are skipped; returns `None` without any application.
 pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignment) -> Option<Vec<ApplicationIndex>> {
     let kinds: Vec<&[ApplicationIndex]> = kinds.iter().map(Vec::as_slice).filter(|kind| !kind.is_empty()).collect();
     let mut application_of = vec![*kinds.first()?.first()?; handovers.len()];
@@ -53,7 +52,7 @@ pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignmen
     Some(application_of)
 }
 
-/// Draws an application for each user. The order of applications is that of popularity, kind or no kind.
+/// Draws an application for each user. Applications are ordered by popularity, regardless of their kind.
 fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u64) -> Vec<ApplicationIndex> {
     applications.sort_unstable();
     let mut sum = 0.0;
@@ -70,16 +69,16 @@ fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u6
     (0..users).map(|_| draw()).collect()
 }
 
-/// Deals users in rounds, in each of which every heap gets one.
+/// Deals users round robin to `heaps` heaps.
 fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Vec<Vec<usize>> {
     let mut dealt = vec![Vec::new(); heaps];
     let mut sums = vec![0_u64; heaps];
     for round in users.chunks(heaps) {
         let mut turns: Vec<usize> = (0..heaps).collect();
         if how == Assignment::Balanced {
-            // Users come in descending order of handovers, so the first of a round goes to the heap with the fewest so
-            // far. The last few, who hardly move, go where there are most: a larger heap may have more for the same
-            // mean.
+            // Users are in descending order of handovers, so the first of a round goes to the heap with the fewest so
+            // far. In the last, incomplete round, users hardly move and go to the heaps with the most: that keeps the
+            // means close.
             turns.sort_by_key(|heap| if round.len() == heaps { sums[*heap] } else { u64::MAX - sums[*heap] });
         }
         for (user, heap) in round.iter().zip(turns) {
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_kinds_get_equal_users_and_handovers() {
+    fn balanced_assignment_gives_kinds_equal_users_and_handovers() {
         let handovers: Vec<u32> = (0..50).map(|user| user * 7 % 11 % 5).collect();
         let [one, other] = sums(&handovers, Assignment::Balanced);
         assert_eq!((one.0, other.0), (25, 25));
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_in_the_order_of_users_or_of_a_seed() {
+    fn round_robin_follows_the_order_of_users_or_of_a_seed() {
         let assigned =
             assign(&[9, 0, 9, 0, 0, 0, 0], &kinds(), Assignment::RoundRobin).expect("there are applications");
         assert_eq!(assigned, [0, 3, 1, 4, 2, 5, 0].map(ApplicationIndex));
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn popular_applications_come_first() {
+    fn popular_assignment_prefers_the_first_applications() {
         let users = 60_000;
         let assigned =
             assign(&vec![0; users], &kinds(), Assignment::Popular { seed: 1 }).expect("there are applications");

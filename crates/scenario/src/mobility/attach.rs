@@ -1,4 +1,4 @@
-//! From positions on the map to access points.
+//! Connects users at positions on the map to access points.
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +12,18 @@ use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Which access point a user is connected to.
+/// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
-    /// The one whose cell of a grid the user is in; outside, the closest at the border. Access points take the cells in
-    /// their order: first from south to north, then from west to east.
+    /// By the cell of a grid that the user is in; outside, the closest cell at the border. Access points are assigned
+    /// to cells in order: from south to north, then from west to east.
     Grid {
-        /// How many cells there are in each direction.
+        /// The number of cells in each direction.
         size: u32,
-        /// What the grid covers.
+        /// The area of the grid.
         area: Area,
     },
-    /// The closest by great-circle distance, the first in order of those equally close.
+    /// The closest by great-circle distance; of equally close ones, the first.
     Distance,
 }
 
@@ -32,23 +32,23 @@ pub enum Attach {
 pub enum AttachError {
     /// No node is an access point.
     NoAccessPoint,
-    /// The grid has not one cell for each access point.
+    /// The number of cells differs from the number of access points.
     Grid {
-        /// How many cells there are in each direction.
+        /// The number of cells in each direction.
         size: u32,
-        /// How many access points there are.
+        /// The number of access points.
         access_points: usize,
     },
     /// An access point has no position, so its distance is unknown.
     NoPosition(NodeId),
 }
 
-/// How often users move from one access point to another.
+/// The numbers of handovers, arrivals and departures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Handovers {
-    /// Of each user.
+    /// The handovers of each user.
     pub of_user: Vec<u32>,
-    /// In each step; none in the first.
+    /// The handovers in each step; none in the first.
     pub in_step: Vec<u32>,
     /// Users who connect in each step and were not connected in the step before.
     pub arrivals: Vec<u32>,
@@ -74,7 +74,7 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
     Ok(Attachments { users, steps, commuters: None })
 }
 
-/// Where a user is connected, with a starting point for the next search.
+/// The access point of a user, with a starting point for the next search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Whereabouts {
     access_point: Option<NodeIndex>,
@@ -89,7 +89,7 @@ pub(super) enum Finder {
 }
 
 impl Finder {
-    /// Whether it finds an access point for every place.
+    /// Whether it finds an access point for every position.
     pub(super) fn holds_together(&self) -> bool {
         match self {
             Finder::Grid { size, access_points, .. } => {
@@ -181,7 +181,7 @@ impl Attachments {
         counted
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     pub fn step_count(&self) -> usize {
         self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
     }
@@ -194,12 +194,12 @@ impl Attachments {
         self.commuters.as_deref().is_none_or(are_all)
     }
 
-    /// For each user generated on the fly, the next step to look at: at once.
+    /// For each user generated on the fly, the next step to check: the first.
     pub fn first_due(&self) -> Vec<u32> {
         vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
     }
 
-    /// The users whose access point changes in a step, after all steps before it. Those that are not listed are
+    /// The users whose access point changes in a step, after all steps before it. Movements that are not listed are
     /// generated.
     pub fn changes<'a>(
         &'a self,
@@ -218,12 +218,12 @@ impl Attachments {
 }
 
 impl Handovers {
-    /// All handovers.
+    /// The total number of handovers.
     pub fn total(&self) -> u64 {
         self.in_step.iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// All arrivals after the first step.
+    /// The total number of arrivals after the first step.
     pub fn late_arrivals(&self) -> u64 {
         self.arrivals.iter().skip(1).map(|count| u64::from(*count)).sum()
     }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn says_why_users_cannot_be_attached() {
+    fn reports_why_users_cannot_be_attached() {
         let error = |area, how| attach(&traces(), &tree(area), how).expect_err("not attached").to_string();
         assert!(error(None, Attach::Distance).contains("`n1lt0ln0` has no position"));
         let grid = error(None, Attach::Grid { size: 3, area: AREA });

@@ -1,12 +1,12 @@
 //! Users of a city: at home in the night, at a goal during the day, and commuting twice a day.
 //!
-//! Nothing is listed. The position of a user at a time depends only on the seed, the user and the time, so a million
-//! users take no memory for their movements, and any of them can be queried at any step. [`Commuters::changes`] queries
-//! only those who may have moved since the last time.
+//! Movements are not stored. The position of a user depends only on the seed, the user and the time, so a million users
+//! take no memory for their movements, and any of them can be queried at any step. [`Commuters::changes`] queries only
+//! those who may have moved since the last call.
 //!
 //! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around
-//! another. The others keep the same day by clocks of their own, spread evenly, so that an equal number of them is
-//! under way at any time.
+//! another. The others have the same day shifted by a random offset, so that the number of them who are under way is
+//! constant.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ use crate::index::{NodeIndex, UserIndex};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Users who go from home to a goal and back, day by day. Hours count from 0 to 24 in a day, however long the day is.
+/// Users who go from home to a goal and back every day. A day has 24 hours, however long it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Commuting {
-    /// Where they live and go.
+    /// The area in which they live and move.
     pub area: Area,
-    /// How many there are.
+    /// The number of users.
     pub users: u32,
     /// The number of steps, including the first.
     pub steps: u32,
     /// The time between two steps.
     pub step: f64,
-    /// How long a day takes: the period of the waves. The run begins at midnight.
+    /// The length of a day: the period of the waves. The run starts at midnight.
     pub day: f64,
     /// The share of users who keep common hours, from 0 to 1: the height of the waves.
     pub amplitude: f64,
@@ -43,20 +43,20 @@ pub struct Commuting {
     pub evening: f64,
     /// The maximum deviation from these hours.
     pub rush: f64,
-    /// How many hours a trip takes.
+    /// The duration of a trip, in hours.
     pub trip: f64,
-    /// The places that attract users; those without a position are anywhere.
+    /// The places that attract users; positions that are not given are drawn.
     pub hotspots: Vec<Hotspot>,
-    /// The share of users whose goal is near a hotspot, from 0 to 1; the goal of the others is anywhere.
+    /// The share of users whose goal is near a hotspot, from 0 to 1; the goals of the others are anywhere.
     pub attraction: f64,
 }
 
 /// A place that attracts users.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hotspot {
-    /// Where it is; `None` is a place that is drawn.
+    /// Its position; `None` is drawn.
     pub position: Option<Position>,
-    /// How much it attracts, compared to the others.
+    /// Its attraction, relative to the others.
     pub weight: f64,
     /// The maximum distance of goals from it, in metres.
     pub radius: f64,
@@ -68,30 +68,30 @@ pub struct Commuters {
     commuting: Commuting,
     seed: u64,
     size: Metres,
-    /// Where each hotspot is, and the sum of the weights up to it.
+    /// The position of each hotspot, and the cumulative weight.
     hotspots: Vec<(Metres, f64)>,
-    /// The phase of the even spread of those who keep common hours.
+    /// The phase of the even spread of users who keep common hours.
     phase: f64,
     how: Attach,
     finder: Finder,
 }
 
-/// On one topology, everything else follows from these.
+/// Everything else follows from these, for the same topology.
 impl PartialEq for Commuters {
     fn eq(&self, other: &Commuters) -> bool {
         self.commuting == other.commuting && self.seed == other.seed && self.how == other.how
     }
 }
 
-/// What is drawn once for a user.
+/// The constant draws of a user.
 struct Habits {
     home: Metres,
     goal: Metres,
-    /// How far the own clock is ahead of the common one, in days.
+    /// The offset of the user's clock from the common one, in days.
     ahead: f64,
 }
 
-/// The position of a user, and from when on the user may be elsewhere.
+/// The position of a user, and until when the user stays there.
 struct Whereabouts {
     place: Metres,
     /// In units of time; `None` while the user is under way.
@@ -100,7 +100,7 @@ struct Whereabouts {
 
 const HOURS: f64 = 24.0;
 
-/// Streams for what differs from day to day, apart from what is drawn once.
+/// The random streams of what differs from day to day.
 const DAYS: u64 = 0x636f_6d6d_7574_6572;
 
 impl Commuting {
@@ -154,7 +154,7 @@ impl Commuting {
     }
 }
 
-/// The positions of the users, step by step, all of it listed.
+/// The positions of the users in every step, as a list.
 pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Traces, WanderError> {
     let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
     let mut steps = vec![Vec::new(); commuting.steps as usize];
@@ -170,7 +170,7 @@ pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attac
     Ok(Traces { users: ids(commuting.users).collect(), steps })
 }
 
-/// The users of a city, connected to access points as they go.
+/// The users of a city, connected to access points on the fly.
 pub fn commute_attached(
     commuting: Commuting,
     seed: u64,
@@ -187,7 +187,7 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 }
 
 impl Commuters {
-    /// Whether they are consistent.
+    /// Whether the settings and draws are consistent.
     pub(crate) fn hold_together(&self) -> bool {
         self.commuting.check().is_ok()
             && self.hotspots.len() == self.commuting.hotspots.len()
@@ -216,23 +216,23 @@ impl Commuters {
         Ok(Commuters { commuting, seed, size, hotspots, phase, how, finder })
     }
 
-    /// How many users there are.
+    /// The number of users.
     pub fn user_count(&self) -> u32 {
         self.commuting.users
     }
 
-    /// How many steps there are, with the first.
+    /// The number of steps, including the first.
     pub fn step_count(&self) -> u32 {
         self.commuting.steps
     }
 
-    /// Where a user is in a step.
+    /// The position of a user in a step.
     pub fn position(&self, user: UserIndex, step: u32) -> Position {
         self.on_map(self.whereabouts(user, self.time(step)).place)
     }
 
     /// Adds the users who change their access point in a step, in the order of users. `due` has for each user the next
-    /// step to query; with zeros, all users are queried. `now` returns where a user is connected.
+    /// step to query; with zeros, all users are queried. `now` returns the access point of a user.
     pub fn changes(
         &self,
         step: u32,
@@ -301,7 +301,7 @@ impl Commuters {
         } else if hour < back + commuting.trip {
             Whereabouts { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
         } else {
-            // When the next day begins, the user is still at home; when the user leaves, only that day tells.
+            // At midnight the user is still at home; the next day's draw decides when the user leaves.
             Whereabouts { place: home, stays_until: at(HOURS) }
         }
     }

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// A place as metres north and east of the south-west corner.
+/// A position in metres north and east of the south-west corner.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Metres {
     pub(super) north: f64,
@@ -16,7 +16,7 @@ pub(super) struct Metres {
 /// The golden ratio conjugate: the fractional parts of its multiples are evenly spread, however many are taken.
 pub(crate) const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// A generator of its own for each user, so that draws are independent.
+/// A random generator for each user, so that draws are independent.
 pub(super) fn stream(seed: u64, user: u64) -> Pcg64 {
     Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
 }
@@ -34,9 +34,9 @@ pub(super) fn distance(from: Metres, to: Metres) -> f64 {
     (north * north + east * east).sqrt()
 }
 
-/// A position near another, at most this far from it in each direction and within an area of this size.
+/// A random position within `radius` of another in each direction, and within an area of this size.
 pub(super) fn near(place: Metres, radius: f64, size: Metres, random: &mut Pcg64) -> Metres {
-    // The difference of two draws: most people stay close to the middle.
+    // The difference of two draws: most positions are close to the centre.
     let mut offset = || (random.random::<f64>() - random.random::<f64>()) * radius;
     Metres {
         north: (place.north + offset()).clamp(0.0, size.north),

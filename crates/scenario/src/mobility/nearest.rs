@@ -1,4 +1,4 @@
-//! Finds the closest of many places.
+//! Finds the closest of many positions.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use crate::position::Position;
 /// The maximum number of places in a leaf of the tree.
 const LEAF: usize = 8;
 
-/// A k-d tree over the points of the unit sphere, which finds the closest place to a point without looking at all. In
-/// three dimensions there is neither a date line nor a pole to handle.
+/// A k-d tree over the points of the unit sphere, which finds the closest place to a point without comparing all. In
+/// three dimensions the date line and the poles need no special cases.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
-    /// The tree: the median of each part is in its middle, smaller ones before, larger ones after.
+    /// The tree: the median of each part is in its middle, smaller values before it, larger ones after it.
     places: Vec<Place>,
 }
 
@@ -22,7 +22,7 @@ struct Place {
     /// Any point within this squared chord distance is closest to this place.
     alone: f64,
     node: NodeIndex,
-    /// Which coordinate divides the part that this is the median of.
+    /// The coordinate that divides the part whose median this is.
     axis: u8,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct Found {
     position: u32,
 }
 
-/// Half of the distance to the closest other place, squared, and a little less for rounding errors.
+/// A quarter, reduced for rounding errors: (distance / 2)² = 0.25 distance².
 const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
 
-/// The best so far: the square of the straight distance, then the node.
+/// The best so far: the squared chord distance, then the node.
 #[derive(Clone, Copy, Debug)]
 struct Best {
     square: f64,
@@ -100,7 +100,7 @@ fn arrange(places: &mut [Place]) {
     arrange(&mut rest[1..]);
 }
 
-/// The coordinate in which the places are spread most.
+/// The coordinate with the largest spread.
 fn longest_axis(places: &[Place]) -> usize {
     let spread = |axis: usize| {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -130,7 +130,7 @@ fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     let (near, far) = if beyond < 0.0 { (below, above) } else { (above, below) };
     search(near.0, near.1, point, best);
     best.consider(median, first + middle as u32, point);
-    // Equally far ones are searched too: a node that comes first in the order may be there.
+    // The other side may have an equally close node that comes first in the order.
     if beyond * beyond <= best.square {
         search(far.0, far.1, point, best);
     }

@@ -5,9 +5,9 @@ use super::table::Table;
 use super::{Presence, Traces};
 use crate::position::Position;
 
-/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order; in place of the last
-/// two, `x` and `y` count metres east and north of `origin`. The last row of a user in a step counts; without a row the user
-/// stays.
+/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order; in place of the
+/// last two, `x` and `y` count metres east and north of `origin`. Of several rows of a user in a step, the last counts;
+/// without a row the user stays.
 pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Traces, TraceError> {
     let text = reading::utf8(bytes)?;
     let mut table = Table::new(text)?;
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_row_of_a_user_in_a_step_counts_and_no_row_means_that_the_user_stays() {
+    fn the_last_row_of_a_step_counts_and_without_one_the_user_stays() {
         let text = "user,step,latitude,longitude\n\
                     late,2,1.0,2.0\n\
                     a,0,1.0,1.0\na,0,1.5,1.5\na,1,1.5,1.5\n7,0,3,4\n7,2,5,6\n";
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn metres_count_from_the_origin_and_a_comma_between_semicolons_is_a_decimal_sign() {
+    fn metres_are_relative_to_the_origin_and_a_comma_between_semicolons_is_a_decimal_point() {
         let origin = Position { latitude: 60.0, longitude: 10.0 };
         let text = "user;step;x;y\na;0;1000,5;-250\n";
         let traces = read_positions(text.as_bytes(), Some(origin)).expect("a trace");
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn says_where_and_why_a_text_is_no_trace() {
+    fn malformed_positions_are_reported_with_their_place() {
         for (text, at_fault, message) in [
             ("", "", "the first line names no column `user`"),
             ("user,step,latitude\n", "user,step,latitude", "the first line names no column `longitude`"),

@@ -13,19 +13,19 @@ use crate::index::UserIndex;
 use crate::position::Position;
 use crate::xml::{XmlError, XmlProblem};
 
-/// The maximum number of steps: a mistaken step should not fill the memory.
+/// The maximum number of steps, so that a wrong step cannot exhaust memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
 
 /// Why a text is not a trace, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceError {
-    /// Which bytes of the text are at fault.
+    /// The range of bytes of the text.
     pub span: Range<usize>,
-    /// What is wrong with them.
+    /// The problem.
     pub problem: TraceProblem,
 }
 
-/// What is wrong with a trace.
+/// A problem of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TraceProblem {
     /// It is not UTF-8.
@@ -34,14 +34,14 @@ pub enum TraceProblem {
     Xml(XmlProblem),
     /// The first line does not name this column.
     NoColumn(&'static str),
-    /// A row has not as many fields as it should.
+    /// A row has the wrong number of fields.
     Fields {
-        /// How many it should have.
+        /// The expected number.
         expected: usize,
-        /// How many it has.
+        /// The found number.
         found: usize,
     },
-    /// Something else is expected.
+    /// Another value is expected.
     Expected(&'static str),
     /// Positions are in metres, and their origin is unknown.
     NoOrigin,
@@ -63,7 +63,7 @@ impl From<XmlError> for TraceError {
     }
 }
 
-/// The bytes as text.
+/// Decodes bytes as text.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = error.valid_up_to();
@@ -73,7 +73,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     Ok(text)
 }
 
-/// An id as texts write it: an integer is a number, all else is a name.
+/// Parses an id: an integer is a number, everything else is a name.
 pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
         // `007` and `+7` are names: as numbers they would not round-trip.
@@ -87,12 +87,12 @@ pub(crate) fn user_id(text: &str) -> Option<Id> {
 pub(super) struct Gathering {
     ids: Vec<Id>,
     by_id: FxHashMap<Id, u32>,
-    /// Step, user, and where: in the order of reading.
+    /// Step, user and position, in the order of reading.
     rows: Vec<(u32, u32, Presence)>,
 }
 
 impl Gathering {
-    /// The index of a user among those seen so far.
+    /// The index of a user, who is added if new.
     pub(super) fn user(&mut self, id: Id) -> u32 {
         let next = self.ids.len() as u32;
         *self.by_id.entry(id).or_insert_with_key(|id| {
@@ -101,7 +101,7 @@ impl Gathering {
         })
     }
 
-    /// Places a user from a step on. The last row for a step counts.
+    /// Sets the position of a user from a step on. Of several rows for a step, the last counts.
     pub(super) fn place(&mut self, user: u32, step: u32, place: Presence) {
         self.rows.push((step, user, place));
     }
@@ -120,7 +120,7 @@ impl Gathering {
         self.rows.sort_by_key(|(step, _, _)| *step);
         let mut number_of = vec![u32::MAX; self.ids.len()];
         let mut users = Vec::new();
-        // An id without any position is not a user.
+        // A user without any position is dropped.
         for (_, user, _) in self.rows.iter().filter(|(_, _, place)| matches!(place, Presence::At(_))) {
             let number = &mut number_of[*user as usize];
             if *number == u32::MAX {
@@ -141,7 +141,7 @@ impl Gathering {
             for same_user in changes.chunk_by(|one, other| one.0 == other.0) {
                 let (user, place) = same_user[same_user.len() - 1];
                 let known = &mut now[user.position()];
-                // A user who was never there is already gone.
+                // A user who has not appeared yet is absent already.
                 if known.unwrap_or(Presence::Gone) != place {
                     *known = Some(place);
                     step.push((user, place));
@@ -152,12 +152,12 @@ impl Gathering {
     }
 }
 
-/// The two columns of a table with a position.
+/// The two columns of a position.
 #[derive(Clone, Copy)]
 pub(super) enum PlaceColumns {
     /// Latitude and longitude.
     Degrees(usize, usize),
-    /// Metres east and north of a place.
+    /// Metres east and north of an origin.
     Metres(usize, usize, Position),
 }
 
@@ -196,10 +196,10 @@ impl PlaceColumns {
     }
 }
 
-/// The circumference of the earth is smaller.
+/// More than the circumference of the earth.
 const METRES_MAX: f64 = 1e8;
 
-/// A latitude and a longitude, each with its place in the text, as a place on the map.
+/// Parses a position from a latitude and a longitude, each with its place in the text.
 pub(super) fn place(latitude: (&str, Range<usize>), longitude: (&str, Range<usize>)) -> Result<Position, TraceError> {
     let degrees = |(text, span): (&str, Range<usize>), limit: f64, expected: &'static str| match text.trim().parse() {
         Ok(value) if (-limit..=limit).contains(&value) => Ok(value),

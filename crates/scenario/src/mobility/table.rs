@@ -1,4 +1,4 @@
-//! Tables of values that are separated by commas or semicolons, with the place of each field in the text.
+//! Tables with comma- or semicolon-separated values, with the place of each field in the text.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ pub(crate) struct Table<'t> {
     row: StringRecord,
 }
 
-/// What stands between two fields.
+/// The separator of fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Comma,
-    /// As spreadsheets write it where the comma is the decimal sign.
+    /// As spreadsheets write it in locales with a decimal comma.
     Semicolon,
 }
 
@@ -46,7 +46,7 @@ impl<'t> Table<'t> {
         Ok(Table { text, reader, columns, separator, row: StringRecord::new() })
     }
 
-    /// The column with one of these names, in lower case. The first of them is what an error calls it.
+    /// The column with one of these names, in lower case. Errors mention the first of them.
     pub(crate) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
         self.known_column(names).ok_or_else(|| self.head_error(TraceProblem::NoColumn(names[0])))
     }
@@ -61,7 +61,7 @@ impl<'t> Table<'t> {
         &self.columns
     }
 
-    /// The error that there is no row.
+    /// The error for a table without rows.
     pub(crate) fn empty(&self) -> TraceError {
         self.head_error(TraceProblem::Expected("at least one row after this line"))
     }
@@ -71,7 +71,7 @@ impl<'t> Table<'t> {
         TraceError::new(first_line(self.text), problem)
     }
 
-    /// The next row, if there is one. It has as many fields as there are columns.
+    /// The next row, or `None` at the end. It has as many fields as there are columns.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
         let more = self.reader.read_record(&mut self.row).map_err(|error| {
             let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
@@ -90,12 +90,12 @@ impl<'t> Table<'t> {
 }
 
 impl<'r> Row<'r> {
-    /// A field, without the spaces around it.
+    /// A field, without surrounding spaces.
     pub(crate) fn field(&self, column: usize) -> &'r str {
         self.record[column].trim()
     }
 
-    /// A field as a number. Between semicolons, a comma is a decimal sign.
+    /// A field as a number. With semicolons as separators, a comma is a decimal point.
     pub(crate) fn number(&self, column: usize) -> Option<f64> {
         let field = self.field(column);
         let number = match self.separator {
@@ -105,7 +105,7 @@ impl<'r> Row<'r> {
         number.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The place of a field in the text; that of its line where quotes hide it.
+    /// The place of a field in the text; that of its line if the field is quoted.
     pub(crate) fn span(&self, column: usize) -> Range<usize> {
         let line = self.line();
         let Some(range) = self.record.range(column) else { return line };
@@ -114,7 +114,7 @@ impl<'r> Row<'r> {
         if self.text.get(span.clone()) == Some(&self.record[column]) { span } else { line }
     }
 
-    /// The error that a field is not what is expected.
+    /// The error for a field with another value than expected.
     pub(crate) fn expected(&self, column: usize, what: &'static str) -> TraceError {
         TraceError::new(self.span(column), TraceProblem::Expected(what))
     }

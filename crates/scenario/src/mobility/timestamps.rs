@@ -1,7 +1,7 @@
-//! Moments as texts write them.
+//! Parses timestamps.
 
-/// The moment in seconds: a plain number of seconds, or a date and time such as `2014-02-01 00:00:00.739166+01`. A time
-/// without a zone is taken for universal time.
+/// Parses a time in seconds: a plain number, or a date and time such as `2014-02-01 00:00:00.739166+01`. Without a time
+/// zone, UTC is assumed.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -29,7 +29,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days(year, month, day)? as f64 * 86_400.0 + day_seconds as f64 + second)
 }
 
-/// The time of day, and how many seconds its zone is ahead of universal time.
+/// The time of day, and the offset of its zone from UTC in seconds.
 fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));
@@ -55,7 +55,7 @@ fn whole(text: &str) -> Option<i64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Days since the beginning of 1970.
+/// Days since the start of 1970.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let february = if leap { 29 } else { 28 };
@@ -76,7 +76,7 @@ mod tests {
     use super::seconds;
 
     #[test]
-    fn moments_are_seconds_or_dates_with_times() {
+    fn timestamps_are_seconds_or_dates_with_times() {
         for (text, expected) in [
             ("12.5", 12.5),
             ("1970-01-01 00:00:00", 0.0),

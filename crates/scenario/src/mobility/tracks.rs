@@ -15,7 +15,7 @@ use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
 use super::{Presence, Traces};
 use crate::position::{Area, Position};
 
-/// Recorded positions. Fixes are in the order of reading.
+/// Recorded positions, in the order of reading.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tracks {
     /// The users, in the order in which they were read.
@@ -24,16 +24,16 @@ pub struct Tracks {
     pub fixes: Vec<Vec<Fix>>,
 }
 
-/// A position at a moment.
+/// A position at a time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fix {
-    /// When, in seconds; since 1970 if the record has dates.
+    /// The time in seconds; since 1970 if the record has dates.
     pub seconds: f64,
-    /// Where.
+    /// The position.
     pub position: Position,
 }
 
-/// What tracks are written in.
+/// The format of a file of tracks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TrackFormat {
     /// The lines of the taxis of Rome: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude first.
@@ -41,10 +41,11 @@ pub enum TrackFormat {
     /// A table whose first line names the columns, in any order: `id` (or `user`, `taxi id`, `vehicle`), `time` (or
     /// `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`); or in place of the last two `x` and `y`, in metres.
     Csv {
-        /// The place that metres are counted from.
+        /// The origin of metres.
         origin: Option<Position>,
     },
-    /// GPX. Each track is a user, called by the name of the track or else by its number; or all tracks are of one user.
+    /// GPX. Each track is a user, identified by the name of the track or else by its number; or all tracks belong to
+    /// one user.
     Gpx {
         /// The one user.
         user: Option<Id>,
@@ -53,12 +54,12 @@ pub enum TrackFormat {
     Sumo(SumoCoordinates),
 }
 
-/// What `x` and `y` mean in floating car data.
+/// The meaning of `x` and `y` in floating car data.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SumoCoordinates {
     /// Longitude and latitude: SUMO ran with `--fcd-output.geo`.
     Degrees,
-    /// Metres east and north of this place.
+    /// Metres east and north of this origin.
     Metres(Position),
 }
 
@@ -79,7 +80,7 @@ pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceEr
 }
 
 impl Tracks {
-    /// Adds the tracks of another file. A user in both continues.
+    /// Adds the tracks of another file. Tracks of the same user are joined.
     pub fn append(&mut self, other: Tracks) {
         let mut recorder = Recorder { tracks: std::mem::take(self), by_id: FxHashMap::default() };
         for (number, id) in recorder.tracks.users.iter().enumerate() {
@@ -116,57 +117,57 @@ impl Recorder {
 /// How recorded tracks become steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stepping {
-    /// When the steps are.
+    /// The times of the steps.
     pub clock: Clock,
-    /// Whether users who are outside an area are gone while they are.
+    /// If set, users outside this area are absent.
     pub clip: Option<Area>,
-    /// How many users there are at most: the first to appear.
+    /// The maximum number of users: the first to appear.
     pub users_max: Option<u32>,
-    /// How many steps there are at most.
+    /// The maximum number of steps.
     pub steps_max: Option<u32>,
 }
 
 /// The resampling of recorded tracks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Clock {
-    /// At the same moments for all users; the first is that of the earliest fix. A user is there from the first step that
-    /// is not before the user's first fix.
+    /// At the same times for all users, starting with the earliest fix. A user is present from the first step at or
+    /// after the user's first fix.
     Shared {
         /// The time between two steps, in seconds.
         step_seconds: f64,
-        /// Where a user is between two fixes.
+        /// The position of a user between two fixes.
         between: Between,
-        /// Where a user is after the last.
+        /// The position of a user after the last fix.
         after: After,
     },
-    /// At each user's own pace, as in the prototype: the time from a user's first fix to the last is cut into `parts`
-    /// parts. A fix counts from the end of the part that it is in; steps without a fix are filled from the last one on
-    /// towards the next, at the speed between the two.
+    /// At each user's own pace, as in the prototype: the time from a user's first fix to the last is divided into
+    /// `parts` parts. A fix counts from the end of its part on; steps without a fix are interpolated between the fixes
+    /// before and after.
     OwnPace {
         /// The number of parts; 100 in the prototype.
         parts: u32,
     },
 }
 
-/// Where a user is between two fixes.
+/// The position of a user between two fixes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Between {
-    /// Where the last fix was.
+    /// That of the last fix.
     LastKnown,
-    /// On the straight way from the one to the other.
+    /// On the straight line between them.
     Interpolated,
 }
 
-/// Where a user is after the last fix.
+/// The position of a user after the last fix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum After {
-    /// Where it was.
+    /// That of the last fix.
     Stays,
-    /// Nowhere.
+    /// None: the user leaves.
     Gone,
 }
 
-/// Why tracks do not become steps.
+/// Why tracks cannot be resampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepError {
     /// The time between two steps is not positive, or there are no parts.
@@ -175,7 +176,7 @@ pub enum StepError {
     TooManySteps,
 }
 
-/// How many steps recorded tracks have.
+/// The number of steps of recorded tracks.
 pub fn step_count(tracks: &Tracks, stepping: &Stepping) -> Result<u32, StepError> {
     match stepping.clock {
         Clock::Shared { step_seconds, after, .. } => {
@@ -187,7 +188,7 @@ pub fn step_count(tracks: &Tracks, stepping: &Stepping) -> Result<u32, StepError
     }
 }
 
-/// Makes steps of recorded tracks.
+/// Resamples recorded tracks into steps.
 pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepError> {
     let mut gathering = Gathering::default();
     let place = |gathering: &mut Gathering, user: &Id, step: u32, position: Option<Position>| {
@@ -213,12 +214,12 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
         }
     }
     let mut traces = gathering.trace(stepping.users_max);
-    // Steps without a movement count too.
+    // Steps without movements are kept.
     traces.steps.resize(count as usize, Vec::new());
     Ok(traces)
 }
 
-/// Moments that all users share.
+/// Times that all users share.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
     start: f64,
@@ -237,7 +238,7 @@ fn shared_steps(
     }
     let all = || tracks.fixes.iter().flatten().map(|fix| fix.seconds);
     let (start, end) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    // A user who leaves after the last fix of all needs a step to do so.
+    // A user who leaves after the last fix needs one more step.
     let departure = if after == After::Gone { 1.0 } else { 0.0 };
     let last = ((end - start) / step_seconds).floor().max(0.0) + departure;
     let count = steps_max.map_or(last + 1.0, |limit| (last + 1.0).min(f64::from(limit)));
@@ -257,7 +258,7 @@ struct Walk {
 impl Walk {
     fn follow(&self, fixes: &[Fix], mut tell: impl FnMut(u32, Option<Position>)) {
         let mut fixes: Vec<Fix> = fixes.to_vec();
-        // Stable: of several fixes of one moment, the last that was read counts.
+        // Stable, so that of several fixes of one time, the last one read counts.
         fixes.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
         let Some(first) = fixes.first() else { return };
         let steps = self.steps;
@@ -291,8 +292,8 @@ impl Walk {
     }
 }
 
-/// Cuts the time of a user's track into equal parts. Records are not always in the order of time; what counts is the
-/// time between one fix and the next that was read, forwards or backwards.
+/// Divides the time of a user's track into equal parts. Fixes are not always in the order of time: as in the prototype,
+/// times are differences between consecutive fixes, forwards or backwards.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

@@ -18,24 +18,24 @@ use crate::index::UserIndex;
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
-/// Users who wander about.
+/// Users who move by random waypoints.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wandering {
-    /// Where they wander.
+    /// The area in which they move.
     pub area: Area,
-    /// How many there are.
+    /// The number of users.
     pub users: u32,
     /// The number of steps, including the first.
     pub steps: u32,
-    /// How long a step takes, in seconds.
+    /// The duration of a step, in seconds.
     pub step_seconds: f64,
-    /// When they come.
+    /// When they arrive.
     pub arrivals: Arrivals,
-    /// For how many steps a user stays on average; `None` is to the end.
+    /// The mean number of steps that a user stays; `None` is to the end.
     pub stay_steps_mean: Option<f64>,
     /// The share of users who rest when they arrive, from 0 to 1; the others are under way.
     pub resting_share: f64,
-    /// The longest rest, in seconds. Rests are of any length up to it.
+    /// The longest rest, in seconds. Rests are uniformly distributed up to it.
     pub rest_seconds_max: f64,
     /// The lowest speed of a trip, in metres per second.
     pub speed_min: f64,
@@ -43,42 +43,42 @@ pub struct Wandering {
     pub speed_max: f64,
     /// The number of districts in each direction. No user leaves the own district.
     pub districts: u32,
-    /// How many hotspots there are in each district.
+    /// The number of hotspots in each district.
     pub hotspots: u32,
-    /// How far from a hotspot people go, in metres.
+    /// The maximum distance of waypoints from a hotspot, in metres.
     pub hotspot_radius: f64,
     /// The share of waypoints that are near a hotspot, from 0 to 1.
     pub attraction: f64,
 }
 
-/// When users come.
+/// When users arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrivals {
     /// All in the first step.
     AtOnce,
-    /// A number in the first step, then a number in each step until all are there.
+    /// Some in the first step, then a constant number in each step until all have arrived.
     Gradual {
-        /// In the first step.
+        /// The number in the first step.
         first: u32,
-        /// In each step after it.
+        /// The number in each later step.
         per_step: u32,
     },
-    /// A number in the first step, each of the others in a random step after it: a Poisson process conditioned on the
-    /// number of arrivals.
+    /// Some in the first step, each of the others in a random later step: a Poisson process conditioned on the number
+    /// of arrivals.
     Random {
-        /// In the first step.
+        /// The number in the first step.
         first: u32,
     },
 }
 
-/// Why users cannot wander.
+/// Why the settings are invalid.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WanderError {
     /// A setting is out of range.
     Setting {
-        /// Which.
+        /// The setting.
         setting: &'static str,
-        /// What it must be.
+        /// The valid values.
         expected: &'static str,
     },
     /// The users cannot be attached.
@@ -178,28 +178,28 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
     (1..=i64::from(users)).map(Id::number)
 }
 
-/// What all users share.
+/// The data that all users share.
 struct Town<'w> {
     wandering: &'w Wandering,
     seed: u64,
     size: Metres,
     /// The size of a district.
     district: Metres,
-    /// The hotspots of all districts, each as a place in its district.
+    /// The hotspots of all districts, relative to the district.
     hotspots: Vec<Metres>,
-    /// The first user of each step; one more for the end.
+    /// For each step, the index of its first new user; the last entry is the total.
     first_of_step: Vec<u32>,
     /// The phase of the even spread of resting users.
     resting_phase: f64,
 }
 
-/// Where a user stays.
+/// The district of a user.
 struct District<'t> {
     south_west: Metres,
     hotspots: &'t [Metres],
 }
 
-/// What a user is doing.
+/// The activity of a user.
 enum Doing {
     Resting { seconds: f64 },
     Driving { to: Metres, speed: f64 },
@@ -237,7 +237,7 @@ impl<'w> Town<'w> {
         let mut doing = if spread < self.wandering.resting_share {
             self.rest(&mut random)
         } else {
-            // Already under way: anywhere between two waypoints.
+            // The user starts in the middle of a trip between two waypoints.
             let (to, done) = (self.waypoint(&district, &mut random), random.random::<f64>());
             place = between(place, to, done);
             Doing::Driving { to, speed: self.speed(&mut random) }
@@ -259,7 +259,7 @@ impl<'w> Town<'w> {
     fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
         let mut left = self.wandering.step_seconds;
         let mut moved = false;
-        // Where trips and rests are far shorter than a step, the rest of the step is spent resting.
+        // If trips and rests are far shorter than a step, the user rests for what is left of it.
         for _ in 0..64 {
             match doing {
                 Doing::Resting { seconds } if *seconds >= left => {
@@ -286,8 +286,8 @@ impl<'w> Town<'w> {
         moved
     }
 
-    /// Users who arrive in one step are spread evenly over all districts, consecutive ones to the same or the next.
-    /// Each step starts with another district, so that the few who come later are spread too.
+    /// Users who arrive in one step are spread evenly over all districts: consecutive users get the same district or
+    /// the next. Each step starts at another district, so that the few late arrivals are spread as well.
     fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
         let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.wandering.districts;
@@ -328,8 +328,8 @@ impl<'w> Town<'w> {
     }
 }
 
-/// The first user of each step, and one more for the end: users are numbered in the order of arrival. A user who would
-/// arrive after the last step arrives in it.
+/// For each step the index of its first new user, and the total at the end: users are numbered in the order of arrival.
+/// A user who would arrive after the last step arrives in the last step.
 fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
     let (users, steps) = (wandering.users, wandering.steps as usize);
     let mut counts = vec![0_u32; steps];

@@ -1,4 +1,4 @@
-//! The errors of serde, in words for people.
+//! Translates errors of serde for users.
 
 use std::error::Error;
 use std::fmt;
@@ -13,14 +13,14 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// An error on its way up; the path is from the inside out.
+/// An error that is being propagated; its path is from the inside out.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) mistake: Box<Mistake>,
     pub(super) path: Vec<Step>,
-    /// The key that is missing, if that is what is wrong.
+    /// The missing key, if that is the error.
     pub(super) missing: Option<&'static str>,
-    /// Where the table is whose key it is about.
+    /// The place of the table with the key.
     pub(super) table: Option<Place>,
 }
 
@@ -43,7 +43,7 @@ impl Trouble {
 impl de::Error for Trouble {
     fn custom<T: fmt::Display>(message: T) -> Trouble {
         let message = message.to_string();
-        // A message of ours may bring its remedy along.
+        // Messages of our own types may contain their remedy.
         let mistake = match message.split_once(HINT) {
             Some((message, hint)) => Mistake::new(message).hint(hint),
             None => match remedy(&message) {
@@ -92,10 +92,10 @@ impl de::Error for Trouble {
     }
 }
 
-/// What separates a message from its remedy in the text of a custom error.
+/// The separator between a message and its remedy in the text of a custom error.
 pub(crate) const HINT: &str = "\u{1f}";
 
-/// What serde and our own types expect, in words for people, and what to write.
+/// The expectations of serde and of our own types in words, and what to write instead.
 fn in_words(expected: &str) -> (String, String) {
     let (words, hint) = match expected {
         "u16" => ("a whole number from 0 to 65535", "write a number such as 8"),

@@ -18,7 +18,7 @@ use crate::{ApplicationPlan, Deploy, PolicyText};
 /// The policy that proposes nothing.
 const NEVER_MOVE: &str = "never-move";
 
-/// The policies in use, each once for each length of memory.
+/// The policies in use: one entry for each text and length of memory.
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) texts: Vec<PolicyText>,
@@ -58,7 +58,7 @@ impl Resolving<'_> {
                     sleep,
                 },
                 kind: application.kind.clone(),
-                // A missing policy was already reported, and no scenario is made.
+                // The missing policy was already reported, and resolving fails.
                 policy: policy.unwrap_or(PolicyIndex(0)),
                 service_time: service_time.span(),
                 facts,
@@ -71,7 +71,7 @@ impl Resolving<'_> {
         (plans, policies)
     }
 
-    /// The flavours of an application; errors are reported.
+    /// The flavours of an application. Reports errors.
     fn flavours(&mut self, topology: &Topology, application: &ApplicationSettings, position: usize) -> Vec<Flavour> {
         let listed = &application.flavour;
         if listed.len() > Application::FLAVOURS_MAX {
@@ -115,7 +115,7 @@ impl Resolving<'_> {
         flavours
     }
 
-    /// How the instances of an application sleep; errors are reported.
+    /// The sleep settings of an application. Reports errors.
     fn sleep(&mut self, application: &ApplicationSettings, flavours: &[Flavour], position: usize) -> Option<Sleep> {
         let written = application.sleep.as_ref()?;
         let needed = std::iter::once(application.hardware).chain(flavours.iter().map(|flavour| flavour.hardware));
@@ -129,7 +129,7 @@ impl Resolving<'_> {
         }
         let start = written.start.value();
         let is_whole = start.fract() == 0.0 && start <= f64::from(u32::MAX);
-        // A time of a scenario is finite.
+        // Times in a scenario are finite.
         let start = if is_whole { Quantity::whole(start as u32) } else { Quantity::fraction(start).ok()? };
         Some(Sleep { keeps: written.keeps, start })
     }
@@ -156,7 +156,7 @@ impl Resolving<'_> {
             let units = hardware.as_units();
             format!("application `{id}` needs {units} units of hardware and fits on no node")
         };
-        // With several kinds, there may be no node that has enough of all of them.
+        // With several kinds of hardware, it may be that no single node has enough of all.
         let lacking = HardwareKind::ALL.into_iter().find(|kind| hardware.of(*kind) > most(*kind));
         let hint = match lacking {
             Some(HardwareKind::Units) => format!("the largest node has {}", most(HardwareKind::Units)),
@@ -167,8 +167,8 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(hint));
     }
 
-    /// The deployments of operators and where they are written, in the order of time: those of `[[deploy]]`, and the
-    /// other applications at their homes.
+    /// The deployments of operators with their places, in the order of time: those of `[[deploy]]`, and all other
+    /// applications at their homes.
     pub(super) fn deploys(
         &mut self,
         topology: &Topology,
@@ -272,7 +272,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // Where a planner manages, no agent proposes anything.
+        // With a planner, no agent proposes anything.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,
@@ -297,7 +297,7 @@ impl Resolving<'_> {
         index
     }
 
-    /// The text of a policy; errors are reported.
+    /// The text of a policy. Reports errors.
     pub(super) fn policy_text(&mut self, role: Role, written: &str, at: &[At<'_>]) -> Option<PolicyText> {
         let place = self.document.place(at);
         if !policies::is_path(written) {
@@ -323,12 +323,12 @@ pub(super) fn find_application(applications: &[ApplicationPlan], id: &Id) -> Opt
     applications.iter().position(|plan| plan.application.id.id() == id).map(ApplicationIndex::at)
 }
 
-/// Where applications start: the first node of the least tier.
+/// The default home of applications: the first node of the lowest tier number.
 pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
 }
 
-/// Whether the own text of a policy, rather than what it loads, reads inhibitions.
+/// Whether the text of a policy itself, without the files it loads, reads inhibitions.
 fn asks_what_was_inhibited(policy: &PolicyText) -> bool {
     policy.files.first().is_some_and(|(_, text)| text.contains("inhibited(") || text.contains("refused("))
 }

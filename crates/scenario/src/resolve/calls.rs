@@ -1,4 +1,4 @@
-//! Which applications call which others.
+//! Resolves the calls between applications.
 
 use super::Resolving;
 use crate::ApplicationPlan;
@@ -7,11 +7,11 @@ use crate::document::At;
 use crate::index::ApplicationIndex;
 use crate::settings::{CallOrderWord, ObservationStrategy, RoutingStrategy};
 
-/// More calls of one application than anybody would read.
+/// The maximum number of calls of an application.
 const CALLS_MAX: usize = 64;
 
 impl Resolving<'_> {
-    /// Adds the calls of applications; what is wrong with them is told.
+    /// Adds the calls of applications. Reports errors.
     pub(super) fn calls(&mut self, plans: &mut [ApplicationPlan]) {
         let settings = self.settings;
         if settings.application.iter().all(|application| application.call.is_empty()) {
@@ -48,7 +48,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Calls are routed from nodes, and the prototype routes users.
+    /// Rejects calls with the prototype's routing, which routes only users.
     fn check_strategies(&mut self) {
         let is_nearest = self.settings.routing.strategy == RoutingStrategy::Nearest;
         let is_arrivals = self.settings.observation.strategy == ObservationStrategy::Arrivals;
@@ -60,7 +60,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Refuses cycles, and calls that come to too many requests.
+    /// Rejects cycles, and calls that cause too many requests.
     fn check_graph(&mut self, plans: &[ApplicationPlan]) {
         let id = |index: ApplicationIndex| &plans[index.position()].application.id;
         let order = match callers_first(plans) {
@@ -90,7 +90,7 @@ impl Resolving<'_> {
             return;
         }
         let caused = requests_caused(plans, &order);
-        // Of those that are too many, the last is told: the others call it.
+        // Of several applications with too many requests, the one that the others call is reported.
         let Some(most) = order.iter().rev().find(|index| caused[index.position()] > REQUESTS_MAX) else { return };
         let message = format!(
             "one client request to `{}` leads to {} requests, and {REQUESTS_MAX} is the most",
@@ -101,7 +101,7 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint("write fewer `requests`, here or in what is called"));
     }
 
-    /// Where the first call of an application to another is written.
+    /// The place of the first call of an application to another.
     fn place_of_call(
         &self,
         caller: ApplicationIndex,
@@ -114,7 +114,7 @@ impl Resolving<'_> {
         at(caller.position(), index).to_vec()
     }
 
-    /// For each application, whether users use it themselves.
+    /// For each application, whether it has users of its own.
     pub(super) fn used_by_users(&self, plans: &[ApplicationPlan]) -> Vec<bool> {
         let mut used = vec![true; plans.len()];
         for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -127,7 +127,7 @@ impl Resolving<'_> {
     }
 }
 
-/// The place of the application that a call names.
+/// The path to the application of a call.
 fn at(application: usize, call: usize) -> [At<'static>; 5] {
     [At::Key("application"), application.into(), At::Key("call"), call.into(), At::Key("application")]
 }

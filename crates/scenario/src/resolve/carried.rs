@@ -1,4 +1,4 @@
-//! Files that a scenario carries, and those that it would have to carry to be self-contained.
+//! Files whose text is in the scenario itself, and those that would have to be for it to be self-contained.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use crate::layers::Files;
 use crate::mistake::Place;
 use crate::settings::CarriedFiles;
 
-/// A longer text is not kept in memory for a snapshot.
+/// The maximum length of a text that is kept in memory for a snapshot.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
-/// What was read, by the paths that are written in the scenario.
+/// The files that were read, by the path as written in the scenario.
 #[derive(Default)]
 pub(super) struct Noted {
     pub(super) texts: CarriedFiles,
-    /// Files that cannot be carried: not text, too long, or with an ambiguous path.
+    /// Files that cannot be stored in a scenario: not text, too long, or with an ambiguous path.
     pub(super) left_out: Vec<String>,
 }
 
@@ -33,10 +33,10 @@ impl Noted {
     }
 }
 
-/// The files of one key: those that the scenario carries, if the key is written in it, and then those on disk.
+/// The source of the files of one key: those in the scenario, if the key is written in it, and then those on disk.
 pub(super) struct FilesOfKey<'a> {
     carried: Option<&'a CarriedFiles>,
-    /// Where paths start that are written in the same text.
+    /// The directory to which the paths of this text are relative.
     directory: PathBuf,
     disk: &'a mut dyn Files,
     noted: &'a mut Noted,
@@ -55,12 +55,12 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
-    /// Whether a file may be carried by the scenario. Those that the command line names are on disk.
+    /// Whether a file may be in the scenario. Those named on the command line are on disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {
         !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
     }
 
-    /// The files that a key at this place means.
+    /// The source of files for a key at this place.
     pub(super) fn files_of(&mut self, place: &Place) -> FilesOfKey<'_> {
         FilesOfKey {
             carried: self.may_be_carried(place).then_some(&self.settings.files),

@@ -1,4 +1,4 @@
-//! Disturbances: listed events, and events drawn from the seed.
+//! Resolves disturbances: listed events, and random ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::settings::{ChurnSettings, FailureSettings, Time};
 use crate::topology::Topology;
 use crate::{Disturbance, DisturbanceEvent};
 
-/// The maximum number of events: a mistaken mean should not fill the memory.
+/// The maximum number of events, so that a wrong mean cannot exhaust memory.
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
@@ -94,7 +94,7 @@ impl Resolving<'_> {
         Some((one.min(other), one.max(other)))
     }
 
-    /// A node that is down cannot go down, and one that is up cannot come up.
+    /// Rejects events in an impossible order: a node that is down cannot go down, and one that is up cannot come up.
     fn check_order(&mut self, topology: &Topology, events: &[(Disturbance, usize)]) {
         let mut is_there: BTreeMap<NodeIndex, bool> = BTreeMap::new();
         let mut is_up: BTreeMap<(NodeIndex, NodeIndex), bool> = BTreeMap::new();
@@ -107,7 +107,7 @@ impl Resolving<'_> {
                     (!was_there).then(|| format!("node `{}` is gone already at {time}", id(node)))
                 }
                 DisturbanceEvent::Join(node) => {
-                    // A node whose first event this is is absent until then.
+                    // A node whose first event is a join is absent until then.
                     let was_there = is_there.insert(node, true).unwrap_or(false);
                     was_there.then(|| format!("node `{}` is there already at {time}", id(node)))
                 }
@@ -130,7 +130,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Crashes and repairs at random. Nodes that the list or an earlier entry names are left out.
+    /// Crashes and repairs at random. Nodes with listed events, or with an earlier entry, are left out.
     fn drawn(
         &mut self,
         topology: &Topology,

@@ -1,4 +1,4 @@
-//! The cost of a scenario, checked against its limits.
+//! Checks the cost of a scenario against its limits.
 
 use super::Resolving;
 use crate::calls::{REQUESTS_MAX, callers_first, requests_caused};
@@ -9,13 +9,13 @@ use crate::settings::TopologySettings;
 use crate::topology::{LINKS_MAX, NODES_MAX, Topology};
 use crate::{ApplicationPlan, UserPlan};
 
-/// A list of agents counts its rounds in 32 bits.
+/// The schedule counts rounds in 32 bits.
 const ROUNDS_MAX: f64 = 4e9;
 
 const MIB: f64 = 1_048_576.0;
 
 impl Resolving<'_> {
-    /// Rejects what cannot be built before any of it is built; returns whether it can.
+    /// Rejects a world that is too large before it is built. Returns whether it can be built.
     pub(super) fn is_affordable(&mut self, extent: &Extent) -> bool {
         let told = self.mistakes.len();
         self.check_size(extent);
@@ -33,7 +33,7 @@ impl Resolving<'_> {
         self.mistakes.len() == told
     }
 
-    /// The cost, now that everything is built.
+    /// The cost of the world as built.
     pub(super) fn cost(
         &mut self,
         topology: &Topology,
@@ -103,23 +103,23 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(format!("change {}, or raise `{limit}`", keys.join(" or "))));
     }
 
-    /// Whether the settings have such a key, or it is one of a list.
+    /// Whether the settings have this key, or it is one of a list.
     fn is_known(&self, key: &str) -> bool {
         let settings = serde_json::to_value(self.settings).unwrap_or_default();
         settings.pointer(&format!("/{}", key.replace('.', "/"))).is_some()
     }
 
-    /// An error where the latest of some keys is written: the last change is at fault.
+    /// An error at the place of the key that was written last, because the last change caused it.
     fn because_of(&self, message: String, keys: &[&str]) -> Mistake {
         let written = keys.iter().filter_map(|key| self.document.written(key));
-        // Of several in one layer the first key counts.
+        // Of several keys in one layer, the first is reported.
         let latest = written.rev().max_by_key(|node| node.layer).map(|node| node.place.clone());
         let place = latest.unwrap_or_else(|| self.document.place(&[]));
         Mistake::new(message).at(Some(place))
     }
 }
 
-/// The keys that say how many nodes and links there are.
+/// The keys that determine the number of nodes and links.
 fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
     match topology {
         TopologySettings::TiledTree(_) => &["topology.size"],
@@ -131,11 +131,11 @@ fn size_keys(topology: &TopologySettings) -> &'static [&'static str] {
     }
 }
 
-/// How many requests a user's request leads to, on average, itself included.
+/// The mean number of requests that a user's request causes, itself included.
 fn mean_caused(applications: &[ApplicationPlan], users: &[UserPlan]) -> f64 {
     let Ok(order) = callers_first(applications) else { return 1.0 };
     let caused = requests_caused(applications, &order);
-    // Calls that come to more are told as a mistake.
+    // Too many requests are reported elsewhere.
     if caused.iter().any(|caused| *caused > REQUESTS_MAX) {
         return 1.0;
     }

@@ -1,4 +1,4 @@
-//! Drawn applications.
+//! Draws random applications.
 
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use rand::RngExt;
@@ -19,7 +19,7 @@ const APPLICATIONS: At<'static> = At::Key("applications");
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
-    /// Adds the applications that are drawn.
+    /// Adds the drawn applications.
     pub(super) fn draw_applications(
         &mut self,
         topology: &Topology,
@@ -47,8 +47,8 @@ impl Resolving<'_> {
         let weights: f64 = drawn.mix.iter().map(|sort| sort.weight.value()).sum();
         for number in 1..=drawn.count {
             let Ok(id) = ApplicationId::name(&format!("{}{number}", drawn.prefix)) else { return };
-            // Multiples of the golden ratio are evenly spread, so that every prefix of the list has its share of each
-            // sort.
+            // Multiples of the golden ratio are evenly spread, so that every prefix of the list contains each sort in
+            // proportion.
             let mut left = (f64::from(number) * GOLDEN).fract() * weights;
             let is_sort = |sort: &SortSettings| {
                 left -= sort.weight.value();
@@ -56,7 +56,7 @@ impl Resolving<'_> {
             };
             let place = drawn.mix.iter().position(is_sort).unwrap_or(drawn.mix.len() - 1);
             let application = self.drawn_application(&drawn.mix[place], id, number, home);
-            // A missing policy was already reported, and no scenario is made.
+            // The missing policy was already reported, and resolving fails.
             plans.push(ApplicationPlan { policy: of_sort[place].unwrap_or(PolicyIndex(0)), ..application });
         }
     }

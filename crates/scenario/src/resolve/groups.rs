@@ -1,4 +1,4 @@
-//! Settings of the nodes of a tier, or with names of a pattern.
+//! Resolves the settings of groups of nodes: those of a tier, or whose names match a pattern.
 
 use mario_domain::{Fact, FactValue, Id};
 
@@ -9,7 +9,7 @@ use crate::settings::{NodesSettings, TierChoice};
 use crate::topology::Topology;
 
 impl Resolving<'_> {
-    /// Applies `[[nodes]]` to the nodes of each group; an error in a group is reported once.
+    /// Applies `[[nodes]]` to the nodes of each group. An error in a group is reported once.
     pub(super) fn groups_of_nodes(&mut self, topology: &mut Topology) {
         let settings = self.settings;
         for (position, group) in settings.nodes.iter().enumerate() {
@@ -23,7 +23,7 @@ impl Resolving<'_> {
                     topology.set_capacity(index, capacity);
                 }
                 let subject = topology.node(index).id.id().clone();
-                // An invalid key is invalid for all nodes.
+                // An error for the first node would be the same for all others.
                 let before = self.mistakes.len();
                 let mut facts = self.facts(&subject, &group.facts, "nodes", position);
                 if is_told {
@@ -41,7 +41,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Whether a group selects nodes, and there are such nodes.
+    /// Whether a group is valid and selects at least one node.
     fn is_group(&mut self, topology: &Topology, group: &NodesSettings, position: usize) -> bool {
         let at = |key: &'static str| [At::Key("nodes"), position.into(), At::Key(key)];
         if group.tier.is_none() && group.pattern.is_none() {
@@ -78,7 +78,7 @@ impl Resolving<'_> {
         true
     }
 
-    /// The nodes that a group means.
+    /// The nodes of a group.
     pub(super) fn chosen(&self, topology: &Topology, group: &NodesSettings) -> Vec<NodeIndex> {
         let tier = group.tier.as_ref().map(|tier| self.tier_number(tier));
         let is_meant = |id: &str, its: u16| {
@@ -100,8 +100,8 @@ impl Resolving<'_> {
     }
 }
 
-/// Whether a name matches a pattern, where `*` stands for any bytes and `?` for one. Takes no more steps than the product of
-/// the lengths.
+/// Whether a name matches a pattern, where `*` stands for any bytes and `?` for one. The number of steps is at most the
+/// product of the lengths.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -115,7 +115,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
                 at += 1;
                 place += 1;
             }
-            // The last star takes one more character, and everything after it is tried again.
+            // The last star consumes one more character, and the rest of the pattern is matched again.
             _ => match star {
                 Some((behind, taken)) => {
                     star = Some((behind, taken + 1));

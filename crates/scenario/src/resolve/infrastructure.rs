@@ -1,4 +1,4 @@
-//! Nodes and links, and settings of single nodes.
+//! Resolves nodes, links, and settings of single nodes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::{ApplicationPlan, PolicyText};
 
 const TOPOLOGY: At<'static> = At::Key("topology");
 
-/// What all meshes have: hardware, latency, latency for each kilometre, share of access points, area.
+/// The keys that all meshes have: hardware, latency, latency per kilometre, share of access points, area.
 type MeshKeys<'a> = (&'a [Capacity], Time, Time, f64, &'a AreaSettings);
 
 macro_rules! mesh {
@@ -33,7 +33,7 @@ macro_rules! mesh {
 }
 
 impl Resolving<'_> {
-    /// Nodes and links, with the settings of `[[node]]` for single ones.
+    /// Nodes and links, with the settings of single nodes in `[[node]]`.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
@@ -87,7 +87,7 @@ impl Resolving<'_> {
         Some(topology)
     }
 
-    /// What else is known about something.
+    /// Further facts about a node or application.
     pub(super) fn facts(
         &mut self,
         subject: &Id,
@@ -133,7 +133,7 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
-    /// A list replaces other keys. One of them that a later layer sets would have no effect.
+    /// Reports a key that a later layer sets, although a list of an earlier layer replaces it.
     fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
         let written = |key: &str| self.document.written(&format!("topology.{key}"));
         let Some(values) = written(list) else { return };
@@ -186,7 +186,7 @@ impl Resolving<'_> {
         })
     }
 
-    /// The built topology, unless its shape is invalid.
+    /// Returns the topology, or reports that its shape is invalid.
     fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
         let error = match made {
             Ok(made) => return Some(made),
@@ -211,7 +211,7 @@ impl Resolving<'_> {
         None
     }
 
-    /// The key that says how large the topology is.
+    /// The key that determines the size of the topology.
     fn size_key(&self) -> &'static str {
         match &self.settings.topology {
             TopologySettings::TiledTree(_) => "size",
@@ -270,7 +270,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// The place that metres are counted from.
+    /// The origin of metres.
     pub(super) fn origin(&mut self, [latitude, longitude]: [f64; 2], at: &[At<'_>]) -> Option<Position> {
         let origin = Position::checked(latitude, longitude);
         if origin.is_none() {
@@ -304,7 +304,7 @@ impl Resolving<'_> {
         area
     }
 
-    /// The policies of node managers, and for each node which is its manager's.
+    /// The acceptance policies, and for each node the index of its own.
     pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
         let mut texts: Vec<PolicyText> = Vec::new();
         let mut written: Vec<String> = Vec::new();
@@ -341,7 +341,7 @@ impl Resolving<'_> {
         (texts, acceptance_of)
     }
 
-    /// Every access point must have a path to where applications are deployed.
+    /// Checks that every access point has a path to the nodes where applications are deployed.
     pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
         let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
         for home in homes {
@@ -376,12 +376,12 @@ impl Resolving<'_> {
     }
 }
 
-/// `count` values, of which the last is repeated.
+/// Extends a list to `count` values by repeating the last.
 fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
     (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
 }
 
-/// The levels of a tree over a grid of 2^k by 2^k.
+/// The number of levels of a tree over a grid of 2^k by 2^k.
 fn levels(size: u32) -> u64 {
     u64::from(size.trailing_zeros()) + 1
 }

@@ -1,4 +1,4 @@
-//! The models of energy, money and carbon.
+//! Resolves the models of energy, money and carbon.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::settings::{Amount, RegionSettings};
 const CARBON: At<'static> = At::Key("carbon");
 
 impl Resolving<'_> {
-    /// The models of the scenario; `None` when it has none.
+    /// The models of the scenario, if it has any.
     pub(super) fn models(&mut self) -> Option<Models> {
         let settings = self.settings;
         let (energy, price, carbon) = (&settings.energy, &settings.price, &settings.carbon);
@@ -78,7 +78,7 @@ impl Resolving<'_> {
     }
 }
 
-/// Times in ascending order, each with the value from then on.
+/// Parses times in ascending order, each with the value from then on.
 fn read_intensities(text: &Arc<Text>) -> Result<Vec<(f64, f64)>, TraceError> {
     let mut table = Table::new(&text.text)?;
     let (time, grams) = (table.column(&["time"])?, table.column(&["grams_per_kwh", "gco2/kwh", "carbon_intensity"])?);

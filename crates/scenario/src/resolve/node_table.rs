@@ -1,4 +1,4 @@
-//! Capacities and facts of nodes from the columns of a table.
+//! Reads capacities and facts of nodes from the columns of a table.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ const NODE_TABLE: At<'static> = At::Key("node_table");
 /// The columns that name the node of a row.
 const IDS: [&str; 2] = ["id", "node"];
 
-/// The columns that say how much hardware a node has.
+/// The columns with the hardware of a node.
 const CAPACITIES: [&str; 2] = ["capacity", "hardware"];
 
-/// More units than this do not add up over all nodes.
+/// A larger number of units could overflow in sums over all nodes.
 const UNITS_MAX: f64 = 1e9;
 
-/// Which column says what.
+/// The meaning of columns.
 struct Columns {
     id: usize,
     capacity: Option<usize>,
@@ -29,7 +29,7 @@ struct Columns {
 }
 
 impl Resolving<'_> {
-    /// Applies the table of nodes. Other values stay.
+    /// Applies the table of nodes. Values that are not in it do not change.
     pub(super) fn node_table(&mut self, topology: &mut Topology) {
         let settings = &self.settings.node_table;
         let Some(file) = &settings.file else {
@@ -82,7 +82,7 @@ impl Resolving<'_> {
         Ok(())
     }
 
-    /// The meaning of the columns; `None` when a requested fact has no column.
+    /// The meaning of the columns; `None` if a requested fact has no column.
     fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
         let id = table.column(&IDS)?;
         let capacity = table.known_column(&CAPACITIES);
@@ -125,7 +125,7 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     units.ok_or_else(|| row.expected(column, "a whole number of units from 0 to 1e9, or `unbounded`"))
 }
 
-/// An integer, a number with a fraction, or a name; nothing where the field is empty.
+/// An integer, a fraction, or a name; `None` for an empty field.
 fn value(row: &Row<'_>, column: usize) -> Option<FactValue> {
     let field = row.field(column);
     match (read_id(field)?, row.number(column)) {

@@ -1,4 +1,4 @@
-//! Recorded users: whether they are where the topology is, and which part of the record the run leaves out.
+//! Checks whether recorded users are in the area of the topology, and which part of the record the run leaves out.
 
 use super::Resolving;
 use crate::document::At;
@@ -9,10 +9,11 @@ use crate::topology::Topology;
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// Bytes that one user takes in one step until all rows are sorted.
+/// The bytes of one user in one step while rows are sorted.
 const ROW_BYTES: f64 = 40.0;
 
-/// How many positions there are, how many of them are in an area, and how many would be with their two numbers exchanged.
+/// The number of positions, of those in an area, and of those that would be in it with latitude and longitude
+/// exchanged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Census {
     all: usize,
@@ -34,13 +35,13 @@ impl Census {
 }
 
 impl Resolving<'_> {
-    /// Checks that tracks are where the topology is; returns whether they can be.
+    /// Checks that tracks are in the area of the topology. Returns whether they may be used.
     pub(super) fn check_tracks(&mut self, tracks: &Tracks, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = tracks.fixes.iter().flatten().map(|fix| fix.position);
         self.check_positions(positions, format, topology)
     }
 
-    /// Checks that positions are where the topology is; returns whether they can be.
+    /// Checks that positions are in the area of the topology. Returns whether they may be used.
     pub(super) fn check_traces(&mut self, traces: &Traces, format: MobilityFormat, topology: &Topology) -> bool {
         let positions = traces.steps.iter().flatten().filter_map(|(_, presence)| match presence {
             Presence::At(position) => Some(*position),
@@ -95,7 +96,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Whether the steps of tracks fit into memory while they are made.
+    /// Checks whether the steps of tracks fit into memory while they are being resampled.
     pub(super) fn fits_as_steps(&mut self, tracks: &Tracks, settings: &FileSettings, steps: f64) -> bool {
         const MIB: f64 = 1_048_576.0;
         let limit = self.settings.limits.memory_mib.value();
@@ -118,7 +119,7 @@ impl Resolving<'_> {
         false
     }
 
-    /// Notes which of the users' steps the run leaves out, and when they end before the run does.
+    /// Notes which steps of users the run leaves out, or that they end before the run.
     pub(super) fn tell_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();

@@ -1,4 +1,4 @@
-//! Policy changes in the course of a run, and the recorded past that a run resumes from.
+//! Resolves policy changes during a run, and the recorded past that a run resumes from.
 
 use super::Resolving;
 use super::applications::Policies;
@@ -8,8 +8,8 @@ use crate::settings::ManagementStrategy;
 use crate::{ApplicationPlan, Deploy, Past, Update};
 
 impl Resolving<'_> {
-    /// The policy changes in the course of the run, in the order of time. Of two for one application at the same time,
-    /// the later one counts. Changes without effect are dropped.
+    /// The policy changes during the run, in the order of time. Of two for one application at the same time, the later
+    /// one counts. Changes without effect are dropped.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],
@@ -88,7 +88,7 @@ fn without_effect(updates: Vec<Update>, applications: &[ApplicationPlan], deploy
 }
 
 impl Policies {
-    /// A policy that was added after the first `known` ones; replaced by an earlier one of the same text.
+    /// The index of a policy, or that of an earlier one with the same text among the first `known`.
     fn same_as_before(&mut self, known: usize, policy: PolicyIndex) -> PolicyIndex {
         if policy.position() < known {
             return policy;

@@ -1,4 +1,4 @@
-//! The users: where they are, and what they send.
+//! Resolves users: their movements and workloads.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -82,7 +82,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// `count` is how many there are in all.
+    /// Checks the total number of users or hotspots.
     fn check_count(&mut self, key: &str, count: u64) -> Option<()> {
         if count <= u64::from(COUNT_MAX) {
             return Some(());
@@ -146,7 +146,7 @@ impl<'a> Resolving<'a> {
         None
     }
 
-    /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
+    /// Users who stay at their access points, which are assigned round robin or by `[[user]]`.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
@@ -180,7 +180,7 @@ impl<'a> Resolving<'a> {
         applications: &[ApplicationPlan],
     ) -> Option<Attachments> {
         let application = |id: &Id| {
-            // The applications of the paper have names where its prototype has numbers.
+            // The paper's applications have names where its prototype has numbers.
             let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
             let found = find_application(applications, id).or_else(by_number)?;
             Some(applications[found.position()].application.id.clone())
@@ -288,7 +288,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// What each user does.
+    /// The application and workload of each user.
     pub(super) fn users(
         &mut self,
         topology: &Topology,
@@ -311,7 +311,7 @@ impl<'a> Resolving<'a> {
                 workload: self.workload(position, count, own),
             });
         }
-        // Where calls go in a circle, no application may be left: that is told already.
+        // If calls form a cycle, no application may be left for users; that was already reported.
         if is_any_without && self.mistakes.is_empty() {
             let mistake = self.mistake("there are users, and no application for them", &["application".into()]);
             self.mistakes.push(mistake.hint("write `users = true` in the applications that users use themselves"));
@@ -319,7 +319,7 @@ impl<'a> Resolving<'a> {
         plans
     }
 
-    /// What `[[user]]` says, by the place of the user.
+    /// The settings in `[[user]]`, by user.
     fn special_users(
         &mut self,
         topology: &Topology,
@@ -381,7 +381,7 @@ impl<'a> Resolving<'a> {
             AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
             AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
         };
-        // Only `balanced` needs the numbers of handovers, and not all users' movements are listed.
+        // Only `balanced` needs the numbers of handovers, which are not known for users generated on the fly.
         let handovers = match how {
             Assignment::Balanced => attachments.handovers().of_user,
             _ => vec![0; attachments.users.len()],
@@ -428,7 +428,7 @@ fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<Trac
 
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
 
-/// The format of a file with positions, by its name and its first line.
+/// Detects the format of a file with positions by its name and first line.
 fn told_format(file: &str, text: &str) -> MobilityFormat {
     let name = file.strip_suffix(".gz").unwrap_or(file);
     let first = text.lines().next().unwrap_or_default();

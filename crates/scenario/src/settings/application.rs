@@ -1,4 +1,4 @@
-//! What is run, and what is deployed of it.
+//! Applications and their deployments.
 
 use std::collections::BTreeMap;
 
@@ -9,84 +9,84 @@ use serde::{Deserialize, Serialize};
 use super::range::{Amount, CallCount, Evaluations};
 use super::{Time, WrittenHardware, WrittenId};
 
-/// What else is known about something: keys with names or numbers.
+/// Further facts: keys with names or numbers.
 pub type Facts = BTreeMap<String, FactValue>;
 
 /// An application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplicationSettings {
-    /// Which application: a name or a number.
+    /// The id of the application: a name or a number.
     #[schemars(with = "WrittenId")]
     pub id: ApplicationId,
-    /// The group that it belongs to in figures, e.g. `WS`.
+    /// The group of the application in figures, e.g. `WS`.
     #[serde(default = "no_kind")]
     pub kind: String,
     /// The hardware that one instance needs: units, or a table of kinds such as `{ units = 4, memory_mb = 2048 }`.
     #[serde(default = "one_unit")]
     #[schemars(with = "WrittenHardware")]
     pub hardware: Hardware,
-    /// The client requests that one instance handles in one evaluation period. Required, here or in an earlier layer.
+    /// The client requests that one instance handles per evaluation period. Required, here or in an earlier layer.
     #[schemars(with = "Amount")]
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds. Required, here or in an earlier layer.
     #[schemars(with = "Amount")]
     pub max_latency: Quantity,
-    /// Who runs it.
+    /// The owner of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub owner: Option<OwnerId>,
     /// The policy of its agents: the name of a shipped one or the path of a `.pl` file.
     #[serde(default = "default_policy")]
     pub policy: String,
-    /// For how many of its last evaluations an agent of it remembers what was inhibited; `memory.cycles` unless given.
+    /// The number of evaluations for which an agent remembers an inhibition. Default: `memory.cycles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub memory: Option<u32>,
-    /// How long an instance takes to serve one client request; `network.service_time` unless given.
+    /// The time that an instance takes to serve one client request. Default: `network.service_time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_time: Option<Time>,
-    /// Where it starts, and where its operator deploys it again when no instance is left; the cloud unless given.
+    /// The node where it starts, and where its operator redeploys it when no instance is left. Default: the cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub home: Option<NodeId>,
-    /// What else is known about it: `fact/3` in a policy.
+    /// Further facts about it: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "BTreeMap<String, WrittenId>")]
     pub facts: Facts,
-    /// How its instances sleep; unless given, they do not.
+    /// How its instances sleep. By default, they cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<SleepSettings>,
-    /// The ways to run it, the default first, which has the numbers above. One way only unless given.
+    /// The ways to run it. The first is the default, which has the numbers above. By default, there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavour: Vec<FlavourSettings>,
-    /// Whether users use it themselves. Unless given: yes, if no other application calls it.
+    /// Whether users use it themselves. By default, they do if no other application calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<bool>,
-    /// What an instance of it calls, from its node, for each client request that it has served.
+    /// The calls that an instance makes, from its node, for each client request that it serves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub call: Vec<CallSettings>,
 }
 
-/// Requests to another application. Calls are made in the order in which they are listed, each when the one before it has been answered; those
-/// in parallel that follow each other begin together.
+/// Requests to another application. Calls are made in the listed order, each when the previous one has been answered;
+/// consecutive parallel calls start together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallSettings {
-    /// Which application is called.
+    /// The called application.
     #[schemars(with = "WrittenId")]
     pub application: ApplicationId,
-    /// How many requests it gets for each client request that the caller has served.
+    /// The number of requests for each client request that the caller serves.
     #[serde(default = "one_request")]
     #[schemars(with = "CallCount")]
     pub requests: u32,
-    /// `sequence`: each request is sent when the one before it has been answered. `parallel`: all are sent at once, together with those of parallel
-    /// calls right before and after.
+    /// `sequence`: each request is sent when the previous one has been answered. `parallel`: all are sent at once,
+    /// together with those of adjacent parallel calls.
     #[serde(default)]
     pub order: CallOrderWord,
 }
 
-/// How the requests of calls follow each other.
+/// The order of the requests of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallOrderWord {
@@ -101,27 +101,27 @@ pub enum CallOrderWord {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SleepSettings {
-    /// The hardware that a sleeping instance keeps; nothing unless given.
+    /// The hardware that a sleeping instance keeps. Default: none.
     #[serde(default = "no_hardware")]
     #[schemars(with = "WrittenHardware")]
     pub keeps: Hardware,
-    /// How long an instance takes to start when it wakes; it starts at once unless given.
+    /// The time that an instance takes to start when it wakes. Default: 0.
     #[serde(default = "at_once")]
     pub start: Time,
 }
 
-/// A way to run an application. What is not given is as in the application itself.
+/// A way to run an application. Omitted keys have the value of the application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlavourSettings {
-    /// Which flavour: a name or a number.
+    /// The id of the flavour: a name or a number.
     #[schemars(with = "WrittenId")]
     pub id: FlavourId,
     /// The hardware that one instance needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenHardware>")]
     pub hardware: Option<Hardware>,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles per evaluation period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Amount>")]
     pub max_rate: Option<Quantity>,
@@ -129,27 +129,27 @@ pub struct FlavourSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Amount>")]
     pub max_latency: Option<Quantity>,
-    /// How good its answers are, in a unit of the owner's own.
+    /// The quality of its answers, in a unit chosen by the owner.
     #[serde(default = "full_quality")]
     #[schemars(with = "Amount")]
     pub quality: Quantity,
 }
 
-/// What an operator deploys.
+/// A deployment by an operator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeploySettings {
-    /// From when on the operator asks for it.
+    /// The time from which the operator proposes it.
     #[serde(default = "at_once")]
     pub time: Time,
-    /// Which application.
+    /// The application.
     #[schemars(with = "WrittenId")]
     pub application: ApplicationId,
-    /// On which node; the application's home unless given.
+    /// The node. Default: the application's home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub node: Option<NodeId>,
-    /// The policy of its agent and that agent's replicas; the application's unless given.
+    /// The policy of its agent and of that agent's replicas. Default: the application's policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
 }

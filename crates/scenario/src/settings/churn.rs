@@ -1,4 +1,4 @@
-//! What goes wrong, and right again.
+//! Failures and repairs.
 
 use mario_domain::NodeId;
 use schemars::JsonSchema;
@@ -11,15 +11,15 @@ use super::{Period, Time, WrittenId, read_by_kind};
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ChurnSettings {
-    /// A node goes down at once, with all that ran on it.
+    /// A node goes down at once, with everything on it.
     Crash(NodeDown),
-    /// A node goes as announced.
+    /// A node leaves as announced.
     Leave(NodeLeave),
-    /// A node comes up, empty. A node whose first event this is is absent until then.
+    /// A node comes up, empty. A node whose first event is a join is absent until then.
     Join(NodeJoin),
-    /// A link carries nothing.
+    /// A link goes down.
     LinkDown(LinkDown),
-    /// A link carries messages again.
+    /// A link comes up.
     LinkUp(LinkUp),
 }
 
@@ -31,84 +31,84 @@ read_by_kind!(required ChurnSettings {
     "link-up" => LinkUp(LinkUp),
 });
 
-/// A node is gone at once.
+/// A node goes down at once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeDown {
-    /// When.
+    /// The time of the event.
     pub time: Time,
-    /// Which node.
+    /// The node.
     #[schemars(with = "WrittenId")]
     pub node: NodeId,
-    /// After how long it comes back; without it, it does not.
+    /// The time until the node comes back. Without it, the node stays down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Period>,
 }
 
-/// A node goes as announced.
+/// A node leaves as announced.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeLeave {
-    /// When it goes.
+    /// The time at which it leaves.
     pub time: Time,
-    /// Which node.
+    /// The node.
     #[schemars(with = "WrittenId")]
     pub node: NodeId,
-    /// For how long before that its manager accepts nothing any more.
+    /// The notice period, during which its manager accepts nothing.
     #[serde(default = "no_time")]
     pub notice: Time,
 }
 
-/// A node comes, or comes back.
+/// A node comes up, for the first time or again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeJoin {
-    /// When.
+    /// The time of the event.
     pub time: Time,
-    /// Which node.
+    /// The node.
     #[schemars(with = "WrittenId")]
     pub node: NodeId,
 }
 
-/// A link carries nothing.
+/// A link goes down.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDown {
-    /// When.
+    /// The time of the event.
     pub time: Time,
-    /// The two nodes that it links.
+    /// The two nodes of the link.
     #[schemars(with = "[WrittenId; 2]")]
     pub link: [NodeId; 2],
-    /// After how long it carries messages again; without it, it does not.
+    /// The time until the link comes back. Without it, the link stays down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Period>,
 }
 
-/// A link carries messages again.
+/// A link comes up.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkUp {
-    /// When.
+    /// The time of the event.
     pub time: Time,
-    /// The two nodes that it links.
+    /// The two nodes of the link.
     #[schemars(with = "[WrittenId; 2]")]
     pub link: [NodeId; 2],
 }
 
-/// Nodes that crash and come back at random, drawn from the seed. The whiles are distributed exponentially.
+/// Random crashes and repairs of nodes, drawn from the seed. The times are exponentially distributed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureSettings {
-    /// The mean time that a node works before it crashes.
+    /// The mean time that a node is up before it crashes.
     pub mean_time_between: Period,
-    /// The mean time before it comes back; without it, it does not.
+    /// The mean time until it comes back. Without it, the node stays down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_repair: Option<Period>,
-    /// Of which tiers nodes crash, 0 is the cloud; of all but that unless given.
+    /// The tiers whose nodes crash; 0 is the cloud. Default: all but the cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<TierNumber>>")]
     pub tiers: Option<Vec<u16>>,
-    /// From when on nodes crash.
+    /// The time from which nodes crash.
     #[serde(default = "no_time")]
     pub start: Time,
 }
@@ -117,7 +117,8 @@ pub struct FailureSettings {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedeploySettings {
-    /// After how long an application is deployed again that users want and that has no instance left; never unless given.
+    /// The delay before an application that users want and that has no instance left is redeployed. Without it, it is
+    /// not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
 }

@@ -8,20 +8,20 @@ use super::{AreaSettings, AttachKind, Period, Positive};
 use crate::mobility::{Commuting, Hotspot};
 use crate::position::{Area, Position};
 
-/// Users live somewhere, go to a goal in the morning and home in the evening, drawn from the seed. Nothing of it is kept in
-/// memory. A day has 24 hours, however long it takes.
+/// Users live somewhere, go to a goal in the morning and home in the evening, drawn from the seed. Their movements take
+/// no memory. A day has 24 hours, however long it takes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CitySettings {
-    /// How many users there are.
+    /// The number of users.
     #[schemars(with = "UserCount")]
     pub users: u32,
-    /// The time between two steps; there are as many as fit into the run.
+    /// The time between two steps; their number follows from the duration of the run.
     pub step: Period,
-    /// How long a day takes: the period of the waves. The run begins at midnight.
+    /// The length of a day: the period of the waves. The run starts at midnight.
     pub day: Period,
-    /// The share of users who keep common hours, from 0 to 1: how high the waves are. The others live by clocks of their own,
-    /// spread evenly over the day.
+    /// The share of users who keep common hours, from 0 to 1: the height of the waves. The others have the same day,
+    /// shifted evenly over the day.
     #[schemars(with = "Share")]
     pub amplitude: f64,
     /// The hour around which users leave home.
@@ -30,30 +30,30 @@ pub struct CitySettings {
     /// The hour around which users leave for home.
     #[schemars(with = "Hour")]
     pub evening: f64,
-    /// How many hours before or after that they leave at most; most leave close to it.
+    /// The maximum deviation from these hours, in hours; most users leave close to them.
     #[schemars(with = "Hours")]
     pub rush: f64,
-    /// How many hours a trip takes.
+    /// The duration of a trip, in hours.
     #[schemars(with = "Hours")]
     pub trip: f64,
-    /// How many hotspots there are, near which users have their goals; the second attracts half as much as the first, the third
-    /// a third, and so on.
+    /// The number of hotspots, near which users have their goals. The second attracts half as much as the first, the
+    /// third a third, and so on.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// How far from a hotspot the goals are at most, in metres.
+    /// The maximum distance of goals from a hotspot, in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
-    /// Hotspots one by one, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`, where `weight`
-    /// is 1 and `radius` is `hotspot_radius` unless given.
+    /// A list of hotspots, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`. The
+    /// default `weight` is 1, the default `radius` is `hotspot_radius`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub place: Vec<PlaceSettings>,
-    /// The share of users whose goal is near a hotspot, from 0 to 1; the goal of the others is anywhere.
+    /// The share of users whose goal is near a hotspot, from 0 to 1; the goals of the others are anywhere.
     #[schemars(with = "Share")]
     pub attraction: f64,
-    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    /// How the access point of a user is chosen. Default: `grid` in tiled trees, `distance` elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach: Option<AttachKind>,
-    /// Where users live and go; where the topology is unless given.
+    /// The area in which users live and move. Default: the area of the topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<AreaSettings>,
 }
@@ -62,13 +62,13 @@ pub struct CitySettings {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSettings {
-    /// Where it is: latitude and longitude in degrees.
+    /// Its position: latitude and longitude in degrees.
     #[schemars(with = "[Degrees; 2]")]
     pub at: [f64; 2],
-    /// How much it attracts, compared to the others.
+    /// Its attraction, relative to the others.
     #[serde(default = "one")]
     pub weight: Positive,
-    /// How far from it the goals are at most, in metres; `hotspot_radius` unless given.
+    /// The maximum distance of goals from it, in metres. Default: `hotspot_radius`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Metres>")]
     pub radius: Option<f64>,
@@ -79,7 +79,7 @@ fn one() -> Positive {
 }
 
 impl CitySettings {
-    /// The users who live there until this time.
+    /// The users of the city until this time.
     pub(crate) fn commuting(&self, area: Area, duration: f64) -> Commuting {
         let named = |place: &PlaceSettings| Hotspot {
             position: Some(Position { latitude: place.at[0], longitude: place.at[1] }),
@@ -89,7 +89,7 @@ impl CitySettings {
         Commuting {
             area,
             users: self.users,
-            // More steps than fit are refused where the settings are checked.
+            // Too many steps are rejected when the settings are checked.
             steps: (duration / self.step.value()).ceil() as u32,
             step: self.step.value(),
             day: self.day.value(),

@@ -1,4 +1,4 @@
-//! Applications that are drawn instead of listed.
+//! Random applications.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 use super::range::{ApplicationCount, Units, WholeAmount};
 use super::{Positive, Time};
 
-/// Applications that are drawn from the seed, beside those that are listed. Each is of one sort of the `mix`, in proportion to the
-/// weights, and each of its numbers is a whole number between the two that the sort gives, both included.
+/// Random applications, drawn from the seed, in addition to those that are listed. Each is of one sort of the `mix`, in
+/// proportion to the weights, and each of its numbers is a whole number between the two of its sort, both included.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DrawnApplications {
-    /// How many applications are drawn.
+    /// The number of applications.
     #[schemars(with = "ApplicationCount")]
     pub count: u32,
-    /// What their ids begin with; a number from 1 on follows.
+    /// The prefix of their ids; a number from 1 on follows.
     pub prefix: String,
-    /// The policy of their agents, unless the sort has its own: the name of a shipped one or the path of a `.pl` file.
+    /// The policy of their agents, unless their sort has its own: the name of a shipped one or the path of a `.pl`
+    /// file.
     pub policy: String,
-    /// The sorts of applications: each `{ kind = "WS", weight = 1, hardware = [1, 2], max_rate = [5, 20], max_latency = [10, 30] }`,
-    /// and perhaps `service_time = [0.01, 0.05]`, any time between the two, and `policy`. `weight` is 1 and `hardware` is `[1, 1]` unless
-    /// given.
+    /// The sorts of applications: each `{ kind = "WS", weight = 1, hardware = [1, 2], max_rate = [5, 20], max_latency =
+    /// [10, 30] }`, and optionally `service_time = [0.01, 0.05]`, any time between the two, and `policy`. The default
+    /// `weight` is 1, the default `hardware` is `[1, 1]`.
     pub mix: Vec<SortSettings>,
 }
 
@@ -28,22 +29,23 @@ pub struct DrawnApplications {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SortSettings {
-    /// The group that they belong to in figures.
+    /// The group of these applications in figures.
     pub kind: String,
-    /// How many applications are of this sort, compared to the others.
+    /// The number of applications of this sort, relative to the others.
     #[serde(default = "one")]
     pub weight: Positive,
     /// The hardware that one instance needs.
     #[serde(default = "one_unit")]
     #[schemars(with = "[Units; 2]")]
     pub hardware: [u32; 2],
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles per evaluation period.
     #[schemars(with = "[WholeAmount; 2]")]
     pub max_rate: [u32; 2],
     /// The latency that a client request tolerates, in milliseconds.
     #[schemars(with = "[WholeAmount; 2]")]
     pub max_latency: [u32; 2],
-    /// How long an instance takes to serve one client request: any time between the two; `network.service_time` unless given.
+    /// The time that an instance takes to serve one client request: any time between the two. Default:
+    /// `network.service_time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_time: Option<[Time; 2]>,
     /// The policy of their agents.
@@ -60,7 +62,7 @@ fn one_unit() -> [u32; 2] {
 }
 
 impl DrawnApplications {
-    /// Whether none is drawn.
+    /// Whether no applications are drawn.
     pub fn are_none(&self) -> bool {
         self.count == 0
     }

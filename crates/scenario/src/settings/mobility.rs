@@ -1,4 +1,4 @@
-//! Where users are.
+//! How users move.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use super::{AreaSettings, CitySettings, Period, Positive, read_by_kind};
 use crate::mobility::{Arrivals, Wandering};
 use crate::position::Area;
 
-/// Where users are.
+/// How users move.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum MobilitySettings {
-    /// Users go from place to place, drawn from the seed.
+    /// Random waypoint mobility, drawn from the seed.
     Generated(GeneratedSettings),
-    /// Users live somewhere, and commute day by day, drawn from the seed.
+    /// Users of a city, who commute every day, drawn from the seed.
     City(CitySettings),
     /// Positions from a file.
     File(FileSettings),
@@ -25,7 +25,7 @@ pub enum MobilitySettings {
     Attachments(AttachmentSettings),
     /// The users of the paper's experiment, which ship with mario.
     Recorded(RecordedSettings),
-    /// Users stay where they are.
+    /// Users do not move.
     Static(StaticSettings),
 }
 
@@ -38,38 +38,38 @@ read_by_kind!(MobilitySettings {
     "static" => Static(StaticSettings),
 });
 
-/// Users go from place to place, drawn from the seed.
+/// Random waypoint mobility, drawn from the seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GeneratedSettings {
-    /// How many users there are.
+    /// The number of users.
     #[schemars(with = "UserCount")]
     pub users: u32,
-    /// How many steps there are, the one at time 0 included.
+    /// The number of steps, including the one at time 0.
     #[schemars(with = "StepCount")]
     pub steps: u32,
     /// The time between two steps.
     pub step: Period,
-    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    /// How the access point of a user is chosen. Default: `grid` in tiled trees, `distance` elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach: Option<AttachKind>,
-    /// Where users go; where the topology is unless given.
+    /// The area in which users move. Default: the area of the topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<AreaSettings>,
-    /// How many users there are from the first step on; all unless given.
+    /// The number of users in the first step. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<UserCount>")]
     pub first_users: Option<u32>,
-    /// How many of the others come in each step after it.
+    /// The number of the other users who arrive in each later step.
     #[schemars(with = "ArrivalCount")]
     pub arrivals_per_step: u32,
-    /// For how many steps a user stays on average; to the end unless given.
+    /// The mean number of steps that a user stays. Default: to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<MeanSteps>")]
     pub mean_stay: Option<Positive>,
-    /// How long a step takes users on the map, in seconds.
+    /// The duration of a step for the users' movements on the map, in seconds.
     pub step_seconds: Positive,
-    /// The share of users who rest when they come, from 0 to 1; the others are under way.
+    /// The share of users who rest when they arrive, from 0 to 1; the others are under way.
     #[schemars(with = "Share")]
     pub resting_share: f64,
     /// The longest rest, in seconds.
@@ -79,14 +79,14 @@ pub struct GeneratedSettings {
     pub speed_min: Positive,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: Positive,
-    /// How many districts the area has in each direction. Users are spread over them evenly, and none leaves the own
-    /// district.
+    /// The number of districts of the area in each direction. Users are spread evenly over them, and none leaves the
+    /// own district.
     #[schemars(with = "DistrictCount")]
     pub districts: u32,
-    /// How many hotspots there are in each district, near which users like to go.
+    /// The number of hotspots in each district.
     #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
-    /// How far from a hotspot users go, in metres.
+    /// The maximum distance of waypoints from a hotspot, in metres.
     #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
     /// The share of trips that lead to a hotspot, from 0 to 1.
@@ -98,47 +98,47 @@ pub struct GeneratedSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileSettings {
-    /// The path of the file, from the directory of the scenario.
+    /// The path of the file, relative to the scenario.
     pub file: String,
-    /// What is in it; told by its name and its first line unless given.
+    /// The format of the file. Default: detected by its name and first line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<MobilityFormat>,
     /// The time between two steps.
     #[serde(default = "default_step")]
     pub step: Period,
-    /// How many steps are used at most; all unless given.
+    /// The maximum number of steps. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<StepCount>")]
     pub steps: Option<u32>,
-    /// How many users are used at most, the first to appear; all unless given.
+    /// The maximum number of users: the first to appear. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<UserCount>")]
     pub users: Option<u32>,
-    /// When the steps of recorded tracks are.
+    /// The times of the steps of recorded tracks.
     #[serde(default)]
     pub clock: ClockKind,
-    /// How many seconds of the record a step is, under `shared`.
+    /// The duration of a step in seconds of the record, under `shared`.
     #[serde(default = "one_minute")]
     pub step_seconds: Positive,
-    /// Where a user is between two recorded places, under `shared`.
+    /// The position of a user between two recorded ones, under `shared`.
     #[serde(default)]
     pub between: BetweenKind,
-    /// Where a user is after the last recorded place, under `shared`.
+    /// The position of a user after the last recorded one, under `shared`.
     #[serde(default)]
     pub after: AfterKind,
-    /// Into how many parts the record of each user is cut, under `own-pace`.
+    /// The number of parts into which the record of each user is divided, under `own-pace`.
     #[serde(default = "hundred_parts")]
     #[schemars(with = "PartCount")]
     pub parts: u32,
-    /// Whether users are gone while they are outside of what the topology covers.
+    /// Whether users outside the area of the topology are absent.
     #[serde(default)]
     pub clip: bool,
-    /// The place, latitude and longitude, from which `sumo` and the columns `x` and `y` of tables count metres; degrees are
-    /// expected unless given.
+    /// The origin, latitude and longitude, of the metres in `sumo` files and in the columns `x` and `y` of tables.
+    /// Without it, degrees are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
-    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    /// How the access point of a user is chosen. Default: `grid` in tiled trees, `distance` elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attach: Option<AttachKind>,
 }
@@ -147,7 +147,7 @@ pub struct FileSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachmentSettings {
-    /// The path of the file, from the directory of the scenario: JSON with `users` and `steps`.
+    /// The path of the file, relative to the scenario: JSON with `users` and `steps`.
     pub file: String,
     /// The time between two steps.
     #[serde(default = "default_step")]
@@ -163,34 +163,34 @@ pub struct RecordedSettings {
     pub step: Period,
 }
 
-/// Users stay where they are, spread over the access points in turn.
+/// Users do not move, and are assigned to access points round robin.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StaticSettings {
-    /// How many users there are.
+    /// The number of users.
     #[schemars(with = "UserCount")]
     pub users: u32,
     /// The time between two steps, by which figures are grouped.
     pub step: Period,
 }
 
-/// Which access point a user is connected to.
+/// How the access point of a user is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttachKind {
-    /// The one whose cell of the grid the user is in. For tiled trees.
+    /// By the cell of the grid that the user is in. For tiled trees.
     Grid,
     /// The closest.
     Distance,
 }
 
-/// What is in a file with positions.
+/// The format of a file with positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MobilityFormat {
-    /// CSV with `user,step,latitude,longitude`, or `user,step,x,y` in metres: steps already.
+    /// CSV with `user,step,latitude,longitude`, or `user,step,x,y` in metres: positions by step.
     Positions,
-    /// CSV with `id,time,latitude,longitude`, or `id,time,x,y` in metres: recorded tracks, as in the formats below.
+    /// CSV with `id,time,latitude,longitude`, or `id,time,x,y` in metres: recorded tracks, as in the following formats.
     Csv,
     /// Lines such as `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
     Taxi,
@@ -200,41 +200,41 @@ pub enum MobilityFormat {
     Sumo,
 }
 
-/// When the steps of recorded tracks are.
+/// The times of the steps of recorded tracks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClockKind {
-    /// At the same moments for all users, from the earliest recorded place on.
+    /// At the same times for all users, starting with the earliest recorded position.
     #[default]
     Shared,
-    /// At each user's own pace, as the prototype has it.
+    /// At each user's own pace, as in the prototype.
     OwnPace,
 }
 
-/// Where a user is between two recorded places.
+/// The position of a user between two recorded ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BetweenKind {
-    /// At the last of them.
+    /// The earlier one.
     #[default]
     LastKnown,
-    /// On the straight way from the one to the other.
+    /// On the straight line between them.
     Interpolated,
 }
 
-/// Where a user is after the last recorded place.
+/// The position of a user after the last recorded one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterKind {
-    /// There.
+    /// The last one.
     #[default]
     Stays,
-    /// Nowhere.
+    /// None: the user leaves.
     Gone,
 }
 
 impl GeneratedSettings {
-    /// The users who wander about there.
+    /// The users with these settings.
     pub(crate) fn wandering(&self, area: Area) -> Wandering {
         Wandering {
             area,

@@ -23,7 +23,7 @@ struct Range {
 }
 
 impl Range {
-    /// What is wrong with a number, and what to do.
+    /// The error for an invalid number, and what to do.
     fn complaint(self, what: &str, value: f64) -> Option<String> {
         if !value.is_finite() {
             return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));
@@ -35,7 +35,7 @@ impl Range {
     }
 }
 
-/// A number in a message: integers with all their digits, and others as short as possible.
+/// A number for a message: integers with all digits, others as short as possible.
 pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e12 {
@@ -47,7 +47,8 @@ pub(crate) fn shown(value: f64) -> String {
     }
 }
 
-/// Declares a number: its name, its range, what it is called, whether it may have a unit of time, and why it has that range.
+/// Declares a type of number: its name, its range, its description, whether it may have a unit of time, and the reason
+/// for the range.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident: $min:literal to $max:literal, $what:literal, $has_unit:literal, $why:literal;)*) => { $(
         $(#[$doc])*
@@ -57,10 +58,11 @@ macro_rules! numbers {
         impl $name {
             const RANGE: Range = Range { min: $min, max: $max, why: $why };
 
-            /// This number.
+            /// The number.
             ///
             /// # Panics
-            /// When the number is out of range.
+            ///
+            /// If the number is out of range.
             pub fn of(value: f64) -> $name {
                 if let Some(complaint) = Self::RANGE.complaint($what, value) {
                     panic!("{complaint}");
@@ -104,10 +106,11 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A point in time or a while, in milliseconds; not negative. Written as a number, or as a text with a unit: `"2 s"`.
+    /// A point in time or a duration, in milliseconds; not negative. Written as a number, or as a text with a unit: `"2
+    /// s"`.
     Time: 0.0 to 1e12, "a time", true,
         "1e12 ms are 31 years, and times far beyond are not told apart to the microsecond";
-    /// The time between two events, in milliseconds; at least a microsecond. Written as [`Time`] is.
+    /// The time between two events, in milliseconds; at least a microsecond. Written like [`Time`].
     Period: 1e-3 to 1e12, "a period", true,
         "after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter";
     /// An amount; not negative.
@@ -119,7 +122,7 @@ numbers! {
     /// Power, energy, a price or an intensity; not negative.
     Amount: 0.0 to 1e12, "an amount", false,
         "sums and products of such numbers are finite";
-    /// How much a run may cost.
+    /// A limit on the cost of a run.
     Limit: 1.0 to 1e18, "a limit", false,
         "no machine does more";
 }
@@ -131,12 +134,12 @@ impl Default for Amount {
 }
 
 impl Time {
-    /// As a point in time, counted from the beginning of a run.
+    /// As a point in time, from the start of a run.
     pub fn moment(self) -> mario_domain::Time {
         mario_domain::Time::at(self.0)
     }
 
-    /// As a while.
+    /// As a duration.
     pub fn span(self) -> Duration {
         Duration::of(self.0)
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// Declares ranges: the name, the type in the schema, the least and the greatest number, and why.
+/// Declares ranges: the name, the type in the schema, the smallest and the largest number, and the reason.
 macro_rules! ranges {
     ($($(#[$doc:meta])* $name:ident: $type:literal, $min:literal to $max:literal, $why:literal;)*) => { $(
         $(#[$doc])*
@@ -30,7 +30,7 @@ macro_rules! ranges {
 }
 
 ranges! {
-    /// What everything random is drawn from.
+    /// The seed of everything random.
     Seed: "integer", 0 to 9_223_372_036_854_775_807_u64, "TOML has no greater whole numbers";
     /// A share of a whole.
     Share: "number", 0 to 1, "it is a part of a whole";
@@ -40,33 +40,33 @@ ranges! {
     Hours: "number", 0 to 12, "there are two such parts in a day of 24 hours";
     /// A distance, in metres.
     Metres: "number", 0 to 100_000_000, "the way around the earth is 40,000,000 m";
-    /// A while on the map, in seconds.
+    /// A duration on the map, in seconds.
     Seconds: "number", 0 to 1_000_000_000, "1e9 s are 31 years";
     /// A latitude or a longitude.
     Degrees: "number", -180 to 180, "latitudes are from -90 to 90 degrees, and longitudes from -180 to 180";
-    /// How many nodes there are.
+    /// The number of nodes.
     NodeCount: "integer", 1 to 16_777_216, "more nodes do not fit into memory";
-    /// How many access points there are in each direction.
+    /// The number of access points in each direction.
     GridSize: "integer", 1 to 2048, "4096 would make more nodes than the 16777216 that fit into memory";
-    /// How many levels there are.
+    /// The number of levels.
     Depth: "integer", 0 to 24, "with two children each, a deeper tree has more nodes than fit into memory";
-    /// How many users there are.
+    /// The number of users.
     UserCount: "integer", 0 to 16_777_216, "more users do not fit into memory";
-    /// How many users come at a time.
+    /// The number of users who arrive in a step.
     ArrivalCount: "integer", 1 to 16_777_216, "more users do not fit into memory";
-    /// How many steps there are.
+    /// The number of steps.
     StepCount: "integer", 1 to 1_000_000, "the steps of users are kept in memory";
-    /// For how many steps something lasts, on average.
+    /// A mean number of steps.
     MeanSteps: "number", 1 to 1_000_000_000, "nobody stays for less than a step, and no run has more steps";
-    /// Into how many parts a record is cut.
+    /// The number of parts of a record.
     PartCount: "integer", 1 to 999_999, "each part is a step, and the steps of users are kept in memory";
-    /// How many districts there are in each direction.
+    /// The number of districts in each direction.
     DistrictCount: "integer", 1 to 1000, "a million districts have a million times the hotspots";
-    /// How many hotspots there are.
+    /// The number of hotspots.
     HotspotCount: "integer", 0 to 16_777_216, "more do not fit into memory";
-    /// How many applications there are.
+    /// The number of applications.
     ApplicationCount: "integer", 0 to 100_000, "every agent is told of every application";
-    /// How many requests a call has.
+    /// The number of requests of a call.
     CallCount: "integer", 1 to 1000, "each of them is sent for every client request";
     /// Units of hardware.
     Units: "integer", 0 to 1_000_000_000, "the sum over all nodes and instances has to fit into 64 bits";
@@ -74,15 +74,15 @@ ranges! {
     Amount: "number", 0 to 1e12, "quotients of such numbers are finite";
     /// A rate or a latency that is drawn.
     WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
-    /// How many evaluations are remembered.
+    /// The number of remembered evaluations.
     Evaluations: "integer", 0 to 1_000_000, "what is remembered is kept in memory, and asked for at every evaluation";
-    /// At which evaluation something happens.
+    /// The number of an evaluation.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
-    /// How many evaluations are left before an eviction.
+    /// The number of evaluations before an eviction.
     Notice: "integer", 1 to 1_000_000, "an eviction is announced, and no run has more evaluations";
-    /// What a decision may cost, in inferences.
+    /// The budget of a decision, in inferences.
     Inferences: "integer", 1 to 10_000_000_000_u64, "a decision of that size takes minutes";
-    /// How many records of a trace there are.
+    /// The number of records of a trace.
     RecordCount: "integer", 0 to 1_000_000_000_000_u64, "no trace has more";
     /// The distance from the cloud.
     TierNumber: "integer", 0 to 65_535, "tiers are counted in 16 bits";

@@ -1,5 +1,4 @@
-//! The moment of a recorded run to resume from, policies that change in the course of a run, and files that a scenario
-//! carries.
+//! The recorded past that a run resumes from, policies that change during a run, and files within a scenario.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +9,22 @@ use serde::{Deserialize, Serialize};
 use super::range::{RecordCount, Seed};
 use super::{Time, WrittenId};
 
-/// A moment of a recorded run. Until then the run takes the recorded course; `--policy` applies from then on.
+/// A recorded past. Until its end the run must reproduce it; `--policy` applies from then on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartSettings {
-    /// The moment; the run has no recorded past unless given.
+    /// The end of the recorded past. Without it, the run has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// The seed of the recorded run: with another one, the past is another.
+    /// The seed of the recorded run, which determines the past.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Seed>")]
     pub seed: Option<u64>,
-    /// How many records of a full trace come before the moment.
+    /// The number of records of a full trace in the past.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RecordCount>")]
     pub records: Option<u64>,
-    /// The CRC-32 of these records, in hexadecimal. A past with another one is rejected.
+    /// The CRC-32 of these records, in hexadecimal. A different past is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }
@@ -37,19 +36,19 @@ impl StartSettings {
     }
 }
 
-/// Another policy for agents, in the course of a run.
+/// A change of the agents' policy during the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateSettings {
-    /// When.
+    /// The time of the change.
     pub time: Time,
-    /// The application whose agents get it; all applications unless given.
+    /// The application whose agents change. Default: all applications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub application: Option<ApplicationId>,
-    /// The policy: the name of a shipped one or the path of a `.pl` file. Agents begin with an empty memory under it.
+    /// The policy: the name of a shipped one or the path of a `.pl` file. Agents start with an empty memory under it.
     pub policy: String,
 }
 
-/// Texts of files that the scenario names, by the path that it names them by.
+/// Texts of files that the scenario names, by the path as written in it.
 pub type CarriedFiles = BTreeMap<String, String>;

@@ -1,30 +1,30 @@
-//! The choices of strategies: one section for each.
+//! The strategies that can be chosen: one section for each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::{EvaluationNumber, Evaluations};
 
-/// Who manages.
+/// What decides about operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagementSettings {
-    /// Who says what is to be done with instances. With all but `agents`, no agent proposes anything, whatever its policy.
+    /// What decides about operations. With all but `agents`, no agent proposes anything, whatever its policy.
     pub strategy: ManagementStrategy,
 }
 
-/// Who says what is to be done with instances.
+/// What decides about operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ManagementStrategy {
     /// The agents of instances, each by its policy.
     #[default]
     Agents,
-    /// No agent: each arriving user is given an instance at the access point, or as near as there is room.
+    /// First fit: each arriving user gets an instance at the access point, or as near as there is room.
     EdgeFirstFit,
-    /// A central planner that sees everything and searches for a good placement at each activation of the managers.
+    /// A central planner with global knowledge, which searches for a good placement at each activation of the managers.
     CentralGreedy,
-    /// The same with an optimal placement; for small worlds only.
+    /// The same with an optimal placement; only for small worlds.
     CentralExact,
 }
 
@@ -38,88 +38,88 @@ impl ManagementStrategy {
     ];
 }
 
-/// What agents see of their clients' requests.
+/// What agents observe of their clients' requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObservationSettings {
-    /// How the `requests/4` facts of an agent are made.
+    /// The source of the `requests/4` facts of an agent.
     pub strategy: ObservationStrategy,
 }
 
-/// How the `requests/4` facts of an agent are made.
+/// The source of the `requests/4` facts of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservationStrategy {
-    /// From the client requests that reached the instance in its last evaluation period.
+    /// The client requests that reached the instance in its last evaluation period.
     #[default]
     Arrivals,
-    /// From the entries of the routing table, as the prototype does.
+    /// The entries of the routing table, as in the prototype.
     RouteEntries,
 }
 
-/// Which instance a client request goes to.
+/// How the instance for a client request is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoutingSettings {
-    /// How the instance is chosen.
+    /// The rule of choice.
     pub strategy: RoutingStrategy,
-    /// What is near; `least-used` counts hops whatever is written here.
+    /// The metric of distances. `least-used` always counts hops.
     pub metric: RoutingMetric,
 }
 
-/// How the instance that a client request goes to is chosen.
+/// How the instance for a client request is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingStrategy {
-    /// The nearest; equals take turns.
+    /// The nearest; round robin between equally near ones.
     #[default]
     Nearest,
     /// Of the nearest, the least used one, kept until the placement changes, as in the prototype.
     LeastUsed,
 }
 
-/// What is near.
+/// The metric of distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingMetric {
-    /// Few hops.
+    /// The number of hops.
     #[default]
     Hops,
-    /// Little latency.
+    /// The latency.
     Latency,
 }
 
-/// How requests to manage are judged.
+/// How proposals are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArbitrationSettings {
-    /// Who judges, and when what is accepted is enacted.
+    /// Who judges, and when accepted operations are enacted.
     pub strategy: ArbitrationStrategy,
 }
 
-/// Who judges, and when what is accepted is enacted.
+/// Who judges, and when accepted operations are enacted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArbitrationStrategy {
-    /// The managers of all nodes concerned; what is accepted is enacted together.
+    /// The managers of all nodes concerned; accepted operations are enacted together.
     #[default]
     Managers,
-    /// One operator, last come first served, each enacted at once, as in the prototype.
+    /// One operator, last in first out, each operation enacted at once, as in the prototype.
     Sequential,
 }
 
-/// How long agents remember what was inhibited.
+/// How long agents remember inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemorySettings {
     /// How agents forget.
     pub strategy: MemoryStrategy,
-    /// For how many of its last evaluations an agent remembers, under `sliding`. Unless given, 1 for a policy that asks
-    /// what was inhibited, and 0 for others.
+    /// The number of evaluations for which an agent remembers an inhibition, under `sliding`. Default: 1 for a policy
+    /// that reads inhibitions, 0 for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub cycles: Option<u32>,
-    /// After this many evaluations everything is forgotten, under `periodic`.
+    /// The number of evaluations after which the memory is cleared, under `periodic`.
     #[schemars(with = "EvaluationNumber")]
     pub every: u32,
 }
@@ -128,29 +128,29 @@ pub struct MemorySettings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryStrategy {
-    /// One evaluation after the other.
+    /// Each inhibition after a number of evaluations.
     #[default]
     Sliding,
     /// Everything at once, periodically, as in the prototype.
     Periodic,
 }
 
-/// Which numbers instances get.
+/// The numbering of instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumberingSettings {
-    /// What the counter counts.
+    /// What is counted.
     pub strategy: NumberingStrategy,
 }
 
-/// What the counter of instances counts.
+/// What is counted by the counter of instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NumberingStrategy {
-    /// Instances alone: 1, 2, 3 and so on.
+    /// Only instances: 1, 2, 3 and so on.
     #[default]
     Counted,
-    /// Instances, agents, users and what else the prototype counts with the same counter.
+    /// Instances, agents, users and everything else that the prototype numbers with the same counter.
     Shared,
 }
 

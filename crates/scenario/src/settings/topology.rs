@@ -15,13 +15,13 @@ pub enum TopologySettings {
     TiledTree(TiledTreeSettings),
     /// A tree in which every node but the deepest has equally many children.
     Tree(TreeSettings),
-    /// A grid in which every node has a link to the nodes beside it.
+    /// A grid in which every node is linked to its neighbours.
     Grid(GridSettings),
     /// Nodes at random positions, linked when they are close.
     RandomGeometric(RandomGeometricSettings),
-    /// Nodes that join one after the other, by preferential attachment.
+    /// Nodes that join one by one, by preferential attachment.
     BarabasiAlbert(BarabasiAlbertSettings),
-    /// A file.
+    /// A graph from a file.
     File(TopologyFileSettings),
 }
 
@@ -38,31 +38,32 @@ read_by_kind!(TopologySettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TiledTreeSettings {
-    /// How many access points there are in each direction; a power of two.
+    /// The number of access points in each direction; a power of two.
     #[schemars(with = "GridSize")]
     pub size: u32,
     /// The hardware of the cloud.
     #[schemars(with = "WrittenCapacity")]
     pub cloud_hardware: Capacity,
-    /// Level l between cloud and access points has L − l times this hardware.
+    /// The hardware of level l between cloud and access points is L − l times this.
     #[schemars(with = "Units")]
     pub hardware_step: u64,
     /// The hardware of an access point.
     #[schemars(with = "WrittenCapacity")]
     pub access_hardware: Capacity,
-    /// The link from level l down to l + 1 has L − l − 1 times this latency.
+    /// The latency of a link from level l to l + 1 is L − l − 1 times this.
     pub latency_step: Time,
-    /// The latency of the link to an access point; as any other link unless given.
+    /// The latency of the links to access points. Default: as given by `latency_step`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_latency: Option<Time>,
-    /// The hardware of each level, from the cloud down, instead of the three keys above.
+    /// The hardware of each level, from the cloud down, instead of `cloud_hardware`, `hardware_step` and
+    /// `access_hardware`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<WrittenCapacity>>")]
     pub hardware: Option<Vec<Capacity>>,
-    /// The latency of the links below each level, from the cloud down, instead of the two keys above.
+    /// The latency of the links below each level, from the cloud down, instead of `latency_step` and `access_latency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Vec<Time>>,
-    /// What the grid covers.
+    /// The area of the grid.
     pub area: AreaSettings,
 }
 
@@ -82,42 +83,42 @@ pub struct AreaSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
-    /// How many levels there are below the cloud.
+    /// The number of levels below the cloud.
     #[schemars(with = "Depth")]
     pub depth: u32,
-    /// How many children a node has.
+    /// The number of children of a node.
     #[schemars(with = "NodeCount")]
     pub fan_out: u32,
-    /// The hardware of each level, from the cloud down; the last given is that of all levels below.
+    /// The hardware of each level, from the cloud down; the last value holds for all further levels.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of the links below each level, from the cloud down; the last given is that of all below.
+    /// The latency of the links below each level, from the cloud down; the last value holds for all further levels.
     pub latency: Vec<Time>,
-    /// Where the access points are.
+    /// The area of the access points.
     pub area: AreaSettings,
 }
 
-/// A grid in which every node has a link to the nodes beside it. The node in the middle is the hub.
+/// A grid in which every node is linked to its neighbours. The node in the middle is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridSettings {
-    /// How many nodes there are from south to north.
+    /// The number of nodes from south to north.
     #[schemars(with = "NodeCount")]
     pub height: u32,
-    /// How many nodes there are from west to east.
+    /// The number of nodes from west to east.
     #[schemars(with = "NodeCount")]
     pub width: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link, whatever its length.
+    /// The latency of a link without its length.
     pub latency: Time,
-    /// What each kilometre adds to the latency of a link.
+    /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
-    /// Where the nodes are.
+    /// The area of the nodes.
     pub area: AreaSettings,
 }
 
@@ -125,47 +126,47 @@ pub struct GridSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometricSettings {
-    /// How many nodes there are.
+    /// The number of nodes.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
     /// Nodes within this distance are linked, in metres. Parts that remain disconnected are linked where they are
     /// closest.
     pub radius: Positive,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link, whatever its length.
+    /// The latency of a link without its length.
     pub latency: Time,
-    /// What each kilometre adds to the latency of a link.
+    /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
-    /// Where the nodes are.
+    /// The area of the nodes.
     pub area: AreaSettings,
 }
 
-/// Nodes that join one after the other, by preferential attachment. The node with most links is the hub.
+/// Nodes that join one by one, by preferential attachment. The node with most links is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
-    /// How many nodes there are.
+    /// The number of nodes.
     #[schemars(with = "NodeCount")]
     pub nodes: u32,
     /// The number of links of a joining node.
     #[schemars(with = "NodeCount")]
     pub links: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of a link, whatever its length.
+    /// The latency of a link without its length.
     pub latency: Time,
-    /// What each kilometre adds to the latency of a link.
+    /// The additional latency of a link per kilometre.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
     #[schemars(with = "Share")]
     pub access_share: f64,
-    /// Where the nodes are.
+    /// The area of the nodes.
     pub area: AreaSettings,
 }
 
@@ -173,38 +174,38 @@ pub struct BarabasiAlbertSettings {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TopologyFileSettings {
-    /// The path of the file, from the directory of the scenario.
+    /// The path of the file, relative to the scenario.
     pub file: String,
-    /// What is in it; told by the ending of its name unless given.
+    /// The format of the file. Default: detected by the extension of its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<GraphFormat>,
-    /// The hardware of nodes whose hardware the file does not tell.
+    /// The hardware of nodes without hardware in the file.
     #[serde(default = "one_unit")]
     #[schemars(with = "WrittenCapacity")]
     pub hardware: Capacity,
-    /// The latency of links whose latency the file does not tell.
+    /// The latency of links without latency in the file.
     #[serde(default = "one_millisecond")]
     pub latency: Time,
-    /// Which nodes are access points when the file marks none.
+    /// Which nodes are access points if the file marks none.
     #[serde(default)]
     pub access_points: UnmarkedKind,
-    /// The place, latitude and longitude, from which the attributes `x` and `y` of nodes count metres east and north; unless
-    /// given, they are facts like any other.
+    /// The origin, latitude and longitude, of the metres east and north in the attributes `x` and `y` of nodes. Without
+    /// it, `x` and `y` are facts like any other attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
 }
 
-/// Which nodes are access points when a file marks none.
+/// Which nodes are access points if a file marks none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnmarkedKind {
-    /// Those with one link; all where there are none such.
+    /// Nodes with one link; all nodes if there are none.
     #[default]
     Leaves,
-    /// All.
+    /// All nodes.
     All,
-    /// None.
+    /// No nodes.
     None,
 }
 
@@ -216,12 +217,12 @@ fn one_millisecond() -> Time {
     Time::of(1.0)
 }
 
-/// What the hub, the nodes around it and those farther out have.
+/// The default hardware of the hub, of the nodes around it, and of those farther out.
 fn mesh_hardware() -> Vec<Capacity> {
     vec![Capacity::Unbounded, units(6), units(1)]
 }
 
-/// What is in a file with a graph.
+/// The format of a file with a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
@@ -235,73 +236,72 @@ pub enum GraphFormat {
     NodeLink,
 }
 
-/// What nodes have that the topology does not give them, from the columns of a table.
+/// Settings of nodes from the columns of a table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeTableSettings {
-    /// The path of the table, from the directory of the scenario: CSV with a column `id` or `node`, and perhaps `capacity` or
-    /// `hardware`. Each other column is a fact of the node, `fact(Node, Column, Value)`; an empty field says nothing.
+    /// The path of the table, relative to the scenario: CSV with a column `id` or `node`, and optionally `capacity` or
+    /// `hardware`. Each other column is a fact of the node, `fact(Node, Column, Value)`; empty fields are skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Which of the other columns are facts; all unless given.
+    /// The other columns that are facts. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facts: Option<Vec<String>>,
 }
 
 impl NodeTableSettings {
-    /// Whether nothing is said.
+    /// Whether nothing is configured.
     pub(super) fn is_empty(&self) -> bool {
         *self == NodeTableSettings::default()
     }
 }
 
-/// What one node has that the topology does not give it. What is not given stays.
+/// Settings of one node. Omitted keys do not change it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSettings {
-    /// Which node.
+    /// The id of the node.
     #[schemars(with = "WrittenId")]
     pub id: NodeId,
-    /// All the hardware it has.
+    /// The total hardware of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenCapacity>")]
     pub capacity: Option<Capacity>,
     /// Its manager's own policy: the name of a shipped one or the path of a `.pl` file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
-    /// Who owns it: `fact(Node, owner, Owner)` in a policy.
+    /// The owner of the node: `fact(Node, owner, Owner)` in a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub owner: Option<OwnerId>,
-    /// What else is known about it: `fact/3` in a policy.
+    /// Further facts about the node: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "std::collections::BTreeMap<String, WrittenId>")]
     pub facts: Facts,
 }
 
-/// What some nodes have that the topology does not give them. They are chosen by their tier, by a pattern of their names, or
-/// by both. What is not given stays.
+/// Settings of a group of nodes, chosen by tier, by a pattern of names, or by both. Omitted keys do not change them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodesSettings {
-    /// The nodes of this tier: its number, from the top down, or its name in `tiers`.
+    /// The tier of the nodes: its number, from the top down, or its name in `tiers`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<TierChoice>,
-    /// The nodes whose ids match this, where `*` stands for any characters and `?` for one.
+    /// A pattern that the ids of the nodes match, where `*` stands for any characters and `?` for one.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// All the hardware each of them has.
+    /// The total hardware of each node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenCapacity>")]
     pub capacity: Option<Capacity>,
     /// Their managers' own policy: the name of a shipped one or the path of a `.pl` file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<String>,
-    /// Who owns them: `fact(Node, owner, Owner)` in a policy.
+    /// The owner of the nodes: `fact(Node, owner, Owner)` in a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub owner: Option<OwnerId>,
-    /// What else is known about each of them: `fact/3` in a policy.
+    /// Further facts about each of them: `fact/3` in a policy.
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "std::collections::BTreeMap<String, WrittenId>")]
     pub facts: Facts,
@@ -311,14 +311,14 @@ pub struct NodesSettings {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TierChoice {
-    /// How far it is from the top.
+    /// Its distance from the top.
     Number(#[schemars(with = "super::range::TierNumber")] u16),
     /// Its name in `tiers`.
     Name(String),
 }
 
 impl TopologySettings {
-    /// What the topology covers, where its settings say so.
+    /// The area of the topology, if its settings have one.
     pub fn area(&self) -> Option<AreaSettings> {
         match self {
             TopologySettings::TiledTree(settings) => Some(settings.area),

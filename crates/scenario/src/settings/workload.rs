@@ -15,7 +15,7 @@ use super::{Period, Time, WrittenId, read_by_kind};
 pub enum WorkloadSettings {
     /// One request every period.
     Periodic(PeriodicSettings),
-    /// Requests at random, independently of each other.
+    /// Random requests, as a Poisson process.
     Poisson(PoissonSettings),
     /// Alternating on and off periods of random length.
     OnOff(OnOffSettings),
@@ -33,20 +33,20 @@ read_by_kind!(WorkloadSettings {
 pub struct PeriodicSettings {
     /// The time between two requests of a user.
     pub period: Period,
-    /// When the first request comes: `simultaneous`, one period after the user's arrival; `spread`, users one after the
-    /// other within their first period; or a time after the arrival.
+    /// The time of the first request: `simultaneous`, one period after the user's arrival; `spread`, one user after
+    /// another within the first period; or a time after the arrival.
     pub phase: Phase,
-    /// How users are given applications where nothing else says so.
+    /// How users are assigned to applications, unless another key does.
     pub assignment: AssignmentKind,
 }
 
-/// Requests at random, independently of each other.
+/// Random requests, as a Poisson process.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonSettings {
     /// The mean time between two requests of a user.
     pub period: Period,
-    /// How users are given applications where nothing else says so.
+    /// How users are assigned to applications, unless another key does.
     pub assignment: AssignmentKind,
 }
 
@@ -60,38 +60,38 @@ pub struct OnOffSettings {
     pub mean_on: Period,
     /// The mean length of an off period.
     pub mean_off: Period,
-    /// How users are given applications where nothing else says so.
+    /// How users are assigned to applications, unless another key does.
     pub assignment: AssignmentKind,
 }
 
-/// When the first request of a user comes.
+/// The time of a user's first request.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Phase {
-    /// As a word says.
+    /// One of the words.
     Word(PhaseWord),
-    /// After this time.
+    /// This time after the arrival.
     After(Time),
 }
 
-/// When the first request of a user comes, in a word.
+/// The time of a user's first request, as a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseWord {
     /// One period after the arrival.
     Simultaneous,
-    /// Users one after the other within their first period.
+    /// One user after another within the first period.
     Spread,
 }
 
-/// How users are given applications.
+/// How users are assigned to applications.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentKind {
-    /// So that each kind of application gets equally many users and handovers.
+    /// Equal numbers of users and handovers for each kind of application.
     #[default]
     Balanced,
-    /// The first user the first application, the second the second, and so on.
+    /// Round robin: the first user the first application, the second the second, and so on.
     RoundRobin,
     /// At random.
     Random,
@@ -99,11 +99,11 @@ pub enum AssignmentKind {
     Popular,
 }
 
-/// What one user does that differs from the workload. What is not given is as there.
+/// A user whose workload differs from that of the others. Omitted keys have the value of the workload.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserSettings {
-    /// Which user.
+    /// The id of the user.
     #[schemars(with = "WrittenId")]
     pub id: Id,
     /// The application that the user uses.
@@ -113,17 +113,17 @@ pub struct UserSettings {
     /// The time between two requests of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
-    /// When the user's first request comes, after the arrival. For periodic workloads only.
+    /// The time from the user's arrival to the first request. Only for periodic workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Time>,
-    /// The access point that the user stays at. For static users only.
+    /// The access point of the user. Only for static users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WrittenId>")]
     pub node: Option<NodeId>,
 }
 
 impl WorkloadSettings {
-    /// How users are given applications where nothing else says so.
+    /// How users are assigned to applications, unless another key does.
     pub fn assignment(&self) -> AssignmentKind {
         match self {
             WorkloadSettings::Periodic(settings) => settings.assignment,

@@ -1,13 +1,13 @@
-//! Neighbourhoods on a plane, and the links that connect all.
+//! Pairs of nearby nodes on a plane, and links that connect all nodes.
 
-/// A place as metres north and east of a corner.
+/// A position in metres north and east of a corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Metres {
     pub(super) north: f64,
     pub(super) east: f64,
 }
 
-/// A grid of square cells, so that only places of nearby cells are compared.
+/// A grid of square cells, so that only positions in nearby cells are compared.
 pub(super) struct Near<'p> {
     places: &'p [Metres],
     radius: f64,
@@ -19,7 +19,7 @@ pub(super) struct Near<'p> {
     members: Vec<u32>,
 }
 
-/// A link that is missing.
+/// A candidate link between two parts.
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     square: f64,
@@ -36,9 +36,9 @@ impl Metres {
 
 impl<'p> Near<'p> {
     pub(super) fn new(places: &'p [Metres], size: Metres, radius: f64) -> Near<'p> {
-        // About two places in a cell, unless the radius is larger.
+        // About two positions per cell, unless the radius is larger.
         let crowd = (size.north * size.east * 2.0 / places.len() as f64).sqrt();
-        // In a very elongated area, a row of cells must not be longer than there are places.
+        // In a very elongated area, a row must not have more cells than there are positions.
         let longest = size.north.max(size.east) / places.len() as f64;
         let cell = radius.max(crowd).max(longest);
         let (rows, columns) = ((size.north / cell) as usize + 1, (size.east / cell) as usize + 1);
@@ -78,7 +78,7 @@ impl<'p> Near<'p> {
         rows.flat_map(move |other_row| {
             let whole = other_row.abs_diff(row) == distance;
             let (west, east) = (column.saturating_sub(distance), (column + distance).min(self.columns - 1));
-            // In the rows between the first and the last of the ring, only its two ends.
+            // In the rows between the first and the last row of the ring, only the two ends belong to it.
             let step = if whole || distance == 0 { 1 } else { 2 * distance };
             let start = if whole { west } else { column.checked_sub(distance).unwrap_or(column + distance) };
             (start..=east).step_by(step).flat_map(move |other_column| {
@@ -108,8 +108,8 @@ impl<'p> Near<'p> {
         Some(pairs)
     }
 
-    /// Adds links until all are connected (Borůvka): each part that is not the largest gets the shortest link to
-    /// another, until one part is left. That is the minimum total length.
+    /// Adds links until all are connected (Borůvka): each part except the largest gets the shortest link to another,
+    /// until one part is left. The total length is minimal.
     pub(super) fn connect(&self, links: &mut Vec<(u32, u32)>) {
         let mut parts = Parts::new(self.places.len());
         for (one, other) in &*links {
@@ -140,11 +140,11 @@ impl<'p> Near<'p> {
         }
     }
 
-    /// Searches for a shorter link from a node to another part than the best so far.
+    /// Searches for a link from a node to another part that is shorter than the best so far.
     fn look_beyond(&self, node: u32, part_of: &[u32], best: &mut Option<Missing>) {
         let place = self.places[node as usize];
         for distance in 0..self.rows.max(self.columns) {
-            // The minimum distance of everything in this ring.
+            // The minimum distance of all positions in this ring.
             let least = distance.saturating_sub(1) as f64 * self.cell;
             if best.is_some_and(|best| best.square < least * least) {
                 return;
@@ -161,13 +161,13 @@ impl<'p> Near<'p> {
 }
 
 impl Missing {
-    /// By length, then by ends: a total order, so that the links of a round form no cycle.
+    /// Ordered by length, then by ends: a total order, so that the links of a round form no cycle.
     fn order(&self, other: &Missing) -> std::cmp::Ordering {
         self.square.total_cmp(&other.square).then((self.one, self.other).cmp(&(other.one, other.other)))
     }
 }
 
-/// Which nodes can reach each other.
+/// The connected parts of a graph (union-find).
 struct Parts {
     parent: Vec<u32>,
 }

@@ -7,18 +7,18 @@ use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
 
 use super::Topology;
 
-/// Attribute names with a meaning to the reader, which cannot be names of facts.
+/// Attribute names with a meaning for the reader, which cannot be keys of facts.
 const TAKEN: [&str; 9] =
     ["capacity", "hardware", "tier", "level", "latitude", "lat", "longitude", "lon", "access_point"];
 
-/// Why an infrastructure cannot be written so that it would be read back unchanged.
+/// Why an infrastructure cannot be written without loss.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExportError {
     /// The name of a node looks like a number.
     NumberedName(NodeId),
-    /// A fact about a node has a key with another meaning in a file.
+    /// The key of a fact has another meaning in a file.
     TakenKey(NodeId, String),
-    /// A name has a character that XML does not have.
+    /// A name has a character that is not allowed in XML.
     Character(String),
 }
 
@@ -112,7 +112,7 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// The tier of a node is a fact for policies that read it. A reader of the file derives it from its attribute.
+/// Whether a fact is the tier of a node, which a reader derives from the attribute.
 fn is_told(fact: &Fact, tier: u16) -> bool {
     fact.key.to_string() == "tier" && fact.value == FactValue::Id(Id::Number(i64::from(tier)))
 }
@@ -134,7 +134,7 @@ fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     Ok(keys)
 }
 
-/// The name of a node in the file. A reader takes a name that looks like a number for one.
+/// The name of a node in the file; an error if a reader would take it for a number.
 fn node_name(id: &NodeId) -> Result<String, ExportError> {
     match id.id() {
         Id::Number(number) => Ok(number.to_string()),
@@ -145,7 +145,7 @@ fn node_name(id: &NodeId) -> Result<String, ExportError> {
     }
 }
 
-/// A text in XML, as an attribute or between tags.
+/// Escapes a text for an XML attribute or element.
 fn escaped(text: &str) -> Result<String, ExportError> {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -154,7 +154,7 @@ fn escaped(text: &str) -> Result<String, ExportError> {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // A reader may turn these into spaces where they are written literally.
+            // A reader may turn these into spaces if they are written literally.
             '\t' | '\n' | '\r' => {
                 let _ = write!(escaped, "&#{};", letter as u32);
             }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infrastructure_is_read_back_to_the_same() {
+    fn an_exported_infrastructure_is_read_back_unchanged() {
         let mut builder = TopologyBuilder::default();
         let name = |name: &str| FactValue::name(name).expect("a name");
         let odd = NodeId::name("a <\"&'\n> b").expect("a name");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_read_back_otherwise_is_refused() {
+    fn an_infrastructure_that_cannot_be_exported_without_loss_is_rejected() {
         let of = |description: NodeDescription| {
             let mut builder = TopologyBuilder::default();
             builder.node(description).expect("a node");

@@ -15,30 +15,30 @@ use crate::position::{Area, Position};
 /// The maximum number of links: more would not fit into memory.
 pub(crate) const LINKS_MAX: usize = 1 << 25;
 
-/// What nodes and links of a mesh are like. The hub, its most central node, takes the part of the cloud; the tier of a
-/// node is its distance from the hub, in hops.
+/// The properties of nodes and links of a mesh. The hub, its most central node, is the cloud; the tier of a node is its
+/// distance from the hub, in hops.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mesh {
-    /// Where the nodes are.
+    /// The area of the nodes.
     pub area: Area,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
     pub capacities: Vec<Capacity>,
-    /// How long links take.
+    /// The latency of links.
     pub latency: Latency,
     /// Which nodes are access points.
     pub access_points: AccessPoints,
 }
 
-/// How long a link takes.
+/// The latency of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Latency {
     /// The same for every link.
     Constant(Duration),
-    /// By the length of the link.
+    /// Depending on the length of the link.
     PerKilometre {
-        /// Of a link without length.
+        /// The latency of a link without length.
         base: Duration,
-        /// For each kilometre.
+        /// The additional latency per kilometre.
         per_kilometre: Duration,
     },
 }
@@ -48,8 +48,8 @@ pub enum Latency {
 pub enum AccessPoints {
     /// All.
     All,
-    /// This share of the nodes, from 0 to 1, and at least one: those farthest from the hub, the first of those equally
-    /// far.
+    /// This share of the nodes, from 0 to 1, and at least one: those farthest from the hub; of equally far ones, the
+    /// first.
     Farthest(f64),
 }
 
@@ -58,13 +58,13 @@ pub enum AccessPoints {
 pub struct Connected {
     /// The infrastructure.
     pub topology: Topology,
-    /// How many links were added because the graph was disconnected without them.
+    /// The number of links that were added to connect the graph.
     pub links_added: usize,
 }
 
 impl Mesh {
-    /// A hub of unbounded hardware, 6 units around it and 1 farther out; 1 millisecond and another for each kilometre;
-    /// three of four nodes are access points, as in the tree of the paper.
+    /// The defaults: a hub of unbounded hardware, 6 units around it and 1 farther out; a latency of 1 millisecond plus
+    /// 1 per kilometre; three quarters of the nodes are access points, as in the tree of the paper.
     pub fn over(area: Area) -> Mesh {
         Mesh {
             area,
@@ -91,7 +91,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// The infrastructure with these nodes and links.
+    /// Builds the infrastructure with these nodes and links.
     fn furnish(
         &self,
         nodes: Vec<(NodeId, Position)>,
@@ -138,9 +138,9 @@ impl Mesh {
     }
 }
 
-/// A grid with `height` nodes from south to north and `width` from west to east: node `x{x}y{y}`, linked to those
-/// north, east, south and west of it, in the order of x and y. Nodes are in the middle of their cells, the hub is in
-/// the middle of the grid.
+/// A grid with `height` nodes from south to north and `width` from west to east. Node `x{x}y{y}` is linked to its
+/// neighbours in the north, east, south and west. Nodes are ordered by x, then y, and are at the centres of their
+/// cells; the hub is in the middle of the grid.
 pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(height) * u64::from(width))?;
@@ -161,9 +161,9 @@ pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError
     mesh.furnish(nodes, &links, (height / 2 * width + width / 2) as usize)
 }
 
-/// `count` nodes `n0`, `n1` and so on anywhere in the area; those within `radius` metres are linked. While the graph is
-/// disconnected, the two closest nodes of different parts are linked too. The hub is closest to the middle of the area,
-/// which is assumed flat.
+/// `count` nodes `n0`, `n1` and so on at random positions in the area, which is assumed flat. Nodes within `radius`
+/// metres are linked. While the graph is disconnected, the two closest nodes of different parts are linked too. The hub
+/// is the node closest to the middle of the area.
 pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Result<Connected, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
@@ -188,7 +188,7 @@ pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Resu
 }
 
 /// `count` nodes `n0`, `n1` and so on, each of which joins with `links_each` links to earlier ones, by preferential
-/// attachment. Nodes are anywhere in the area. The hub has most links, the first of those that do.
+/// attachment. Nodes are at random positions in the area. The hub is the node with most links; of several, the first.
 pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;
@@ -202,12 +202,12 @@ pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> R
         return Err(ShapeError::TooLarge);
     }
     let mut random = Pcg64::seed_from_u64(seed);
-    // The first is linked to all of the first few, so that none is isolated.
+    // Node 0 is linked to the first few nodes, so that none is isolated.
     let mut links: Vec<(u32, u32)> = (1..=links_each).map(|node| (0, node)).collect();
-    // Every end of a link once: drawing from here is proportional to the number of links.
+    // One entry for each end of a link: a uniform draw from this list is proportional to the number of links.
     let mut ends: Vec<u32> = links.iter().flat_map(|(one, other)| [*one, *other]).collect();
     let mut chosen: Vec<u32> = Vec::with_capacity(links_each as usize);
-    // The last node that each was chosen by.
+    // For each node, the last node that chose it.
     let mut chosen_by = vec![0_u32; count as usize];
     for node in links_each + 1..count {
         chosen.clear();
@@ -246,7 +246,7 @@ fn name(text: &str) -> NodeId {
     NodeId::name(text).expect("neither empty nor `self`")
 }
 
-/// How many hops each node is from one.
+/// The number of hops of each node from `from`.
 fn distances(count: usize, links: &[(u32, u32)], from: usize) -> Vec<u32> {
     let mut first = vec![0_usize; count + 1];
     for (one, other) in links {

@@ -1,7 +1,7 @@
 //! Infrastructures from graph files: `GraphML`, GEXF, GML, and the node-link JSON of networkx.
 //!
-//! Each reader turns its text into the same plain list of nodes and edges with their attributes; `interpret` makes an
-//! infrastructure of it, so an attribute means the same in every format.
+//! Each reader parses its format into the same list of nodes and edges with attributes, and `interpret` builds the
+//! infrastructure from that. So an attribute has the same meaning in every format.
 
 mod gexf;
 mod gml;
@@ -20,7 +20,7 @@ use crate::position::Position;
 use crate::xml::XmlError;
 pub use crate::xml::XmlProblem;
 
-/// What graph files are written in.
+/// The format of a graph file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GraphFormat {
     /// `GraphML`.
@@ -38,24 +38,24 @@ pub enum GraphFormat {
 pub struct GraphDefaults {
     /// The hardware of a node.
     pub capacity: Capacity,
-    /// How long a link takes.
+    /// The latency of a link.
     pub latency: Duration,
-    /// Size units per millisecond, when that is limited.
+    /// Size units per millisecond; `None` is unlimited.
     pub bandwidth: Option<f64>,
-    /// Which nodes are access points when no node says so.
+    /// Which nodes are access points if none is marked.
     pub access_points: Unmarked,
-    /// The place from which `x` and `y` of nodes count metres; without it, they are facts.
+    /// The origin of metres in `x` and `y` of nodes; without it, `x` and `y` are facts.
     pub origin: Option<Position>,
 }
 
-/// Which nodes are access points when no node says so.
+/// Which nodes are access points if none is marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unmarked {
-    /// Those with one link; all where there are none.
+    /// Nodes with one link; all nodes if there are none.
     Leaves,
-    /// All.
+    /// All nodes.
     All,
-    /// None.
+    /// No nodes.
     None,
 }
 
@@ -71,16 +71,16 @@ impl Default for GraphDefaults {
     }
 }
 
-/// Why a text is not an infrastructure, and where.
+/// Why a text is not a valid graph, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphError {
-    /// Which bytes of the text are at fault.
+    /// The range of bytes of the text.
     pub span: Range<usize>,
-    /// What is wrong with them.
+    /// The problem.
     pub problem: GraphProblem,
 }
 
-/// What is wrong with a graph file.
+/// A problem of a graph file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GraphProblem {
     /// It is not UTF-8.
@@ -89,18 +89,18 @@ pub enum GraphProblem {
     Xml(XmlProblem),
     /// It is not JSON.
     Json(String),
-    /// Something else is expected.
+    /// Another value is expected.
     Expected(&'static str),
-    /// Something must be inside something else.
+    /// A part is missing.
     Missing {
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
-        /// Where.
+        /// The part that must contain it.
         inside: &'static str,
     },
-    /// There is no node.
+    /// There are no nodes.
     Empty,
-    /// A node cannot be called that.
+    /// The id of a node is invalid.
     Id(IdError),
     /// Two nodes have this id.
     NodeTwice(String),
@@ -108,14 +108,14 @@ pub enum GraphProblem {
     UnknownNode(String),
     /// An attribute has an invalid value.
     Value {
-        /// Which attribute.
+        /// The attribute.
         attribute: &'static str,
-        /// What it must be.
+        /// The valid values.
         expected: &'static str,
     },
     /// A node has only one of latitude and longitude, or of `x` and `y`.
     HalfPosition,
-    /// A node has metres that lead off the map.
+    /// The metres of a node lead off the map.
     OffTheMap,
     /// An edge leads from a node to itself.
     LinkToItself,
@@ -143,10 +143,10 @@ pub fn read_graph(bytes: &[u8], format: GraphFormat, defaults: &GraphDefaults) -
     interpret::topology(graph, defaults)
 }
 
-/// A graph as it is written.
+/// A graph as written.
 #[derive(Debug, Default)]
 struct Graph {
-    /// Where the graph is in the text.
+    /// The place of the graph in the text.
     span: Range<usize>,
     nodes: Vec<GraphNode>,
     edges: Vec<GraphEdge>,
@@ -154,9 +154,9 @@ struct Graph {
 
 #[derive(Debug)]
 struct GraphNode {
-    /// What edges call it.
+    /// The key by which edges refer to the node.
     key: String,
-    /// What it is called.
+    /// The id of the node.
     name: Scalar,
     span: Range<usize>,
     attributes: Vec<Attribute>,
@@ -188,7 +188,7 @@ enum Scalar {
 }
 
 impl Scalar {
-    /// The id of a node as text: an integer is a number, all else is a name.
+    /// Parses the id of a node: an integer is a number, everything else is a name.
     fn untyped_name(text: &str) -> Scalar {
         match text.parse::<i64>() {
             // `007` and `+7` are names: as numbers they would not round-trip.
@@ -197,7 +197,7 @@ impl Scalar {
         }
     }
 
-    /// A value that was written without a type.
+    /// Parses a value without a declared type.
     fn untyped(text: &str) -> Scalar {
         match (text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(number), _) if number.to_string() == text => Scalar::Whole(number),
@@ -206,8 +206,8 @@ impl Scalar {
         }
     }
 
-    /// A value of a declared type. A value that does not match its type is left as text; a consumer that needs a number
-    /// reports it.
+    /// Parses a value of a declared type. A value that does not match its type stays text; if a number is needed, that
+    /// is reported later.
     fn typed(text: &str, kind: &str) -> Scalar {
         let trimmed = text.trim();
         let scalar = match kind {

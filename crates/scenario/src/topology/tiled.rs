@@ -1,4 +1,5 @@
-//! Trees over a grid of access points: four neighbours share a parent, four parents share one in turn, up to the cloud.
+//! Trees over a grid of access points: four neighbours share a parent, four parents share the next one, up to the
+//! cloud.
 
 use std::error::Error;
 use std::fmt;
@@ -16,49 +17,48 @@ pub(crate) const NODES_MAX: u64 = 1 << 24;
 /// A tree over a square grid of access points.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TiledTree {
-    /// How many access points there are in each direction; a power of two.
+    /// The number of access points in each direction; a power of two.
     pub size: u32,
     /// The hardware of the nodes of each level, from the cloud down to the access points.
     pub capacities: Vec<Capacity>,
-    /// The latency of the links of each level to the next, from the cloud down: one fewer than
-    /// `capacities`.
+    /// The latency of the links from each level to the next, from the cloud down: one fewer than `capacities`.
     pub latencies: Vec<Duration>,
-    /// What the grid covers. Access points are at the centres of its cells, every other node is at the centre of its
-    /// children. Without it, nodes are nowhere on the map.
+    /// The area of the grid. Access points are at the centres of its cells, every other node is at the centre of its
+    /// children. Without it, nodes have no positions.
     pub area: Option<Area>,
 }
 
-/// Why no infrastructure has this shape.
+/// Why an infrastructure of this shape cannot be built.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ShapeError {
     /// The size of a tiled tree is not a power of two.
     NotPowerOfTwo(u32),
-    /// There is not one value for each level.
+    /// The number of values differs from the number of levels.
     Levels {
-        /// Of what.
+        /// The kind of values.
         values: &'static str,
-        /// How many are needed.
+        /// The needed number.
         needed: usize,
-        /// How many there are.
+        /// The given number.
         given: usize,
     },
     /// There would be too many nodes or links.
     TooLarge,
     /// A value is out of range.
     Value {
-        /// Of what.
+        /// The name of the value.
         what: &'static str,
-        /// What it must be.
+        /// The valid values.
         expected: &'static str,
     },
-    /// Nodes and links do not make an infrastructure.
+    /// The nodes and links are not a valid infrastructure.
     Topology(TopologyError),
 }
 
-/// The tree over a grid: node `n{level}lt{x}ln{y}`, whose parent is (x div 2, y div 2) one level up. `x` counts from
-/// south to north, `y` from west to east. Nodes are in the order of level, so `n0lt0ln0`, the cloud, is the first; in a level,
-/// by squares of 8 by 8 nodes; and in a square in the order of x, y. Squares are in the order of the nodes above them that
-/// have all of a square below them, so that what is together in the tree is together in this order.
+/// The tree over a grid: the parent of node `n{level}lt{x}ln{y}` is (x div 2, y div 2) one level up. `x` counts from
+/// south to north, `y` from west to east. Nodes are ordered by level, so that `n0lt0ln0`, the cloud, is the first.
+/// Within a level they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. The order of squares
+/// is that of their common ancestors, so that nodes that are close in the tree are close in memory.
 pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if !shape.size.is_power_of_two() {
         return Err(ShapeError::NotPowerOfTwo(shape.size));
@@ -100,7 +100,7 @@ pub(super) fn expect_levels(values: &'static str, needed: usize, given: usize) -
     if needed == given { Ok(()) } else { Err(ShapeError::Levels { values, needed, given }) }
 }
 
-/// Where a node is in the order of nodes: the levels above it have 1 + 4 + 16 + ... nodes.
+/// The index of a node: the levels above it have 1 + 4 + 16 + ... nodes.
 fn position(level: usize, x: u32, y: u32) -> NodeIndex {
     let above = ((1_u32 << (2 * level)) - 1) / 3;
     NodeIndex(above + number(level, x, y))
@@ -109,7 +109,7 @@ fn position(level: usize, x: u32, y: u32) -> NodeIndex {
 /// The number of tree levels that a square spans.
 const SQUARE_LEVELS: usize = 3;
 
-/// Where a node is in the order of its level.
+/// The position of a node in its level.
 fn number(level: usize, x: u32, y: u32) -> u32 {
     if level <= SQUARE_LEVELS {
         return x << level | y;
@@ -119,12 +119,12 @@ fn number(level: usize, x: u32, y: u32) -> u32 {
     square << (2 * SQUARE_LEVELS) | within(x) << SQUARE_LEVELS | within(y)
 }
 
-/// The places of all nodes of a level, in their order.
+/// The coordinates of all nodes of a level, in order.
 fn places(level: usize) -> impl Iterator<Item = (u32, u32)> {
     (0..1_u32 << (2 * level)).map(move |number| place(level, number))
 }
 
-/// Where the node with this number in the order of its level is.
+/// The coordinates of the node at a position of its level.
 fn place(level: usize, number: u32) -> (u32, u32) {
     if level <= SQUARE_LEVELS {
         return (number >> level, number & ((1 << level) - 1));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn access_points_are_at_the_centres_of_cells_and_others_amid_their_children() {
+    fn access_points_are_at_the_centres_of_cells_and_others_at_those_of_their_children() {
         let tree = tiled_tree(&paper()).expect("a tree");
         let place = |name: &str| {
             let index = tree.find(&NodeId::name(name).expect("a name")).expect("there");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_a_node_is_together_in_the_order_of_nodes() {
+    fn the_descendants_of_a_node_are_contiguous() {
         for level in 0..8 {
             let all: Vec<(u32, u32)> = places(level).collect();
             let numbers = (0..).zip(&all);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_shapes_that_no_tree_has() {
+    fn rejects_impossible_trees() {
         let error = |change: fn(&mut TiledTree)| {
             let mut shape = paper();
             change(&mut shape);

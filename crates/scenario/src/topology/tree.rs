@@ -7,17 +7,17 @@ use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
 use crate::index::NodeIndex;
 use crate::position::{Area, Position};
 
-/// A tree in which all nodes of a level have equally many children.
+/// A tree in which all nodes of a level have the same number of children.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
-    /// How many children the nodes of each level have, from the cloud down. Without any, the cloud is alone.
+    /// The number of children of the nodes of each level, from the cloud down; empty for a cloud alone.
     pub children: Vec<u32>,
     /// The hardware of the nodes of each level, from the cloud down: one more than `children`.
     pub capacities: Vec<Capacity>,
-    /// The latency of the links of each level to the next: as many as `children`.
+    /// The latency of the links from each level to the next: as many as `children`.
     pub latencies: Vec<Duration>,
-    /// What the tree covers. The cloud is in the middle of it; children share the part of their parent, in stripes across
-    /// its longer side, and each is in the middle of its own.
+    /// The area of the tree. The cloud is in its middle. Children divide the area of their parent into stripes across
+    /// its longer side, and each is in the middle of its stripe.
     pub area: Option<Area>,
 }
 
@@ -68,7 +68,7 @@ fn check_size(children: &[u32]) -> Result<(), ShapeError> {
         level = level.saturating_mul(u64::from(*children));
         all = all.saturating_add(level);
     }
-    // A tree of one child each is as deep as it has nodes; tiers are counted in 16 bits.
+    // With one child per node, the depth equals the number of nodes; tiers are counted in 16 bits.
     if all > NODES_MAX || children.len() >= usize::from(u16::MAX) { Err(ShapeError::TooLarge) } else { Ok(()) }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_as_wide_as_the_numbers_of_children_say() {
+    fn levels_have_the_configured_numbers_of_children() {
         let tree = tree(&shape(&[3, 2])).expect("a tree");
         let names: Vec<String> = tree.nodes().map(|(_, node)| node.id.to_string()).collect();
         let expected = ["n0i0", "n1i0", "n1i1", "n1i2", "n2i0", "n2i1", "n2i2", "n2i3", "n2i4", "n2i5"];
@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn children_share_the_part_of_their_parent() {
+    fn children_divide_the_area_of_their_parent() {
         let shape = shape(&[2, 2]);
         let area = shape.area.expect("an area");
         let tree = tree(&shape).expect("a tree");
         let place = |node| tree.node(NodeIndex(node)).position.expect("on the map");
         assert!(place(0).distance_m(area.at(0.5, 0.5)) < 0.01);
-        // Two stripes from south to north, each of which is then halved in the same direction or from west to east.
+        // Two stripes from south to north, each of which is halved again.
         assert!(place(1).distance_m(area.at(0.25, 0.5)) < 0.01);
         assert!(place(2).distance_m(area.at(0.75, 0.5)) < 0.01);
         assert!((3..7).all(|node| area.contains(place(node))));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_alone_is_a_tree_and_an_empty_level_is_not() {
+    fn a_single_node_is_a_tree_and_an_empty_level_is_rejected() {
         assert_eq!(tree(&shape(&[])).expect("a tree").node_count(), 1);
         assert!(matches!(tree(&shape(&[2, 0])), Err(ShapeError::Value { .. })));
         assert_eq!(tree(&shape(&[u32::MAX, u32::MAX, u32::MAX])).expect_err("too large"), ShapeError::TooLarge);

@@ -1,4 +1,4 @@
-//! Attachments compared with those of the prototype.
+//! Compares attachments with those of the prototype.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use mario_scenario::{Area, Attachments, Document, NoFiles, Position, Presence, T
 
 use crate::decompressed;
 
-/// What the grid of the prototype covers.
+/// The area of the prototype's grid.
 const AREA: Area = Area {
     south_west: Position { latitude: 41.878_037, longitude: 12.446_264_3 },
     north_east: Position { latitude: 41.919_234, longitude: 12.514_960_3 },
@@ -33,7 +33,7 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
 }
 
 #[test]
-fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
+fn positions_in_the_cells_of_recorded_users_give_their_access_points() {
     let mut document = Document::preset("prototype").expect("a preset");
     document.set(&["mobility.kind=recorded".to_owned()]);
     document.set_policy("workload-aware");
@@ -41,7 +41,7 @@ fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
     let (_, made_up) = attached(mario_reference::synthetic_positions().as_bytes());
     assert_eq!(made_up.steps, recorded.steps);
 
-    // The real positions cannot be shipped.
+    // The real positions cannot be published.
     let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
     let positions = decompressed(&positions);
     assert_eq!(attached(&positions).1.steps, recorded.steps);
@@ -49,7 +49,7 @@ fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
     nearly_all_follow_from_records(&decompressed(&raw), &positions);
 }
 
-/// Where each user is at each step.
+/// The position of each user at each step.
 fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Position> {
     let mut now = vec![None; traces.users.len()];
     let mut places = BTreeMap::new();
@@ -77,12 +77,12 @@ fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
         ours.get(*key).is_some_and(|ours| ours.distance_m(**position) < 1.0)
     };
     let agreeing = theirs.iter().filter(same).count();
-    // The other 35 follow fixes that are not in the order of time, or of the same time.
+    // The other 35 follow fixes that are out of order, or have equal times.
     assert_eq!(agreeing, 1_290);
 }
 
 #[test]
-fn users_are_connected_to_access_points_and_to_nothing_else() {
+fn users_are_connected_only_to_access_points() {
     for seed in 0..20 {
         let town = Wandering { users: 100, stay_steps_mean: Some(12.0), ..Wandering::rome() };
         let town = Wandering { arrivals: Arrivals::Random { first: 30 }, ..town };

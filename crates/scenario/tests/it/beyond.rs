@@ -1,4 +1,4 @@
-//! What scenarios can say beyond the paper.
+//! Settings beyond the paper.
 
 use mario_domain::HardwareKind;
 use mario_scenario::PolicyText;
@@ -6,7 +6,7 @@ use mario_scenario::PolicyText;
 use crate::scenarios::{Texts, levels, resolve};
 
 #[test]
-fn a_policy_declares_how_long_its_agents_remember_unless_a_setting_does() {
+fn the_memory_of_a_policy_applies_unless_a_setting_overrides_it() {
     let looks_back =
         ":- remembers(inhibited, 7).\n:- remembers(requests, 2).\noperation(undeploy, I, self) :- age(I, 9).\n";
     let mut files = Texts::default().with("p/back.pl", looks_back);

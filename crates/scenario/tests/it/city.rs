@@ -1,4 +1,4 @@
-//! The preset `city`: its users keep the hours of the page, and its applications are drawn.
+//! The preset `city`: its users have the rush hours of the documentation, and its applications are drawn.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ fn city(overrides: &[&str]) -> Resolved {
     document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The city with an application that is listed.
+/// The city with one listed application.
 fn with_an_application(id: &str) -> Document {
     let text = format!("preset = \"city\"\n[[application]]\nid = \"{id}\"\nmax_rate = 40\nmax_latency = 5\n");
     Document::file(Path::new("mine.toml"), text, &mut NoFiles)
 }
 
 #[test]
-fn rush_hours_are_those_of_the_page() {
+fn rush_hours_are_as_documented() {
     let handovers = city(&[]).scenario.attachments.handovers().in_step;
     // Two steps are an hour.
     let hours: Vec<u32> = handovers[48..].chunks(2).map(|hour| hour.iter().sum()).collect();
@@ -32,7 +32,7 @@ fn rush_hours_are_those_of_the_page() {
 }
 
 #[test]
-fn any_number_of_applications_is_drawn_and_the_first_stay_the_same() {
+fn the_first_drawn_applications_do_not_depend_on_their_number() {
     let of = |count: u32| city(&[&format!("applications.count={count}"), "mobility.users=50"]).scenario.applications;
     let (few, many) = (of(3), of(500));
     assert_eq!((few.len(), many.len()), (3, 500));
@@ -59,7 +59,7 @@ fn any_number_of_applications_is_drawn_and_the_first_stay_the_same() {
 }
 
 #[test]
-fn drawn_applications_stand_beside_listed_ones_and_follow_the_policy_of_the_command_line() {
+fn drawn_applications_complement_listed_ones_and_follow_the_policy_of_the_command_line() {
     let mut document = with_an_application("video");
     document.set(&[
         "mobility.users=20".to_owned(),
@@ -80,7 +80,7 @@ fn drawn_applications_stand_beside_listed_ones_and_follow_the_policy_of_the_comm
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told_with_its_place() {
+fn invalid_settings_of_drawn_applications_are_reported_with_their_place() {
     let mistake = |overrides: &[&str]| {
         let mut document = Document::preset("city").expect("a preset");
         document.set(&overrides.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());

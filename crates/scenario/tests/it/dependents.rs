@@ -1,14 +1,14 @@
-//! A key that was chosen for the value of another does not stay silently in force when a later layer changes that other key.
+//! A key that was chosen because of another does not stay in force silently when a later layer changes the other one.
 
 use std::path::Path;
 
 use mario_scenario::settings::{GeneratedSettings, MobilitySettings};
 use mario_scenario::{Document, NoFiles, Resolved, ScenarioError};
 
-/// What is set, call by call.
+/// The overrides, call by call.
 type Calls<'c> = &'c [&'c [&'c str]];
 
-/// The paper's scenario; each list is given by a call of its own, as `--set` and what a sweep varies are.
+/// The paper's scenario with overrides. Each list is a call of its own, as with `--set` and the keys of a sweep.
 fn paper(calls: Calls<'_>) -> Result<Resolved, ScenarioError> {
     let mut document = Document::preset("paper").expect("a preset");
     for keys in calls {
@@ -24,13 +24,13 @@ fn generated(resolved: &Resolved) -> &GeneratedSettings {
     }
 }
 
-/// How many users there are at the beginning, and in all.
+/// The number of users at the start, and in total.
 fn at_first_and_in_all(resolved: &Resolved) -> (usize, usize) {
     (resolved.scenario.attachments.steps[0].len(), resolved.scenario.users.len())
 }
 
 #[test]
-fn another_number_of_users_drops_how_many_of_them_are_there_at_first() {
+fn overriding_the_number_of_users_drops_the_number_of_first_users() {
     let cases: [(Calls<'_>, (usize, usize)); 8] = [
         (&[], (50, 51)),
         (&[&["mobility.users=51"]], (50, 51)),
@@ -52,7 +52,7 @@ fn another_number_of_users_drops_how_many_of_them_are_there_at_first() {
 }
 
 #[test]
-fn a_file_that_builds_upon_a_preset_is_such_a_layer_and_a_file_alone_is_not() {
+fn a_file_on_top_of_a_preset_is_a_layer_and_a_file_alone_is_not() {
     let resolved = |text: &str| {
         let document = Document::file(Path::new("s.toml"), text, &mut NoFiles);
         document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{:#?}", error.mistakes))
@@ -62,7 +62,7 @@ fn a_file_that_builds_upon_a_preset_is_such_a_layer_and_a_file_alone_is_not() {
         at_first_and_in_all(&resolved("preset = \"paper\"\n[mobility]\nusers = 80\nfirst_users = 7\n")),
         (7, 80)
     );
-    // What is shown of a scenario is the same scenario.
+    // The settings as shown are the same scenario.
     let shown = toml::to_string(&paper(&[&["mobility.users=80", "duration=60000"]]).expect("no mistakes").settings);
     let again = resolved(&shown.expect("settings are plain data"));
     assert_eq!((at_first_and_in_all(&again), generated(&again).steps), ((80, 80), 30));
@@ -70,12 +70,12 @@ fn a_file_that_builds_upon_a_preset_is_such_a_layer_and_a_file_alone_is_not() {
 }
 
 #[test]
-fn steps_follow_a_longer_run_or_a_shorter_step_unless_they_are_given_with_it() {
+fn the_number_of_steps_follows_the_duration_and_the_step_unless_given_with_them() {
     for (calls, steps) in [
         (&[&["duration=104000"][..]][..], 52),
         (&[&["mobility.step=1000"]], 52),
         (&[&["duration=52001"]], 27),
-        // The beginning of a run does not depend on how long it is.
+        // The start of a run does not depend on its duration.
         (&[&["duration=4000"]], 26),
         (&[&["mobility.step=4000"]], 26),
         (&[&["duration=104000", "mobility.steps=30"]], 30),
@@ -99,7 +99,7 @@ fn steps_follow_a_longer_run_or_a_shorter_step_unless_they_are_given_with_it() {
 }
 
 #[test]
-fn keys_that_have_no_effect_and_times_that_never_come_are_told() {
+fn keys_without_effect_and_times_after_the_end_are_noted() {
     let cases: [(&str, &[&str], &str); 6] = [
         ("prototype", &["memory.cycles=4"], "`memory.cycles` has no effect: `memory.strategy` is `periodic`"),
         (
@@ -125,7 +125,7 @@ fn keys_that_have_no_effect_and_times_that_never_come_are_told() {
 }
 
 #[test]
-fn a_later_key_that_a_list_of_levels_makes_meaningless_is_a_mistake() {
+fn a_later_key_without_effect_because_of_a_list_of_levels_is_an_error() {
     let list = "topology.hardware=[\"unbounded\", 9, 6, 2]";
     assert!(paper(&[&[list]]).is_ok());
     let error = paper(&[&[list], &["topology.access_hardware=5"]]).expect_err("no effect");
@@ -136,14 +136,14 @@ fn a_later_key_that_a_list_of_levels_makes_meaningless_is_a_mistake() {
 }
 
 #[test]
-fn names_of_tiers_are_those_of_their_kind_of_topology() {
+fn names_of_tiers_belong_to_their_kind_of_topology() {
     let told = |calls: Calls<'_>| {
         let resolved = paper(calls).expect("a scenario");
         (resolved.settings.tiers.len(), resolved.notes.iter().any(|note| note.contains("names in `tiers`")))
     };
     assert_eq!(told(&[]), (4, false));
     assert_eq!(told(&[&["topology.kind=tiled-tree"]]), (4, false));
-    // A tree of four tiers, too, whose deepest are no access points of the paper.
+    // A tree of four tiers as well, but not with the paper's access points.
     assert_eq!(told(&[&["topology.kind=tree", "topology.depth=3"]]), (0, true));
     assert_eq!(told(&[&["topology.kind=tree", "topology.depth=1", "tiers=[\"top\", \"leaves\"]"]]), (2, false));
 }

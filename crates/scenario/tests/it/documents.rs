@@ -20,7 +20,7 @@ fn check(path: &str, wanted: &str) {
     assert!(found == wanted, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
 }
 
-/// Compares the part of a page that is between two comments with what it should be.
+/// Compares the part of a page between two comments with its expected content.
 fn check_part(path: &str, name: &str, wanted: &str) {
     let page = fs::read_to_string(workspace(path)).expect("it is there");
     let [begin, end] = ["begin", "end"].map(|word| format!("<!-- {word}: {name} -->\n"));
@@ -30,11 +30,11 @@ fn check_part(path: &str, name: &str, wanted: &str) {
 }
 
 #[test]
-fn the_schema_is_that_of_the_code() {
+fn the_stored_schema_is_current() {
     check("scenarios/scenario.schema.json", &schema_text());
 }
 
-/// What a part of the schema refers to.
+/// The definition that a part of the schema refers to, or the part itself.
 fn target<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
     match part.get("$ref").and_then(Value::as_str) {
         Some(reference) => schema.pointer(reference.trim_start_matches('#')).expect("references lead somewhere"),
@@ -42,7 +42,7 @@ fn target<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
     }
 }
 
-/// A sentence on one line of a table.
+/// The description as one line of a table.
 fn sentence(part: &Value) -> String {
     let text = part.get("description").and_then(Value::as_str).unwrap_or_default();
     text.replace('\n', " ").replace('|', "\\|")
@@ -56,7 +56,7 @@ fn default(part: &Value) -> String {
     }
 }
 
-/// The words that a value can be, as a list.
+/// The words that are valid values.
 fn words(schema: &Value, part: &Value) -> Vec<String> {
     let part = target(schema, part);
     let alternatives = part.get("oneOf").or(part.get("anyOf")).and_then(Value::as_array);
@@ -68,7 +68,7 @@ fn words(schema: &Value, part: &Value) -> Vec<String> {
     found
 }
 
-/// The range of the numbers of a key, and why it is that.
+/// The range of the numbers of a key, and its reason.
 fn range(schema: &Value, part: &Value) -> Option<(String, String)> {
     let part = target(schema, part);
     if let (Some(min), Some(max)) = (part["minimum"].as_f64(), part["maximum"].as_f64()) {
@@ -79,7 +79,7 @@ fn range(schema: &Value, part: &Value) -> Option<(String, String)> {
     inner.filter(|inner| target(schema, inner).get("properties").is_none()).find_map(|inner| range(schema, inner))
 }
 
-/// A number with the digits in groups, or as a power of ten.
+/// A number with groups of digits, or as a power of ten.
 fn number(value: f64) -> String {
     if value >= 1e9 {
         return format!("{value:.3e}").replace(".000", "");
@@ -95,7 +95,7 @@ fn number(value: f64) -> String {
     format!("{sign}{}", all.join(","))
 }
 
-/// Every range with its reason and the keys that have it, in the order of the schema.
+/// Collects every range with its reason and its keys, in the order of the schema.
 fn add_reasons(schema: &Value, table: &Value, prefix: &str, reasons: &mut Vec<([String; 2], Vec<String>)>) {
     let table = target(schema, table);
     for kind in table["oneOf"].as_array().into_iter().flatten() {
@@ -121,7 +121,7 @@ fn add_reasons(schema: &Value, table: &Value, prefix: &str, reasons: &mut Vec<([
 }
 
 #[test]
-fn the_page_gives_the_reason_of_every_range() {
+fn the_page_states_the_reason_of_every_range() {
     let schema = schema();
     let mut reasons = Vec::new();
     add_reasons(&schema, &schema, "", &mut reasons);

@@ -1,4 +1,4 @@
-//! Graph files as networkx writes them, and malformed ones.
+//! Graph files written by networkx, and malformed ones.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn read(file: &str, format: GraphFormat) -> Topology {
 }
 
 #[test]
-fn a_graph_of_networkx_is_the_same_infrastructure_in_every_format() {
+fn a_networkx_graph_is_the_same_infrastructure_in_every_format() {
     for (file, format) in FILES {
         let town = read(file, format);
         let ids: Vec<String> = town.nodes().map(|(_, node)| node.id.to_string()).collect();
@@ -55,7 +55,7 @@ fn a_graph_of_networkx_is_the_same_infrastructure_in_every_format() {
         assert_eq!(region.value, FactValue::name("eu").expect("a name"), "{file}");
         assert_eq!(town.node(edge).facts[0].value, FactValue::Number(0.25), "{file}");
         let green = &town.node(one).facts[0].value;
-        // GML knows no truth values.
+        // GML has no booleans.
         let yes = FactValue::name("true").expect("a name");
         let expected = if format == GraphFormat::Gml { FactValue::Id(Id::number(1)) } else { yes };
         assert_eq!(*green, expected, "{file}");

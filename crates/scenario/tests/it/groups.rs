@@ -1,4 +1,4 @@
-//! What nodes of a tier, or with names of a pattern, are given.
+//! Settings of groups of nodes.
 
 use mario_domain::{Capacity, FactValue, Id};
 
@@ -23,7 +23,7 @@ fn groups_of_nodes_are_chosen_by_tier_and_by_pattern() {
     let region = name("region", "all");
     assert_eq!(of("n2lt1ln1"), (Capacity::units(7), format!("{} {region}", number(2)), false));
     assert_eq!(of("n2lt0ln0"), (Capacity::units(7), format!("{region} {} {}", number(3), name("owner", "acme")), true));
-    // What is said of a single node counts most.
+    // Settings of single nodes override those of groups.
     assert_eq!(of("n2lt0ln1").1, format!("{region} {} {}", name("owner", "acme"), number(4)));
     assert_eq!(of("n3lt0ln7"), (Capacity::units(1), number(9), false));
     assert_eq!(of("n3lt0ln6").1, "");

@@ -1,4 +1,4 @@
-//! The crate from outside.
+//! Integration tests of scenarios.
 
 mod attachment;
 mod beyond;

@@ -53,7 +53,7 @@ fn rendered(result: &Result<(), ScenarioError>) -> String {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_a_remedy() {
+fn every_error_is_reported_with_its_place_and_a_remedy() {
     let text = fs::read_to_string(path()).expect("it is beside this file");
     let (opening, cases) = cases(&text);
     let mut updated = opening;

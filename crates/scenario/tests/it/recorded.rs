@@ -15,7 +15,7 @@ fn resolve(keys: &str, name: &str, file: &str) -> Result<Resolved, ScenarioError
     Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files)
 }
 
-/// What is told of a record, apart from the keys of the preset that do not limit it.
+/// The notes about a record, without those about keys of the preset.
 fn notes(keys: &str, name: &str, file: &str) -> Vec<String> {
     let mut notes = resolve(keys, name, file).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).notes;
     notes.retain(|note| !note.ends_with("was meant for another kind"));
@@ -30,7 +30,7 @@ const ATTACHMENTS: &str = r#"{"users": {"a": {"app": 4}, "b": {"app": 1}},
               {"step": 2, "node": {"a": "n3lt0ln0", "b": "n3lt1ln1"}}, {"step": 3, "node": {"a": null}}]}"#;
 
 #[test]
-fn what_of_a_record_is_left_out_is_told_with_numbers() {
+fn the_unused_part_of_a_record_is_noted_with_numbers() {
     let cut = notes("duration = 6_000", "p.csv", POSITIONS);
     let told = "the run ends at 6000, after 3 of the 5 steps of the record: 2 moves, arrivals and departures are left out, \
                 and 1 of the 3 users never come; a `duration` of 10000 takes all";
@@ -46,7 +46,7 @@ fn what_of_a_record_is_left_out_is_told_with_numbers() {
 }
 
 #[test]
-fn exchanged_coordinates_are_found_in_every_format() {
+fn swapped_coordinates_are_detected_in_every_format() {
     let taxi = "1;2014-02-01 00:00:00+01;POINT(12.47 41.89)\n1;2014-02-01 00:01:00+01;POINT(12.48 41.90)\n";
     let gpx = "<gpx><trk><trkseg><trkpt lat=\"12.47\" lon=\"41.89\"><time>2014-02-01T00:00:00Z</time></trkpt>\
                </trkseg></trk></gpx>";
@@ -69,14 +69,14 @@ fn exchanged_coordinates_are_found_in_every_format() {
 }
 
 #[test]
-fn positions_that_are_merely_elsewhere_are_told() {
+fn positions_outside_the_topology_are_noted() {
     let far = POSITIONS.replace("41.9", "48.9");
     let told = notes("duration = 10_000", "p.csv", &far);
     assert_eq!(told, ["4 of the 5 positions are outside of what the topology covers, `topology.area` or its nodes"]);
 }
 
 #[test]
-fn a_latitude_beyond_a_pole_is_a_mistake_that_asks_for_the_order() {
+fn a_latitude_beyond_a_pole_is_an_error_that_mentions_the_order_of_coordinates() {
     let beyond = "user,step,latitude,longitude\na,0,116.4,39.9\n";
     let error = resolve("", "p.csv", beyond).expect_err("116 degrees north");
     let mistake = error.mistakes[0].to_string();
@@ -85,7 +85,7 @@ fn a_latitude_beyond_a_pole_is_a_mistake_that_asks_for_the_order() {
 }
 
 #[test]
-fn tracks_whose_steps_do_not_fit_into_memory_are_refused_before_they_are_made() {
+fn tracks_whose_steps_do_not_fit_into_memory_are_rejected_first() {
     let mut tracks = "id,time,latitude,longitude\n".to_owned();
     for user in 0..2_000 {
         tracks += &format!("{user},0,41.89,12.47\n{user},999,41.90,12.48\n");

@@ -10,7 +10,7 @@ use mario_scenario::{
     Settings, Workload, preset_names,
 };
 
-/// Files that exist in a test only.
+/// Files in memory.
 #[derive(Default)]
 pub struct Texts(BTreeMap<String, String>);
 
@@ -39,7 +39,7 @@ fn try_preset(name: &str, overrides: &[&str]) -> Result<Resolved, ScenarioError>
     document.resolve(&mut NoFiles)
 }
 
-/// Hardware of each level, and latency of the links below each.
+/// The hardware of each level, and the latency of the links below it.
 pub fn levels(resolved: &Resolved) -> (Vec<Capacity>, Vec<f64>) {
     let topology = &resolved.scenario.topology;
     let mut hardware = Vec::new();
@@ -61,7 +61,7 @@ fn units(levels: &[u64]) -> Vec<Capacity> {
 }
 
 #[test]
-fn the_prototype_has_its_hardware_and_latencies_in_all_sizes() {
+fn the_preset_prototype_has_the_published_hardware_and_latencies_in_all_sizes() {
     for (size, nodes, hardware, latency) in [
         ("1", 1, &[14][..], &[][..]),
         ("2", 5, &[14, 1], &[1.0]),
@@ -76,7 +76,7 @@ fn the_prototype_has_its_hardware_and_latencies_in_all_sizes() {
 }
 
 #[test]
-fn the_paper_has_its_hardware_and_latencies() {
+fn the_preset_paper_has_the_published_hardware_and_latencies() {
     let resolved = preset("paper", &[]);
     let mut hardware = units(&[0, 9, 6, 1]);
     hardware[0] = Capacity::Unbounded;
@@ -88,7 +88,7 @@ fn the_paper_has_its_hardware_and_latencies() {
 }
 
 #[test]
-fn the_paper_and_the_prototype_differ_in_their_strategies() {
+fn the_presets_paper_and_prototype_differ_in_their_strategies() {
     let paper = preset("paper", &[]).scenario;
     let prototype = preset("prototype", &[]).scenario;
     assert_eq!((paper.observation, paper.arbitration), (Observation::Arrivals, Arbitration::Managers));
@@ -138,7 +138,7 @@ fn settings_written_out_and_read_again_are_the_same() {
 }
 
 #[test]
-fn the_recorded_users_can_be_used_by_kind_and_by_file_in_both_presets() {
+fn recorded_users_can_be_selected_by_kind_and_by_file_in_both_presets() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/recorded-users.json");
     let text = fs::read_to_string(&path).expect("it ships");
     let mut files = Texts::default().with("users.json", &text);
@@ -188,7 +188,7 @@ pub fn resolve(text: &str, files: &mut Texts) -> Resolved {
 }
 
 #[test]
-fn later_layers_win_and_lists_grow() {
+fn later_layers_override_keys_and_extend_lists() {
     let mut files = Texts::default()
         .with("lib/one.toml", "[agents]\nperiod = 300\nstart = 7\n[[application]]\nid = \"app1\"\nmax_rate = 9\n")
         .with(
@@ -215,7 +215,7 @@ fn a_list_that_is_reset_starts_empty() {
 }
 
 #[test]
-fn policies_are_named_or_files_and_bring_what_they_load() {
+fn policies_are_shipped_or_files_with_the_files_that_they_load() {
     let mine = ":- ensure_loaded('library.pl').\n:- ensure_loaded('parts/more.pl').\noperation(undeploy, I, self) :- idle(I), more.\n";
     let mut files = Texts::default().with("p/mine.pl", mine).with("p/parts/more.pl", "more :- inhibited(_, _, _).\n");
     let text = "preset = \"paper\"\n[[application]]\nid = \"app1\"\npolicy = \"p/mine.pl\"\n\
@@ -244,7 +244,7 @@ fn policies_are_named_or_files_and_bring_what_they_load() {
 }
 
 #[test]
-fn a_policy_of_the_command_line_is_for_all_or_for_one() {
+fn a_policy_of_the_command_line_applies_to_all_or_to_one() {
     let mut document = Document::preset("paper").expect("it ships");
     document.set_policy("workload-aware");
     document.set_policy("app2=latency-aware");
@@ -313,7 +313,7 @@ fn failures_are_drawn_from_the_seed_and_spare_the_cloud() {
 }
 
 #[test]
-fn nodes_can_be_given_hardware_facts_owners_and_policies() {
+fn nodes_can_have_hardware_facts_owners_and_policies() {
     let text = "preset = \"paper\"\n[[node]]\nid = \"n1lt0ln0\"\ncapacity = 2\nowner = \"acme\"\n\
         acceptance = \"accept-what-fits\"\nfacts = { region = \"eu\", price = 0.5 }\n";
     let scenario = resolve(text, &mut Texts::default()).scenario;
@@ -327,7 +327,7 @@ fn nodes_can_be_given_hardware_facts_owners_and_policies() {
 }
 
 #[test]
-fn the_generated_users_of_the_paper_have_its_handovers() {
+fn the_generated_users_of_the_paper_have_the_published_handovers() {
     let scenario = preset("paper", &[]).scenario;
     let handovers = scenario.attachments.handovers();
     assert_eq!((handovers.total(), handovers.late_arrivals()), (81, 1));
@@ -338,7 +338,7 @@ fn the_starting_text_is_a_scenario() {
     let text = mario_scenario::starting_text();
     let scenario = resolve(text, &mut Texts::default()).scenario;
     assert_eq!(scenario.applications.len(), 2);
-    // What is commented out is valid, too.
+    // The commented parts are valid as well.
     let all: String = text
         .split_inclusive('\n')
         .map(|line| match line.strip_prefix('#') {
@@ -351,14 +351,14 @@ fn the_starting_text_is_a_scenario() {
     assert!(!scenario.disturbances.is_empty());
 }
 
-/// A small generator: the tests of texts need no better one.
+/// A simple generator, sufficient for these tests.
 fn next(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) as usize
 }
 
 #[test]
-fn no_change_of_a_text_makes_it_panic() {
+fn no_mutation_of_a_scenario_makes_the_reader_panic() {
     let pieces = [
         "[[",
         "]]",
@@ -423,7 +423,7 @@ fn no_change_of_a_text_makes_it_panic() {
 }
 
 #[test]
-fn users_go_where_the_nodes_of_a_graph_are() {
+fn generated_users_move_in_the_area_of_a_graph() {
     let town = r#"graph [
         node [ id 0 label "core" capacity 9 latitude 41.90 longitude 12.48 ]
         node [ id 1 label "a" latitude 41.89 longitude 12.47 access_point 1 ]
@@ -452,7 +452,7 @@ fn capacities_and_facts_of_nodes_come_from_the_columns_of_a_table() {
     let text = "preset = \"paper\"\n[node_table]\nfile = \"nodes.csv\"\n[[node]]\nid = \"n3lt0ln0\"\ncapacity = 9\n";
     let topology = resolve(text, &mut files).scenario.topology;
     let node = |name: &str| topology.node(topology.find(&NodeId::name(name).expect("a name")).expect("there"));
-    // `[[node]]` comes after the table, and an empty field says nothing.
+    // `[[node]]` comes after the table, and empty fields are skipped.
     assert_eq!(node("n3lt0ln0").capacity, Capacity::units(9));
     assert_eq!(
         node("n1lt0ln0").capacity,
@@ -472,7 +472,7 @@ fn capacities_and_facts_of_nodes_come_from_the_columns_of_a_table() {
 }
 
 #[test]
-fn every_preset_has_a_topology_that_is_read_back_from_graphml_to_the_same() {
+fn the_topology_of_every_preset_round_trips_through_graphml() {
     use mario_scenario::topology::write_graphml;
     let json = |resolved: &Resolved| serde_json::to_value(&resolved.scenario.topology).expect("plain data");
     for name in preset_names() {
@@ -483,7 +483,7 @@ fn every_preset_has_a_topology_that_is_read_back_from_graphml_to_the_same() {
         );
         let mut second = json(&resolve(&text, &mut files));
         let mut first = json(&first);
-        // Names of tiers are a key of the scenario, and those of a preset are for its own tiers.
+        // Names of tiers belong to the scenario, not to the topology.
         for topology in [&mut first, &mut second] {
             topology["tier_names"] = serde_json::Value::Null;
         }

@@ -70,7 +70,7 @@ fn both_kinds_of_applications_get_equal_handovers() {
 }
 
 #[test]
-fn a_million_users_take_memory_for_their_handovers_only() {
+fn a_million_users_take_memory_only_for_their_handovers() {
     let wandering = Wandering { users: 1_000_000, ..Wandering::rome() };
     let attachments = wander_attached(&wandering, 1, &tree(), Attach::Distance).expect("attached");
     let listed: usize = attachments.steps.iter().map(Vec::len).sum();

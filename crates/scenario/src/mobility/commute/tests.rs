@@ -1,4 +1,4 @@
-//! What a city is like, as `docs/mobility.md` states it.
+//! The properties of a city that `docs/mobility.md` states.
 
 use mario_domain::{Capacity, Duration};
 use rand::{RngExt, SeedableRng};
@@ -45,7 +45,7 @@ fn commuters(commuting: &Commuting, seed: u64) -> Commuters {
     Commuters::new(commuting.clone(), seed, &tree(commuting.area), grid).expect("a city")
 }
 
-/// A city that is drawn: long and short days, trips that take no time, steps longer than days.
+/// A random city: long and short days, trips of zero duration, steps longer than days.
 fn drawn_city(random: &mut Pcg64) -> Commuting {
     let rush = [0.0, 0.5, 3.0][random.random_range(0..3)];
     let trip = [0.0, 0.25, 2.5][random.random_range(0..3)];
@@ -69,7 +69,7 @@ fn drawn_city(random: &mut Pcg64) -> Commuting {
 }
 
 #[test]
-fn users_queried_when_due_move_as_those_followed_step_by_step() {
+fn users_queried_when_due_move_like_users_queried_in_every_step() {
     let mut random = Pcg64::seed_from_u64(1);
     for seed in 0..40 {
         let commuting = drawn_city(&mut random);
@@ -107,7 +107,7 @@ fn no_user_leaves_the_area() {
 }
 
 #[test]
-fn the_users_at_all_access_points_are_all_users() {
+fn every_user_is_at_an_access_point() {
     let commuting = Commuting { users: 500, ..city() };
     let attachments = commute_attached(commuting.clone(), 3, &tree(area()), Attach::Distance).expect("a city");
     let mut at = vec![0_i64; 400];
@@ -134,11 +134,11 @@ fn hotspots_attract_in_proportion_to_their_weights() {
     let hotspots = vec![place(0.2, 0.2, 3.0), place(0.5, 0.8, 2.0), place(0.8, 0.3, 1.0)];
     let commuting = Commuting { users: 20_000, amplitude: 1.0, attraction: 0.6, hotspots: hotspots.clone(), ..city() };
     let commuters = commuters(&commuting, 7);
-    // At one o'clock on the second day everybody is at the goal.
+    // At one o'clock on the second day all users are at their goals.
     let noon = ((24.0 + 13.0) * 1_000.0 / commuting.step) as u32;
     for hotspot in &hotspots {
         let centre = hotspot.position.expect("it was given");
-        // A square of 1,600 m: those who go anywhere come there too.
+        // A square of 1,600 m: users without a hotspot come there as well.
         let by_chance = (1_600.0 / 16_000.0_f64).powi(2) * 0.4;
         let expected = 0.6 * hotspot.weight / 6.0 + by_chance;
         let is_near = |user: &UserIndex| {
@@ -163,12 +163,12 @@ fn by_hour(commuting: &Commuting, seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn handovers_come_in_waves_of_the_height_that_is_asked_for() {
+fn handovers_come_in_waves_of_the_configured_height() {
     let mut totals = Vec::new();
     for amplitude in [0.0, 0.3, 0.8, 1.0] {
         let hours = by_hour(&Commuting { amplitude, ..city() }, 5);
         let total: f64 = hours.iter().sum();
-        // From the first who leaves at 6 to the last who arrives at 11, and in the evening from 15.5 to 20.5.
+        // From the first departure at 6 to the last arrival at 11, and in the evening from 15.5 to 20.5.
         let morning: f64 = hours[6..11].iter().sum();
         let evening: f64 = hours[16..20].iter().sum::<f64>() + f64::midpoint(hours[15], hours[20]);
         let share = (morning + evening) / total;
@@ -178,7 +178,7 @@ fn handovers_come_in_waves_of_the_height_that_is_asked_for() {
         assert!((night / total - (1.0 - amplitude) * 5.0 / 24.0).abs() < 0.03, "{amplitude}: {hours:?}");
         totals.push(total);
     }
-    // Waves move handovers to other hours, and make no more of them.
+    // Waves only shift handovers to other hours.
     let (least, most) =
         totals.iter().fold((f64::MAX, 0.0_f64), |(least, most), total| (least.min(*total), most.max(*total)));
     assert!(most / least < 1.1, "{totals:?}");
@@ -197,7 +197,7 @@ fn the_first_users_do_not_depend_on_later_ones() {
 }
 
 #[test]
-fn refuses_days_that_do_not_fit_into_a_day() {
+fn rejects_trips_and_hours_that_do_not_fit_into_a_day() {
     let refused = |change: fn(&mut Commuting)| {
         let mut commuting = city();
         change(&mut commuting);

@@ -23,7 +23,7 @@ pub(super) fn read(text: &str, user: Option<&Id>, recorder: &mut Recorder) -> Re
     let mut name = String::new();
     let mut fixes: Vec<Fix> = Vec::new();
     let mut point: Option<Point> = None;
-    // The elements that the reader is inside of, and the text of the innermost.
+    // The open elements, and the text of the innermost.
     let mut path: Vec<String> = Vec::new();
     let mut words = String::new();
     while let Some((piece, span)) = xml.next()? {

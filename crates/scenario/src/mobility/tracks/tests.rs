@@ -36,7 +36,7 @@ fn clocked(between: Between, after: After) -> Stepping {
 }
 
 #[test]
-fn steps_are_at_the_same_moments_for_all_from_the_earliest_fix_on() {
+fn steps_are_at_the_same_times_for_all_from_the_earliest_fix_on() {
     let traces = to_steps(&two_users(), &SHARED).expect("steps");
     assert_eq!(traces.users, [Id::number(2), Id::number(1)], "in the order of their first step");
     let expected = [
@@ -49,7 +49,7 @@ fn steps_are_at_the_same_moments_for_all_from_the_earliest_fix_on() {
 }
 
 #[test]
-fn between_two_fixes_a_user_may_be_on_the_way() {
+fn positions_between_two_fixes_can_be_interpolated() {
     let traces = to_steps(&two_users(), &clocked(Between::Interpolated, After::Stays)).expect("steps");
     assert_eq!(traces.steps[1], [(UserIndex(0), at(1.0, 0.0)), (UserIndex(1), at(6.0, 0.0))]);
     assert_eq!(traces.steps[2], [(UserIndex(0), at(2.0, 0.0)), (UserIndex(1), at(8.0, 0.0))]);
@@ -57,14 +57,14 @@ fn between_two_fixes_a_user_may_be_on_the_way() {
 }
 
 #[test]
-fn after_the_last_fix_a_user_may_be_gone() {
+fn users_can_leave_after_the_last_fix() {
     let traces = to_steps(&two_users(), &clocked(Between::LastKnown, After::Gone)).expect("steps");
     assert_eq!(traces.steps[3], [(UserIndex(0), Presence::Gone), (UserIndex(1), at(10.0, 0.0))]);
     assert_eq!(traces.steps.last(), Some(&vec![(UserIndex(1), Presence::Gone)]), "the last to be seen goes, too");
 }
 
 #[test]
-fn users_and_steps_can_be_limited_and_users_outside_are_gone() {
+fn users_and_steps_can_be_limited_and_users_outside_are_absent() {
     let few = to_steps(&two_users(), &Stepping { users_max: Some(1), steps_max: Some(2), ..SHARED }).expect("steps");
     assert_eq!(few.users, [Id::number(2)]);
     assert_eq!(few.steps, [vec![(UserIndex(0), at(0.0, 0.0))], vec![(UserIndex(0), at(1.0, 0.0))]]);
@@ -85,7 +85,7 @@ fn users_and_steps_can_be_limited_and_users_outside_are_gone() {
 }
 
 #[test]
-fn at_their_own_pace_users_take_as_many_steps() {
+fn at_their_own_pace_all_users_take_the_same_number_of_steps() {
     let clock = Clock::OwnPace { parts: 4 };
     let tracks = Tracks {
         users: vec![Id::number(1), Id::number(2), Id::number(3)],
@@ -118,7 +118,7 @@ fn at_their_own_pace_users_take_as_many_steps() {
 }
 
 #[test]
-fn refuses_steps_without_length_or_number() {
+fn rejects_steps_without_length_or_number() {
     let with = |clock| to_steps(&two_users(), &Stepping { clock, ..SHARED });
     let shared = |step_seconds| Clock::Shared { step_seconds, between: Between::LastKnown, after: After::Stays };
     assert_eq!(with(shared(0.0)), Err(StepError::NoStep));
@@ -136,7 +136,7 @@ fn read(format: &TrackFormat, text: &str) -> Tracks {
 }
 
 #[test]
-fn every_format_gives_the_same_tracks() {
+fn all_formats_give_the_same_tracks() {
     let taxi = "156;1970-01-01 01:00:07.5+01;POINT(41.5 12.25)\r\n187;1970-01-01 00:00:09Z;POINT(41 12)\n\n\
                 156;1970-01-01 00:00:10;POINT(42.5 12.5)\n";
     let table = "date time,longitude,taxi id,latitude,speed\n7.5,12.25,156,41.5,0\n9,12,187,41,0\n\
@@ -164,7 +164,7 @@ fn every_format_gives_the_same_tracks() {
 }
 
 #[test]
-fn metres_of_sumo_count_from_a_place() {
+fn metres_of_sumo_are_relative_to_the_origin() {
     let origin = position(41.9, 12.5);
     let text = "<fcd-export><timestep time='0'><vehicle id='a' x='300' y='400'/></timestep></fcd-export>";
     let tracks = read(&TrackFormat::Sumo(SumoCoordinates::Metres(origin)), text);
@@ -173,7 +173,7 @@ fn metres_of_sumo_count_from_a_place() {
 }
 
 #[test]
-fn says_where_and_why_a_text_is_no_track() {
+fn malformed_tracks_are_reported_with_their_place() {
     let gpx = TrackFormat::Gpx { user: None };
     let sumo = TrackFormat::Sumo(SumoCoordinates::Degrees);
     for (format, text, at_fault, message) in [

@@ -15,7 +15,7 @@ fn tree(area: Area) -> Topology {
 }
 
 #[test]
-fn a_seed_gives_the_same_trace_and_another_seed_another() {
+fn the_same_seed_gives_the_same_trace_and_another_seed_another() {
     let rome = Wandering::rome();
     assert_eq!(wander(&rome, 1), wander(&rome, 1));
     assert_ne!(wander(&rome, 1), wander(&rome, 2));
@@ -47,7 +47,7 @@ fn attaching_on_the_fly_equals_attaching_afterwards() {
 }
 
 #[test]
-fn a_town_of_districts_is_as_busy_as_many_towns_and_no_user_leaves_the_own_one() {
+fn districts_are_as_busy_as_separate_towns_and_no_user_leaves_the_own_one() {
     let rome = Wandering { arrivals: Arrivals::AtOnce, users: 400, ..Wandering::rome() };
     let centre = rome.area.at(0.5, 0.5);
     let area = Area::around(centre, 16_000.0, 16_000.0).expect("on the map");
@@ -64,7 +64,7 @@ fn a_town_of_districts_is_as_busy_as_many_towns_and_no_user_leaves_the_own_one()
     for (user, presence) in wander(&large, 3).expect("a trace").steps.iter().flatten() {
         let Presence::At(position) = presence else { continue };
         let (north, east) = area.cell(4, *position);
-        // On a border, rounding may take a place to the other side of it.
+        // On a border, rounding may move a position to the other side.
         let on_border = |part: f64| (part * 4.0 - (part * 4.0).round()).abs() < 1e-9;
         let (part_north, part_east) = area.part(*position);
         assert!(
@@ -75,7 +75,7 @@ fn a_town_of_districts_is_as_busy_as_many_towns_and_no_user_leaves_the_own_one()
 }
 
 #[test]
-fn users_who_come_by_and_by_are_spread_over_all_districts() {
+fn late_arrivals_are_spread_over_all_districts() {
     let area = Area::around(Wandering::rome().area.at(0.5, 0.5), 8_000.0, 8_000.0).expect("on the map");
     for (first, per_step) in [(8, 1), (0, 1), (0, 3), (7, 5)] {
         let arrivals = Arrivals::Gradual { first, per_step };
@@ -103,7 +103,7 @@ fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
             assert!(rome.area.contains(place), "{place:?}");
             if let Some((since, before)) = now[user.position()] {
                 let metres_max = (step - since) as f64 * rome.step_seconds * rome.speed_max;
-                // The width of the area is that in its middle; in the south it is a little more.
+                // The width of the area is measured in its middle; in the south it is slightly larger.
                 assert!(place.distance_m(before) <= metres_max * 1.001, "{}", place.distance_m(before));
             }
             now[user.position()] = Some((step, place));
@@ -112,7 +112,7 @@ fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
 }
 
 #[test]
-fn users_come_when_they_are_said_to() {
+fn users_arrive_as_configured() {
     let rome = Wandering { users: 10, steps: 4, ..Wandering::rome() };
     for (arrivals, expected) in [
         (Arrivals::AtOnce, Some([10, 0, 0, 0])),
@@ -132,7 +132,7 @@ fn users_come_when_they_are_said_to() {
 }
 
 #[test]
-fn users_stay_as_long_as_the_mean_says() {
+fn the_mean_stay_of_users_is_as_configured() {
     let wandering = Wandering { users: 4_000, steps: 200, stay_steps_mean: Some(10.0), ..Wandering::rome() };
     let wandering = Wandering { arrivals: Arrivals::AtOnce, ..wandering };
     let departures =
@@ -143,7 +143,7 @@ fn users_stay_as_long_as_the_mean_says() {
 }
 
 #[test]
-fn refuses_settings_that_make_no_sense() {
+fn rejects_invalid_settings() {
     type Change = fn(&mut Wandering);
     let cases: [(&str, Change); 7] = [
         ("`steps` must be from 1 to 1000000", |rome| rome.steps = 0),
@@ -162,7 +162,7 @@ fn refuses_settings_that_make_no_sense() {
 }
 
 #[test]
-fn trips_and_rests_shorter_than_a_step_end_the_step_all_the_same() {
+fn a_step_with_very_short_trips_and_rests_ends() {
     let restless = Wandering { rest_seconds_max: 0.0, speed_min: 1e9, speed_max: 1e9, ..Wandering::rome() };
     assert_eq!(wander(&restless, 1).expect("a trace").steps.len(), 26);
 }

@@ -5,7 +5,7 @@ fn mesh() -> Mesh {
     Mesh::over(Area::around(centre, 4_000.0, 3_000.0).expect("on the map"))
 }
 
-/// How many nodes can be reached from the first, and how many links there are; no link is there twice.
+/// The number of nodes reachable from the first, and the number of links. Fails if a link occurs twice.
 fn reach(topology: &Topology) -> (usize, usize) {
     let mut links = Vec::new();
     for (from, _) in topology.nodes() {
@@ -29,7 +29,7 @@ fn a_grid_links_the_four_directions() {
     let hub = grid.node(find("x2y2"));
     assert_eq!((hub.tier, hub.capacity), (0, Capacity::Unbounded));
     assert_eq!(grid.node(find("x0y0")).tier, 4);
-    // From south to north cells are a kilometre high.
+    // Cells are a kilometre high.
     let link = grid.link_between(find("x1y2"), find("x2y2")).expect("linked");
     assert!((grid.link(link).latency.units() - 2.0).abs() < 0.001, "{}", grid.link(link).latency);
     assert_eq!(grid.access_points().count(), 12);
@@ -45,7 +45,7 @@ fn a_grid_may_be_wider_than_high() {
 }
 
 #[test]
-fn near_nodes_are_linked_and_all_are_connected() {
+fn nearby_nodes_are_linked_and_all_are_connected() {
     for seed in 0..30 {
         for (count, radius) in [(1, 100.0), (2, 0.0), (60, 300.0), (60, 900.0), (300, 150.0), (40, 99_999.0)] {
             let connected = random_geometric(count, radius, &mesh(), seed).expect("connected");
@@ -85,7 +85,7 @@ fn spanning_length(places: &[Metres]) -> f64 {
 }
 
 #[test]
-fn what_connects_the_parts_is_as_short_as_can_be() {
+fn the_links_that_connect_the_parts_have_minimal_length() {
     let mut random = Pcg64::seed_from_u64(9);
     let size = Metres { north: 100.0, east: 300.0 };
     for count in [2, 3, 10, 50] {
@@ -102,7 +102,7 @@ fn what_connects_the_parts_is_as_short_as_can_be() {
 }
 
 #[test]
-fn those_with_many_links_get_more() {
+fn nodes_with_many_links_get_more() {
     for seed in 0..10 {
         let topology = barabasi_albert(500, 2, &mesh(), seed).expect("a graph");
         assert_eq!(reach(&topology), (500, 2 + 497 * 2));
@@ -116,7 +116,7 @@ fn those_with_many_links_get_more() {
 }
 
 #[test]
-fn a_seed_gives_the_same_graph() {
+fn the_same_seed_gives_the_same_graph() {
     let ids = |seed| {
         let topology = random_geometric(50, 500.0, &mesh(), seed).expect("connected").topology;
         topology.nodes().map(|(_, node)| node.position.expect("on the map")).collect::<Vec<Position>>()
@@ -126,7 +126,7 @@ fn a_seed_gives_the_same_graph() {
 }
 
 #[test]
-fn refuses_what_no_mesh_can_be() {
+fn rejects_impossible_meshes() {
     let large = ShapeError::TooLarge;
     assert_eq!(grid(100_000, 100_000, &mesh()).expect_err("too large"), large);
     assert_eq!(random_geometric(20_000, 1e9, &mesh(), 1).expect_err("too many links"), large);

@@ -6,7 +6,7 @@ use super::graphml::required;
 use super::{Attribute, Graph, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar};
 use crate::xml::{Element, Piece, Xml};
 
-/// An attribute that nodes or edges may have.
+/// A declared attribute of nodes or edges.
 #[derive(Debug)]
 struct Declared {
     of_edges: bool,
@@ -16,7 +16,7 @@ struct Declared {
     default: Option<(String, Range<usize>)>,
 }
 
-/// What the reader is inside of.
+/// The state of the reader.
 #[derive(Debug, Default)]
 struct State {
     graph: Graph,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Attribute, Graph, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar};
 
-/// What a GML text is made of.
+/// A token of a GML text.
 #[derive(Clone, PartialEq, Debug)]
 enum Token {
     Key(String),
@@ -13,7 +13,7 @@ enum Token {
     Close,
 }
 
-/// The open block. Deeper lists are not scalars and are skipped.
+/// The open block. Lists in deeper levels are not scalars and are skipped.
 #[derive(Debug)]
 enum Block {
     Graph,
@@ -184,7 +184,7 @@ fn number(word: &str) -> Option<Scalar> {
         return Some(Scalar::Whole(whole));
     }
     let number: f64 = word.parse().ok()?;
-    // networkx writes `+INF`; that is not a finite number, but a capacity may be unbounded.
+    // networkx writes `+INF`, which is not a finite number, but a valid unbounded capacity.
     Some(if number == f64::INFINITY && !word.contains(|digit: char| digit.is_ascii_digit()) {
         Scalar::Text("inf".to_owned())
     } else if number.is_finite() {
@@ -194,7 +194,7 @@ fn number(word: &str) -> Option<Scalar> {
     })
 }
 
-/// Replaces character references; texts are ASCII in GML, all else is written as a number.
+/// Decodes character references: GML is ASCII, and all other characters are written as numbers.
 fn decode(text: &str) -> String {
     quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Attribute, Graph, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar};
 use crate::xml::{Element, Piece, Xml};
 
-/// An attribute that nodes or edges may have.
+/// A declared attribute of nodes or edges.
 #[derive(Debug)]
 struct Key {
     id: String,
@@ -23,7 +23,7 @@ enum Of {
     Other,
 }
 
-/// What the reader is inside of.
+/// The state of the reader.
 #[derive(Debug, Default)]
 struct State {
     graph: Graph,
@@ -165,7 +165,7 @@ fn key(element: &Element) -> Result<Key, GraphError> {
     Ok(Key { id, of, name, kind, default: None })
 }
 
-/// An attribute of an element that must be there.
+/// A required attribute of an element.
 pub(super) fn required(
     element: &Element,
     attribute: &str,

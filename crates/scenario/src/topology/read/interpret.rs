@@ -1,4 +1,4 @@
-//! What the nodes, edges and attributes of a graph mean.
+//! Interprets the nodes, edges and attributes of a graph.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::index::NodeIndex;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
 
-/// A node, with its own attributes and what they leave open.
+/// A node with its attributes; properties without an attribute are open.
 struct Read {
     id: NodeId,
     capacity: Option<Capacity>,
@@ -24,7 +24,7 @@ struct Read {
 /// A link between two nodes.
 #[derive(Clone, Debug)]
 struct ReadLink {
-    /// As the first of its edges says.
+    /// The source of the first of its edges.
     source: u32,
     target: u32,
     latency: Duration,
@@ -140,13 +140,13 @@ fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'st
 }
 
 fn metres(attribute: &Attribute, name: &'static str) -> Result<f64, GraphError> {
-    /// The circumference of the earth is smaller.
+    /// More than the circumference of the earth.
     const METRES_MAX: f64 = 1e8;
     let value = attribute.number().filter(|value| value.abs() <= METRES_MAX);
     value.ok_or_else(|| attribute.error(name, "a number of metres"))
 }
 
-/// An attribute without a meaning here is a fact for policies.
+/// An attribute without a defined meaning is a fact for policies.
 fn fact(node: &NodeId, attribute: &Attribute) -> Option<Fact> {
     let value = match &attribute.value {
         Scalar::Text(text) => FactValue::name(text).ok()?,
@@ -224,8 +224,8 @@ fn interpret_edge(
     Ok(ReadLink { source, target, latency, bandwidth, span: edge.span.clone() })
 }
 
-/// The tier of each node: as it says, or its distance in hops from those that say 0, or else from the first of those
-/// with most hardware. Unreachable nodes are one tier below all others.
+/// The tier of each node: its attribute, or its distance in hops from the nodes with tier 0, or else from the first of
+/// those with most hardware. Unreachable nodes are one tier below all others.
 fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
     let mut neighbours = vec![Vec::new(); nodes.len()];
     for link in links {
@@ -292,7 +292,7 @@ impl Attribute {
         }
     }
 
-    /// The integer value; tools with only one type of number write `4` as `4.0`.
+    /// The integer value; tools with only one number type write `4` as `4.0`.
     fn whole(&self) -> Option<i64> {
         match &self.value {
             Scalar::Whole(number) => Some(*number),

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{Attribute, Graph, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar};
 
-/// The members of an object, each with the text of its value, which says where it is.
+/// The members of an object, each with the text of its value, which determines its place.
 struct Object<'t>(Vec<(String, &'t RawValue)>);
 
 pub(super) fn read(text: &str) -> Result<Graph, GraphError> {
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Result<Graph, GraphError> {
         let mut members = object(text, raw, "a node: an object with an `id`")?;
         let id = members.take(text, "id", &span, "an `id`", "the node")?;
         let name = match &id {
-            // What is a text in JSON may still be a number that a key of an object could not be.
+            // Keys of JSON objects are always texts, so a number may be written as one.
             Scalar::Text(name) => Scalar::untyped_name(name),
             _ => id.clone(),
         };
@@ -73,7 +73,7 @@ impl Object<'_> {
     }
 }
 
-/// Ids of the same text are the same node only if both are texts or both are numbers.
+/// The key of an id: the text "1" and the number 1 are different nodes.
 fn written(id: &Scalar) -> String {
     match id {
         Scalar::Text(text) => format!("\"{text}"),
@@ -99,7 +99,7 @@ fn list<'t>(text: &str, raw: &'t RawValue) -> Result<Vec<&'t RawValue>, GraphErr
     }
 }
 
-/// A text, a number or a truth value; `None` for `null`, lists and objects.
+/// A text, a number or a boolean; `None` for `null`, lists and objects.
 fn scalar(text: &str, raw: &RawValue) -> Result<Option<Scalar>, GraphError> {
     Ok(match raw.get().as_bytes().first() {
         Some(b'"') => Some(Scalar::Text(parse(text, raw.get())?)),
@@ -115,7 +115,7 @@ fn scalar(text: &str, raw: &RawValue) -> Result<Option<Scalar>, GraphError> {
     })
 }
 
-/// Where a part of the text is in it.
+/// The offset of a part of a text.
 fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
@@ -134,7 +134,7 @@ fn parse<'t, T: Deserialize<'t>>(text: &str, part: &'t str) -> Result<T, GraphEr
             at -= 1;
         }
         let message = error.to_string();
-        // The place is in the span.
+        // The message need not repeat the place, which is in the span.
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         GraphError::new(
             at..text.len().min(at + text[at..].chars().next().map_or(0, char::len_utf8)),

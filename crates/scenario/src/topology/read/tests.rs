@@ -8,7 +8,7 @@ fn read(format: GraphFormat, text: &str) -> Result<Topology, GraphError> {
     read_graph(text.as_bytes(), format, &GraphDefaults::default())
 }
 
-/// Each line: the format, the text, the part of it that is at fault, and a part of the message.
+/// Checks that a text is rejected at `at_fault` with a message that contains `message`.
 #[track_caller]
 fn check(format: GraphFormat, text: &str, at_fault: &str, message: &str) {
     let error = read(format, text).expect_err(text);
@@ -17,7 +17,7 @@ fn check(format: GraphFormat, text: &str, at_fault: &str, message: &str) {
 }
 
 #[test]
-fn graphml_at_fault_is_pointed_at() {
+fn errors_in_graphml_are_located() {
     let check = |inside: &str, at_fault: &str, message: &str| {
         let keys = "<key id='l' for='edge' attr.name='latency' attr.type='double'/>\
                     <key id='c' for='node' attr.name='capacity' attr.type='int'/>";
@@ -85,7 +85,7 @@ fn a_text_that_is_not_a_graph_is_rejected() {
 }
 
 #[test]
-fn deep_nesting_is_refused_or_passed_over() {
+fn deep_nesting_is_rejected_or_skipped() {
     let deep = 100_000;
     let json = format!("{{\"nodes\": {}{}, \"edges\": []}}", "[".repeat(deep), "]".repeat(deep));
     assert!(read(NodeLink, &json).expect_err("too deep").to_string().contains("expected a node"));
@@ -100,7 +100,7 @@ fn deep_nesting_is_refused_or_passed_over() {
 }
 
 #[test]
-fn directed_edges_make_a_link_when_both_directions_agree() {
+fn directed_edges_form_a_link_if_both_directions_agree() {
     let text = |edges: &str| format!("graph [ directed 1 node [ id 1 ] node [ id 2 ] {edges} ]");
     let both = text("edge [ source 1 target 2 latency 4 ] edge [ source 2 target 1 latency 4.0 ]");
     let graph = read(Gml, &both).expect("a graph");
@@ -113,7 +113,7 @@ fn directed_edges_make_a_link_when_both_directions_agree() {
 }
 
 #[test]
-fn what_nodes_do_not_say_is_as_the_defaults_say() {
+fn missing_attributes_have_the_default_values() {
     let path = "graph [ node [ id 1 ] node [ id 2 capacity 5 ] node [ id 3 ] node [ id 9 ]
         edge [ source 1 target 2 ] edge [ source 2 target 3 latency 2 bandwidth 8 ] ]";
     let graph = read(Gml, path).expect("a graph");
@@ -153,7 +153,7 @@ fn keys_of_graphml_and_gexf_may_have_defaults() {
 }
 
 #[test]
-fn metres_of_nodes_count_from_the_origin_and_are_facts_without_one() {
+fn metres_of_nodes_are_relative_to_the_origin_and_facts_without_one() {
     let path = "graph [ node [ id 1 x 0 y 500.5 ] node [ id 2 x -1000 y 0 ] edge [ source 1 target 2 ] ]";
     let origin = Position { latitude: 60.0, longitude: 10.0 };
     let defaults = GraphDefaults { origin: Some(origin), ..GraphDefaults::default() };
