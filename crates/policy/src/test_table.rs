@@ -8,8 +8,8 @@
 //! node(n42, 10).
 //! serviceInstance(s1, video, n42).
 //!
-//! test('goes away without client requests', [], [operation(undeploy, s1, self)]).
-//! test('asks first to move to the demand', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
+//! test('undeploys without client requests', [], [operation(undeploy, s1, self)]).
+//! test('asks first to migrate to the demand', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
 //! ```
 //!
 //! The expected operations are all solutions in order, or only the first ones if the list ends with `|_`. A test of an
