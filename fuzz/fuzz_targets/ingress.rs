@@ -1,4 +1,4 @@
-//! Any bytes from a client of a node: the connection ends, and the node serves the next client.
+//! Sends arbitrary bytes to the ingress of a node: the connection must end, and the node must serve the next client.
 //!
 //! `cargo +nightly fuzz run ingress`
 
@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use mario_live::seams::Routes;
 use mario_live::traffic::{Forwarder, Ingress, Settings};
 
-/// An ingress that knows an application and no way to it.
+/// An ingress that knows an application but has no route to it.
 static INGRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let (sender, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -44,7 +44,8 @@ static INGRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     address.recv().expect("it listens")
 });
 
-/// What is answered. A client that has `shut` its side has gone away as far as the ingress is concerned, and need not be answered.
+/// Sends bytes and returns the answer. If the client `shut` its side, the ingress treats it as gone, and need not
+/// answer.
 fn ask(bytes: &[u8], shut: bool) -> Vec<u8> {
     let mut stream = TcpStream::connect(*INGRESS).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");

@@ -1,5 +1,5 @@
-//! Any text as a goal: it must end in an answer, a failure, an exception or an exhausted budget, and leave
-//! the machine fit for the next query.
+//! Runs arbitrary text as a goal: it must end in an answer, a failure, an exception or an exhausted budget, and leave
+//! the machine usable for the next query.
 //!
 //! `cargo +nightly fuzz run machine`
 

@@ -1,4 +1,4 @@
-//! Any text as `node.toml`: a configuration, or mistakes whose places are in the text.
+//! Parses arbitrary text as `node.toml`: it must yield a configuration, or errors with positions inside the text.
 //!
 //! `cargo +nightly fuzz run node_config`
 

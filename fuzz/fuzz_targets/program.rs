@@ -1,4 +1,4 @@
-//! Any text as a program whose first line is a goal: compiled, and the goal asked, within a small budget.
+//! Compiles arbitrary text as a program whose first line is a goal, and runs the goal with a small budget.
 //!
 //! `cargo +nightly fuzz run program`
 

@@ -1,4 +1,4 @@
-//! Any bytes as a program: loading must end in a program or in problems with places, never in a panic.
+//! Loads arbitrary bytes as a program: this must yield a program or problems with positions, never a panic.
 //!
 //! `cargo +nightly fuzz run reader`
 

@@ -1,5 +1,5 @@
-//! Any bytes as a message between nodes, as a record of a journal and as a ledger: each a value that is written as it was read, or an
-//! error that says where.
+//! Decodes arbitrary bytes as a message between nodes, as a record of a journal and as a ledger: each must yield a
+//! value that encodes to what was read, or an error with its position.
 //!
 //! `cargo +nightly fuzz run wire`
 

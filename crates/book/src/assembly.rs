@@ -16,8 +16,8 @@ const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 /// The place of the generated pages in the summary.
 const MARK: &str = "<!-- reference -->";
 
-/// Writes the settings and `src` into `directory`, replacing those of an earlier book, and returns what is wrong with
-/// the pages.
+/// Writes the settings and `src` into `directory`, replacing those of an earlier book, and returns the problems of the
+/// pages.
 pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError> {
     for former in ["src", "html"].map(|name| directory.join(name)) {
         if former.exists() {
@@ -79,8 +79,8 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, including its pictures. Pages come with the summary; missing files are found
-/// when links are followed.
+/// Copies the files that a page links to, including its pictures. Pages are copied because the summary names them, and
+/// missing files are reported when links are checked.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();

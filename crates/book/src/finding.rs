@@ -1,4 +1,4 @@
-//! What is wrong with a page.
+//! A problem of a page.
 
 use std::fmt;
 

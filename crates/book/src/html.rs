@@ -9,7 +9,7 @@ pub struct Page {
     pub ids: Vec<String>,
 }
 
-/// Reads a page. Scripts and comments are skipped; everything else that looks like an element is taken for one.
+/// Reads a page. Scripts and comments are skipped; everything else that looks like an element is treated as one.
 pub fn read(text: &str) -> Page {
     let mut page = Page::default();
     let mut rest = text;
@@ -50,7 +50,7 @@ fn attributes(mut rest: &str) -> (Vec<(String, String)>, &str) {
         }
         let end = rest.find(|letter: char| letter.is_whitespace() || "=>/".contains(letter)).unwrap_or(rest.len());
         if end == 0 {
-            // A `=` without a name, or the end of the text.
+            // Skips a `=` without a name, and stops at the end of the text.
             let Some(letter) = rest.chars().next() else { return (attributes, rest) };
             rest = &rest[letter.len_utf8()..];
             continue;

@@ -1,5 +1,5 @@
-//! Checks links: those of all Markdown in the repository, the pages that its programs name, and those of the site that
-//! mdBook built.
+//! Checks the links of all Markdown in the repository, the pages that its source files mention, and the links of the
+//! site that mdBook built.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{BookError, Finding, files, html, markdown};
 
-/// The extensions of programs.
+/// The extensions of source files.
 const CODE: [&str; 7] = ["rs", "pl", "py", "toml", "yaml", "slurm", "js"];
 
 /// The result of checking the links of a site.
@@ -33,7 +33,7 @@ pub fn of_repository(root: &Path) -> Result<Vec<Finding>, BookError> {
     Ok(findings)
 }
 
-/// What is wrong with a link of a Markdown page.
+/// The problem of a link of a Markdown page, if it is broken.
 fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<String>, BookError> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let leads_to = if file.is_empty() { Some(path.to_owned()) } else { files::resolve(path, file) };
@@ -54,8 +54,8 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
     Ok(no_such_place(target, &leads_to, anchor, &anchors))
 }
 
-/// Checks the pages of `docs` that programs name: in messages, in comments, in examples. Tests may name pages that do
-/// not exist.
+/// Checks the pages of `docs` that source files mention in messages, comments and examples. Tests may mention pages
+/// that do not exist.
 pub fn of_code(root: &Path) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(root, "")? {

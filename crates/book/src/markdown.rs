@@ -1,14 +1,14 @@
 //! Reads links and headings from Markdown.
 //!
-//! This is not a full Markdown parser. It knows inline links and pictures, `[text](target)`, and headings with `#`,
-//! which is what the pages of this repository use, and skips code.
+//! This is not a full Markdown parser. It knows what the pages of this repository use: inline links and pictures,
+//! `[text](target)`, and headings with `#`. It skips code.
 
 use std::path::Path;
 
 /// A link or a picture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// On which line it ends, from 1.
+    /// The line on which it ends, from 1.
     pub line: usize,
     /// Its target, as written.
     pub target: String,
@@ -45,7 +45,7 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The link targets of a page: the anchor of each heading, with a number where several are equal.
+/// The anchors of a page: one for each heading, with a number appended if several are equal.
 pub fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in lines_outside_of_fences(text) {
@@ -64,7 +64,7 @@ pub fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// The anchor of a heading, as forges and mdBook both make it.
+/// The anchor of a heading, as GitHub and mdBook both derive it.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim().chars().filter_map(|letter| match letter {
         ' ' => Some('-'),
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_links_and_pictures_and_passes_over_code() {
+    fn finds_links_and_pictures_and_skips_code() {
         let text = "\
 [one](a.md) and ![two](b.png), `[no](c.md)` and [`code`](d.md#e)
 

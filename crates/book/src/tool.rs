@@ -21,13 +21,14 @@ impl MdBook {
         programs.into_iter().find(|program| has_version(program)).map(|program| Self { program })
     }
 
-    /// Installs it in `tools`, which needs cargo and about a minute.
+    /// Installs mdBook in `tools`, which needs cargo and takes about a minute.
     pub fn install(root: &Path, tools: &Path) -> Result<Self, BookError> {
         let version = format!("={VERSION}");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
             .args(["install", "mdbook", "--version", &version, "--locked"])
-            // Watching and serving are not needed; compiling it optimised would take longer than all its runs.
+            // Watching and serving are not needed. An optimised build would take longer to compile than all its runs
+            // together.
             .args(["--no-default-features", "--features", "search", "--debug"])
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .arg("--root")

@@ -11,13 +11,13 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use crate::NodeSource;
 use crate::picture::{Answer, Happening, Picture};
 
-/// How long changes are batched before browsers are sent a new picture. Events are sent at once.
+/// How long changes are batched before a new picture is sent to browsers. Events are sent at once.
 const GATHERING: Duration = Duration::from_millis(250);
 
 /// How often a point is added to the time series.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
-/// How many events a slow browser may lag behind; beyond that it starts again.
+/// How many events a slow browser may lag behind; beyond that it has to reconnect.
 const BEHIND_MAX: usize = 1_024;
 
 pub(crate) struct Hub {
@@ -67,7 +67,7 @@ impl Hub {
         self.has_news.notify_one();
     }
 
-    /// Takes in an event. Returns whether it is new.
+    /// Adds an event to the picture, and sends it to browsers. Returns whether it is new.
     pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
         let mut picture = self.picture();
         let Some(happening) = picture.happened(source, now_ms(), event) else { return false };
@@ -82,8 +82,8 @@ impl Hub {
         frame("happened", Some(&format!("{}-{}", self.name, happening.number)), &json!(happening))
     }
 
-    /// Returns what a browser is sent first, and a receiver for what follows. `last` is the last event of this
-    /// dashboard that it has seen.
+    /// Returns the first frames for a browser, and a receiver for later ones. `last` is the last event of this
+    /// dashboard that the browser has seen.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
         let picture = self.picture();
         let news = self.news.subscribe();
@@ -104,7 +104,7 @@ impl Hub {
     }
 }
 
-/// Sends pictures when something changed, and samples.
+/// Sends a picture when something changed, and a sample of the time series at regular intervals.
 pub(crate) async fn publish(hub: Arc<Hub>) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

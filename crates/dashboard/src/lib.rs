@@ -1,7 +1,7 @@
 //! A page that shows a live colony while it runs.
 //!
 //! Start at [`Dashboard::serve`]. One task per [`NodeSource`] polls its node over the operators' interface and follows
-//! its events; a [`Picture`] merges the answers; a server on this machine shows it.
+//! its events. A [`Picture`] merges the answers, and a local server shows it to browsers.
 //!
 //! ```text
 //! nodes ──► watch: questions and events ──► Picture ──► server: page, snapshot.json, server-sent events ──► browser
@@ -15,9 +15,9 @@
 //! | `hub` | the state of the running dashboard, and its subscribers |
 //! | `server` | answers browsers, within [`Limits`] |
 //!
-//! **Invariant:** state is kept in memory only, and nodes are asked only for what the role `look` allows.
-//! **Invariant:** what a node tells takes bounded memory, and reaches the page as text, never as markup.
-//! **Invariant:** a node that is silent, slow or gone keeps nothing else from being shown.
+//! **Invariant:** state is kept in memory only, and nodes are queried only for what the role `look` allows.
+//! **Invariant:** data from a node takes bounded memory, and reaches the page as text, never as markup. **Invariant:**
+//! a node that is silent, slow or gone does not keep other nodes from being shown.
 
 mod hub;
 mod server;
@@ -57,7 +57,7 @@ impl NodeSource {
         NodeSource { identity, address: cell::channel(address.into()).1 }
     }
 
-    /// A node whose address changes, as when a daemon is restarted on another port.
+    /// A node whose address may change, e.g. when its daemon is restarted on another port.
     pub fn moving(identity: Arc<Identity>, address: cell::Receiver<String>) -> NodeSource {
         NodeSource { identity, address }
     }
@@ -65,7 +65,7 @@ impl NodeSource {
 
 /// A dashboard of some nodes.
 ///
-/// `extra` carries what a testbed knows and nodes do not. All keys are optional, unknown ones are ignored:
+/// `extra` carries data that a testbed knows and nodes do not. All keys are optional, and unknown ones are ignored:
 ///
 /// ```json
 /// {

@@ -1,7 +1,7 @@
 //! The nodes' answers, merged.
 //!
-//! A [`Picture`] takes in answers and events one at a time, with their time of arrival, and returns snapshots as JSON.
-//! It does no I/O and reads no clock.
+//! A [`Picture`] is updated with one answer or event at a time, with its time of arrival, and returns snapshots as
+//! JSON. It does no I/O and reads no clock.
 //!
 //! **Invariant:** its memory is bounded, whatever nodes send.
 
@@ -31,10 +31,10 @@ const JUDGES_MAX: usize = 1_000;
 const VERDICTS_MAX: usize = 40;
 /// The rule that inhibits operations for lack of hardware.
 const ROOM: &str = "capacity";
-/// The longest text from a node that is kept.
+/// The maximum length of a text from a node; longer ones are truncated.
 const TEXT_CHARS_MAX: usize = 600;
 
-/// What is known of a colony.
+/// The known state of a colony.
 #[derive(Debug)]
 pub struct Picture {
     sources: Vec<Source>,
@@ -60,7 +60,7 @@ struct Elsewhere {
 struct Judged {
     time_ms: u64,
     is_accepted: bool,
-    /// Whether it was inhibited for lack of hardware.
+    /// Whether the request was inhibited for lack of hardware.
     is_for_room: bool,
     text: String,
 }
@@ -79,14 +79,14 @@ impl Picture {
         }
     }
 
-    /// A node is polled at another address from now on.
+    /// Changes the address at which a node is polled.
     pub fn moved(&mut self, source: usize, address: &str) {
         if let Some(source) = self.sources.get_mut(source) {
             address.clone_into(&mut source.address);
         }
     }
 
-    /// A node answered.
+    /// Stores an answer of a node.
     pub fn answered(&mut self, source: usize, now_ms: u64, answer: Answer) {
         let Some(source) = self.sources.get_mut(source) else { return };
         source.answered(now_ms, answer);
@@ -94,19 +94,19 @@ impl Picture {
         self.elsewhere.retain(|instance, _| !source.instances.contains_key(instance));
     }
 
-    /// A node did not answer.
+    /// Records that a node did not answer.
     pub fn silent(&mut self, source: usize, now_ms: u64, cause: &str) {
         if let Some(source) = self.sources.get_mut(source) {
             source.silent(now_ms, clipped(cause));
         }
     }
 
-    /// Sets what only a testbed knows; see [`Dashboard`](crate::Dashboard).
+    /// Sets the data that only a testbed knows; see [`Dashboard`](crate::Dashboard).
     pub fn set_extra(&mut self, extra: Value) {
         self.extra = extra;
     }
 
-    /// Takes in an event of a node. Returns `None` for one that was already taken in.
+    /// Adds an event of a node. Returns `None` if it was added before.
     pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<Happening> {
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {
@@ -158,7 +158,7 @@ impl Picture {
         }
     }
 
-    /// Remembers where an instance moved, if that node is not polled.
+    /// Records the node that an instance moved to, if that node is not polled.
     fn went(&mut self, happening: &Happening) {
         let (Some(instance), Some(to)) = (&happening.instance, &happening.to) else { return };
         if happening.kind != "migrate" || self.sources.iter().any(|source| source.id.as_ref() == Some(to)) {
@@ -199,8 +199,7 @@ impl Picture {
         problems::find(self, now_ms)
     }
 
-    /// Everything that is known, for programs: the [`snapshot`](Picture::snapshot) with all details of each node, and
-    /// the events.
+    /// All known data, for programs: the [`snapshot`](Picture::snapshot) with all details of each node, and the events.
     pub fn everything(&self, now_ms: u64) -> Value {
         let mut shown = self.snapshot(now_ms);
         shown["details"] = self.sources.iter().filter_map(|source| self.node_details(source.id.as_deref()?)).collect();

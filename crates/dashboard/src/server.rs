@@ -1,11 +1,10 @@
 //! Answers browsers on this machine.
 //!
-//! The limits, and what is rejected, are those of the server of reports (decision 9 in `docs/decisions`). In addition
-//! it has event streams, at most half as many as connections.
+//! It has the limits of the report server and rejects the same requests (decision 9 in `docs/decisions`). In addition,
+//! it serves event streams, which may use at most half of the connections.
 //!
 //! **Invariant:** no client ends the server, fills its memory, or delays the answers to others for longer than a
-//! timeout.
-//! **Invariant:** nothing is read from a client but the head of a request.
+//! timeout. **Invariant:** only the head of a request is read from a client.
 
 mod connections;
 mod patience;
@@ -31,10 +30,10 @@ use patience::Patient;
 /// Resource limits for browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections that are open at once. One more closes the oldest connection that is not being answered; if all are,
-    /// it waits.
+    /// The maximum number of open connections. A further one closes the oldest connection that is not being answered;
+    /// if all are being answered, it waits.
     pub connections: usize,
-    /// Bytes of a request's head. The library takes no fewer than 8192.
+    /// The maximum size of a request's head in bytes. The HTTP library accepts no limit below 8192.
     pub head_bytes: usize,
     /// How long a client may take to send the head of a request, and how long a connection may be idle.
     pub head_timeout: Duration,
@@ -56,7 +55,7 @@ impl Default for Limits {
 /// How long the server waits when all connections are being answered, or when accepting fails.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// After this many failures in a row, listening has failed.
+/// After this many failures in a row, the server gives up accepting connections.
 const ACCEPT_FAILURES_MAX: u32 = 100;
 
 /// Answers requests. A clone is a handle to the same state.
@@ -67,7 +66,7 @@ pub(crate) struct Desk {
     streams: Arc<Semaphore>,
 }
 
-/// Answers until listening fails.
+/// Answers browsers until accepting connections fails.
 pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) -> io::Result<()> {
     let desk = Desk { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
     let mut connections = Connections::default();
@@ -97,7 +96,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) 
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
 async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits) {
-    // Events must be visible at once, not when a packet is full.
+    // Disables Nagle's algorithm: events must be visible at once, not when a packet is full.
     let _ = stream.set_nodelay(true);
     let stream = Patient::new(stream, limits.write_timeout, activity.clone());
     let service = service_fn(|request| {

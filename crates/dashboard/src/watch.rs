@@ -17,7 +17,7 @@ use crate::picture::{Answer, Topic};
 const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Up to this many nodes are polled that often; with more, each is polled less often.
 const NODES_AT_FULL_PACE: u32 = 24;
-/// Idle connections are closed by nodes after 10 seconds.
+/// The longest polling interval: nodes close idle connections after 10 seconds.
 const ASK_EVERY_MAX: Duration = Duration::from_secs(8);
 /// How often data that rarely changes is polled.
 const SELDOM: Duration = Duration::from_secs(5);
@@ -27,10 +27,10 @@ const GATHERING: Duration = Duration::from_millis(80);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a node may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest answer that is read.
+/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 
-/// Polls a node for as long as the future is polled.
+/// Polls a node and follows its events. Never returns; dropping the future stops it.
 pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
     let mut address = source.address.clone();
     loop {
@@ -50,7 +50,7 @@ pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
     }
 }
 
-/// Waits for another address; for ever when the sender is gone.
+/// Waits for another address; waits for ever if the sender is gone.
 async fn changed(address: &mut watch::Receiver<String>) {
     if address.changed().await.is_err() {
         std::future::pending::<()>().await;
@@ -100,8 +100,8 @@ async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: T
 /// Follows events, reopening the stream when it ends. [`ask`] determines whether the node answers at all.
 async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
     loop {
-        // Requests everything that the node still has: events that were already seen are recognised, even when a new
-        // daemon counts from 1 again.
+        // Requests all events that the node still keeps. Events that were already seen are recognised, even when a
+        // restarted daemon counts from 1 again.
         if let Ok(mut stream) = patient(client.follow(0)).await {
             while let Ok(Some(event)) = stream.next().await {
                 if hub.happened(index, &event) {
@@ -118,7 +118,7 @@ async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T,
     timeout(TIMEOUT, asking).await.unwrap_or_else(|_| late())
 }
 
-/// Takes in what only the testbed knows.
+/// Updates the picture with the data that only the testbed knows.
 pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
     loop {
         let told = extra.borrow_and_update().clone();

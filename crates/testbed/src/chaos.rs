@@ -31,7 +31,7 @@ pub enum Fault {
         /// The index of the node in the plan.
         node: usize,
     },
-    /// A link is cut: nothing arrives any more.
+    /// A link is cut: it silently drops everything.
     Cut {
         /// The index of the link in the plan.
         link: usize,
@@ -46,14 +46,14 @@ pub enum Fault {
 /// A fault and its time since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Planned {
-    /// When.
+    /// The time since the start.
     pub at: Duration,
-    /// What.
+    /// The fault, or its end.
     pub fault: Fault,
 }
 
-/// The faults of a run of some length: a pure function of the plan, the seed and the length. Everything is repaired a
-/// while before the end, so that what is still broken at the end is what the colony could not recover from.
+/// The faults of a run of some length: a pure function of the plan, the seed and the length. All faults end some time
+/// before the end of the run, so that whatever is still broken then is what the colony could not recover from.
 pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
     let last = length.saturating_sub(LASTS_MAX);

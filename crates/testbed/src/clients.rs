@@ -1,8 +1,8 @@
 //! The users of a scenario as HTTP clients.
 //!
-//! An open loop: a user sends requests at the times that the scenario defines, whether or not earlier ones were
-//! answered. A slow colony is therefore seen as slow, and does not slow its clients down. Each request goes to the
-//! ingress of the access point that the user is connected to at that moment.
+//! Users are open-loop clients: a user sends requests at the times that the scenario defines, whether or not earlier
+//! ones were answered. So a slow colony does not slow its clients down, and its response times are measured correctly.
+//! Each request goes to the ingress of the access point that the user is connected to at that time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ use crate::reach::{Excuse, Reach};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of open requests of all users. Further ones count as failed: this machine is not fast enough.
 const OPEN_REQUESTS_MAX: usize = 4_096;
-/// How much of an answer is read.
+/// How many bytes of an answer are read.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// How many response times are kept for percentiles, per application.
 const TIMES_MAX: usize = 1_000_000;
@@ -44,17 +44,17 @@ const FAILED_MAX: usize = 100_000;
 pub enum Failure {
     /// The daemon of the user's access point was down, or was killed while it handled the request.
     NodeKilled,
-    /// For part of the time no instance of the application was on the user's side of the faults, and at no time one was
-    /// for four seconds on end.
+    /// For part of the time, no instance of the application was on the user's side of the faults, and an instance was
+    /// never there for four seconds in a row.
     CutOff,
-    /// An instance was within reach all the time, and a fault began or ended during the request or within four seconds
+    /// An instance was reachable all the time, and a fault began or ended during the request or within four seconds
     /// before.
     Rerouting,
     /// The ingress could not be reached, although its daemon was not killed.
     Unreachable,
     /// The connection ended before the answer.
     Broken,
-    /// The answer was not a success: its status.
+    /// The answer had this status, which is not a success.
     Status(u16),
     /// There was no answer within ten seconds.
     Late,
@@ -85,7 +85,7 @@ pub struct FailedRequest {
     pub at_s: f64,
     /// How long it took.
     pub lasted_s: f64,
-    /// The access point that it was sent to.
+    /// The access point to which it was sent.
     pub node: String,
     /// The application that it was meant for.
     pub application: String,

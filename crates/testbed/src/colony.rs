@@ -1,4 +1,4 @@
-//! A colony from its first process to its last.
+//! Runs a colony: starts its processes, injects faults, reports progress, and stops every process.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -27,7 +27,7 @@ use crate::window::Window;
 const SERVING: Duration = Duration::from_mins(5);
 /// How often progress is reported.
 pub(crate) const TICK: Duration = Duration::from_millis(500);
-/// How often nodes are asked for their instances while there are faults.
+/// How often nodes are queried for their instances while there are faults.
 const ASK: Duration = Duration::from_secs(2);
 /// How long a node may take to accept a deploy; it may still be searching for processes that a previous daemon left
 /// running.
@@ -36,7 +36,7 @@ const DEPLOY: Duration = Duration::from_secs(30);
 /// The approximate memory of one node with its workloads: a daemon, and the copies of one application.
 const NODE_BYTES: u64 = 24 << 20;
 
-/// What to run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The program `mario`, which runs the daemons.
@@ -54,47 +54,47 @@ pub struct Options {
 pub enum Progress {
     /// The directory is written; `colony/operator.pem` in it is the certificate of an operator with all roles.
     Prepared,
-    /// How many daemons listen.
+    /// Daemons are starting.
     Starting {
-        /// Those that listen.
+        /// How many of them listen.
         up: usize,
-        /// All.
+        /// How many there are in all.
         of: usize,
     },
-    /// How many pairs of access point and application answer.
+    /// Access points are finding routes to the applications.
     Reaching {
-        /// Those that answer.
+        /// How many pairs of access point and application answer.
         reached: usize,
-        /// All.
+        /// How many there are in all.
         of: usize,
     },
     /// Clients start to send requests.
     Serving {
-        /// How long that took.
+        /// How long the startup took.
         startup: Duration,
     },
     /// An event that may interest a user.
     Happened {
-        /// When, since clients began.
+        /// The time since the clients started.
         at: Duration,
-        /// What.
+        /// A description of the event.
         text: String,
     },
     /// The colony is running.
     Running {
-        /// For how long, since clients began.
+        /// The time since the clients started.
         at: Duration,
         /// Client requests so far.
         requests: u64,
-        /// Those that failed.
+        /// Client requests that failed.
         failed: u64,
     },
-    /// Everything is being stopped.
+    /// The colony is being stopped.
     Stopping,
 }
 
 /// Runs a colony until its length has passed or `stop` completes; every process has ended when this returns. Returns
-/// `None` when it was stopped before it served.
+/// `None` if it was stopped before it served clients.
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
@@ -151,7 +151,8 @@ pub async fn run(
     Ok(Some(summary))
 }
 
-/// A machine that runs out of memory kills processes of its choice, not only ours.
+/// Checks that the machine has enough memory for this many nodes: one that runs out of memory may kill unrelated
+/// processes.
 fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -159,7 +160,7 @@ fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
     has_room(nodes, available)
 }
 
-/// Whether this many nodes fit into the available memory, in bytes, if that is known.
+/// Checks that this many nodes fit into the available memory, in bytes, if that is known.
 fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
     match available {
@@ -173,7 +174,7 @@ fn has_room(nodes: u64, available: Option<u64>) -> Result<(), Fault> {
     }
 }
 
-/// Completes when the colony should end: at Ctrl-C, SIGTERM, or when the terminal closes.
+/// Returns a future that completes on Ctrl-C, SIGTERM, or when the terminal closes.
 pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| Fault::new("cannot listen for signals").caused_by(error));
@@ -217,7 +218,7 @@ struct Colony {
     cuts: u64,
 }
 
-/// What is known when the clients have ended.
+/// The results when the clients have ended.
 struct Ended {
     tallies: Vec<Tally>,
     failed: Vec<FailedRequest>,
@@ -305,7 +306,7 @@ impl Colony {
                 self.deploy(deploy.application, deploy.node).await?;
             }
             while let Some(Planned { fault, .. }) = faults.next_if(|planned| planned.at <= at) {
-                // Instances are queried before the fault: afterwards, some nodes cannot be asked.
+                // Instances are queried before the fault, because some nodes cannot be queried afterwards.
                 self.note_hosts().await;
                 let text = self.enact(daemons, fault).await?;
                 self.remember(fault, &text);
@@ -335,7 +336,7 @@ impl Colony {
         }
     }
 
-    /// A daemon that ended by itself is a defect, and must never be overlooked.
+    /// Checks that no daemon has ended without being killed: that would be a defect, and must not go unnoticed.
     fn see_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.doors[place].borrow().ingress.is_some() && !daemons.runs(place) {
@@ -367,7 +368,7 @@ impl Colony {
         self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
     }
 
-    /// Injects or ends a fault. A fault is recorded before it begins, and its end after it ended.
+    /// Injects or ends a fault. Its start is recorded before it begins, and its end after it has ended.
     async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
         let breaks = matches!(fault, chaos::Fault::Kill { .. } | chaos::Fault::Cut { .. });
         if breaks {

@@ -1,7 +1,7 @@
-//! The processes of a colony: one daemon per node, and what the daemons start.
+//! The processes of a colony: one daemon per node, and the processes that the daemons start.
 //!
-//! Workloads outlive their daemons by design. So this process declares itself the subreaper of all its descendants: a
-//! process that a daemon leaves behind becomes a child of this one, and [`Daemons::end`] ends it.
+//! Workloads outlive their daemons by design. So this process becomes the subreaper of all its descendants: a process
+//! that a daemon leaves behind becomes a child of this one, and [`Daemons::end`] ends it.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -21,12 +21,12 @@ use crate::directory::Directory;
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_mins(1);
-/// How long a daemon may take to end after SIGTERM; it first finishes requests in flight.
+/// How long a daemon may take to end after SIGTERM; it first finishes open requests.
 const STOP: Duration = Duration::from_secs(15);
 /// How long the descendants may take to end after SIGKILL.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// Where a daemon listens.
+/// The addresses on which a daemon listens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Listens {
     pub(crate) links: SocketAddr,
@@ -89,7 +89,8 @@ impl Daemons {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
-            // Ctrl-C at the terminal is for this process, which ends the daemons in its own order.
+            // In a process group of its own, so that Ctrl-C at the terminal reaches only this process, which then stops
+            // the daemons in order.
             .process_group(0);
         let mut process = command.spawn().map_err(unable)?;
         let stdout = process.stdout.take().map(BufReader::new);
@@ -122,7 +123,7 @@ impl Daemons {
         self.nodes[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
     }
 
-    /// `kill -9`. What the daemon started keeps running.
+    /// Kills a daemon with `kill -9`. The processes that it started keep running.
     pub(crate) async fn kill(&mut self, node: usize) {
         if let Some(mut process) = self.nodes[node].process.take() {
             let _ = process.kill().await;
@@ -136,11 +137,11 @@ impl Daemons {
             let line = rollup.lines().find(|line| line.starts_with("Pss:"))?;
             Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? << 10)
         };
-        // A process that has ended in the meantime has none.
+        // A process that has ended in the meantime counts as 0.
         descendants(std::process::id().cast_signed()).into_iter().filter_map(of).sum()
     }
 
-    /// Ends every daemon, and then everything that they started.
+    /// Ends every daemon, and then every process that they started.
     pub(crate) async fn end(&mut self) {
         for daemon in &self.nodes {
             if let Some(pid) = daemon.process.as_ref().and_then(Child::id) {

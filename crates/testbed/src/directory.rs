@@ -27,7 +27,7 @@ use crate::plan::{Plan, PlannedApplication};
 /// The name of the colony in certificates and host names.
 pub(crate) const COLONY: &str = "testbed";
 
-/// Certificates outlive every run.
+/// The validity of certificates: longer than every run.
 const DAYS: u32 = 30;
 
 /// The ports for copies of applications, split between the nodes.
@@ -56,7 +56,8 @@ impl Directory {
         self.root.join("colony").join("operator.pem")
     }
 
-    /// Writes all files. `address` returns where a node finds a neighbour, by their indices in the plan.
+    /// Writes all files. `address` returns the address at which a node reaches a neighbour, by their indices in the
+    /// plan.
     pub(crate) fn write(&self, plan: &Plan, address: impl Fn(usize, usize) -> SocketAddr) -> Result<(), Fault> {
         let colony = self.root.join("colony");
         let authority = Authority::new(COLONY, DAYS)?;
@@ -129,7 +130,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             evaluation_ms: plan.evaluation.as_millis() as u64,
             owner_ms: Some(plan.management.as_millis() as u64),
             notice: plan.notice,
-            // A copy that died is restarted after this long at most.
+            // The maximum backoff before a copy that died is restarted.
             resend_ms_max: Duration::from_secs(5).as_millis() as u64,
             ..TimingFile::default()
         },

@@ -1,8 +1,8 @@
 //! The live form of a scenario.
 //!
-//! The time unit of a scenario is one millisecond of latency, and `speed` is the number of units of everything else
-//! (evaluations, movements, the requests of users) that pass per second. So latencies are real, and an hour of the
-//! scenario takes minutes.
+//! For latencies, one time unit of the scenario is one millisecond. Everything else (evaluations, movements, the
+//! requests of users) is sped up: `speed` time units pass per second. So latencies are real, while a long scenario
+//! takes minutes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use mario_live::identity::{application_id, node_id};
 use mario_policy::PolicyText;
 use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
 
-/// The hardware of a node that the scenario declares unbounded, in units.
+/// The hardware of a node whose hardware is unbounded in the scenario, in units.
 const UNBOUNDED: u64 = 1_000_000;
 
-/// The shortest evaluation period: a node that evaluates more often does little else.
+/// The shortest evaluation period: a node that evaluated more often would have no time for other work.
 const EVALUATION_MIN: Duration = Duration::from_millis(50);
 
 /// The maximum number of nodes, each with processes of its own.
@@ -50,7 +50,7 @@ pub struct Plan {
     pub duration: Duration,
     /// Time units of the scenario that pass in one second.
     pub speed: f64,
-    /// What of the scenario is not carried out here, for people.
+    /// The parts of the scenario that are ignored in a live run, as messages for the user.
     pub notes: Vec<String>,
 }
 
@@ -108,18 +108,18 @@ pub struct PlannedApplication {
 /// A deploy, by indices in [`Plan::applications`] and [`Plan::nodes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlannedDeploy {
-    /// When, in real time from the start.
+    /// The real time since the start.
     pub at: Duration,
-    /// What.
+    /// The index of the application.
     pub application: usize,
-    /// Where.
+    /// The index of the node.
     pub node: usize,
 }
 
 /// A user.
 #[derive(Clone, Debug)]
 pub struct PlannedUser {
-    /// Which user of the scenario.
+    /// The index of the user in the scenario.
     pub index: UserIndex,
     /// The application used: its index in [`Plan::applications`].
     pub application: usize,
@@ -130,7 +130,7 @@ pub struct PlannedUser {
 }
 
 impl PlannedUser {
-    /// Where the user is at a time, in units of the scenario.
+    /// The access point of the user at a time, in units of the scenario.
     pub fn place(&self, units: f64) -> Option<usize> {
         let past = self.moves.partition_point(|(from, _)| *from <= units);
         past.checked_sub(1).and_then(|last| self.moves[last].1)
@@ -232,7 +232,7 @@ fn nodes(scenario: &Scenario) -> Result<Vec<PlannedNode>, Fault> {
     scenario.topology.nodes().map(plan).collect()
 }
 
-/// A node reads its acceptance policy from one file.
+/// The text of an acceptance policy, which must be a single file, because a node reads only one.
 fn acceptance(policy: &PolicyText) -> Result<String, Fault> {
     match (policy.main(), policy.files.len()) {
         (Some((_, text)), 1) => Ok(text.to_owned()),
@@ -288,7 +288,7 @@ fn applications(scenario: &Scenario) -> Result<Vec<PlannedApplication>, Fault> {
     scenario.applications.iter().map(plan).collect()
 }
 
-/// Live nodes support only plain units of hardware.
+/// Converts hardware to units. Live nodes support only plain units, so other kinds are an error.
 fn units(hardware: Hardware, what: &str) -> Result<u64, Fault> {
     if hardware.has_further() {
         return Err(Fault::new(format!("{what} names other hardware than units")));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_tree_has_its_latencies_and_its_periods_at_the_speed_asked_for() {
+    fn the_papers_tree_has_its_latencies_and_scaled_periods() {
         let plan = Plan::new(&scenario(&["topology.size=4"]), 200.0).expect("it can be live");
         assert_eq!((plan.nodes.len(), plan.links.len(), plan.applications.len(), plan.users.len()), (21, 20, 6, 51));
         assert_eq!(plan.evaluation, Duration::from_secs(1));

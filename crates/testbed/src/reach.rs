@@ -1,8 +1,8 @@
-//! Which client requests a colony with faults could have answered.
+//! Determines which client requests a colony with faults could have answered.
 //!
 //! A request that fails while no instance of its application is on the user's side of a fault is not a defect: in a
-//! tree, a cut link is a partition, and by design the colony does not fail over. A failure with an instance within
-//! reach all the time is counted separately, because nodes hold requests back longer than they need to reroute.
+//! tree, a cut link is a partition, and by design the colony does not fail over. A failure while an instance was
+//! reachable all the time is counted separately, because nodes hold requests longer than rerouting takes.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::plan::Plan;
 /// How long nodes may take to detect a fault and reroute: three seconds of silence, and one more.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// The history of faults and instances. A request is judged by the state while it was open.
+/// The history of faults and instances. A failed request is classified by the states while it was open.
 pub(crate) struct Reach {
     links: Vec<(usize, usize)>,
     applications: usize,
@@ -22,11 +22,11 @@ pub(crate) struct Reach {
     history: Mutex<Vec<(Instant, Change)>>,
 }
 
-/// A change of what can be reached.
+/// A change of which instances can be reached.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Change {
     Fault(Fault),
-    /// The applications with instances on a node, when it was last asked.
+    /// The applications with instances on a node when it was last queried.
     Hosted {
         node: usize,
         applications: BTreeSet<usize>,
@@ -46,10 +46,10 @@ struct State {
 /// Why a request could not be answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Excuse {
-    /// For part of the time no instance was on this side of the faults, and the nodes never had four seconds on end to
-    /// find one.
+    /// For part of the time, no instance was on this side of the faults, and the nodes never had four seconds in a row
+    /// to find one.
     CutOff,
-    /// An instance was within reach all the time, and a fault began or ended during the request or just before.
+    /// An instance was reachable all the time, and a fault began or ended during the request or just before.
     Rerouting,
 }
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_excused_while_no_instance_is_on_its_side_and_for_a_moment_afterwards() {
+    fn a_failed_request_is_excused_while_no_instance_is_on_its_side_and_shortly_afterwards() {
         let reach = reach();
         let start = Instant::now();
         let at = |seconds: f64| start + Duration::from_secs_f64(seconds);

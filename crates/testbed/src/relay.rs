@@ -1,6 +1,6 @@
-//! Links with a latency: relays between the daemons, which delay every byte and can be cut.
+//! Links with latency: relays between the daemons that delay every byte and can be cut.
 //!
-//! Each node knows its neighbours by the addresses of relays, which are fixed before any daemon runs; the address of a
+//! Each node reaches its neighbours through relays, whose addresses are fixed before any daemon runs. The address of a
 //! daemon itself is known only once it has started, and changes on restart.
 
 use std::net::SocketAddr;
@@ -16,20 +16,20 @@ use tokio::task::JoinSet;
 
 use crate::plan::Plan;
 
-/// The buffer of one direction of a connection, in chunks.
+/// The capacity of the buffer of one direction of a connection, in chunks.
 const CHUNKS: usize = 64;
 /// The largest chunk.
 const CHUNK_BYTES: usize = 16 << 10;
-/// The timer rounds up to whole milliseconds: waking this much earlier makes the delay right on average.
+/// The timer rounds up to whole milliseconds; waking this much earlier makes the mean delay correct.
 const TIMER_ERROR: Duration = Duration::from_micros(500);
 
 /// All relays of a colony. They stop when this is dropped.
 pub(crate) struct Relays {
-    /// Where the daemon of each node listens for neighbours, once it does.
+    /// The address at which the daemon of each node listens for neighbours, once it does.
     targets: Vec<watch::Sender<Option<SocketAddr>>>,
     /// For each link of the plan, whether it is cut.
     cuts: Vec<watch::Sender<bool>>,
-    /// For each link, the address at which `a` finds `b`, and the address at which `b` finds `a`.
+    /// For each link, the address at which `a` reaches `b`, and the address at which `b` reaches `a`.
     addresses: Vec<(SocketAddr, SocketAddr)>,
     tasks: JoinSet<()>,
 }
@@ -49,7 +49,7 @@ impl Relays {
         Ok(relays)
     }
 
-    /// The address at which a node finds a neighbour.
+    /// The address at which a node reaches a neighbour.
     pub(crate) fn address(&self, plan: &Plan, from: usize, to: usize) -> Option<SocketAddr> {
         plan.links.iter().zip(&self.addresses).find_map(|(link, (to_b, to_a))| match (link.a, link.b) {
             (a, b) if (a, b) == (from, to) => Some(*to_b),
@@ -90,7 +90,7 @@ impl Relays {
     }
 }
 
-/// Connects a client of the relay with the daemon that it is meant for.
+/// Relays a connection to the daemon at the other end of the link.
 async fn relay(
     stream: TcpStream,
     target: watch::Receiver<Option<SocketAddr>>,

@@ -57,9 +57,9 @@ pub struct Summary {
     pub evaluations_failed: u64,
     /// Instances at the end.
     pub instances: usize,
-    /// Daemons that were killed on purpose.
+    /// Daemons that were killed by injected faults.
     pub kills: u64,
-    /// Links that were cut on purpose.
+    /// Links that were cut by injected faults.
     pub cuts: u64,
     /// The resident memory of all processes of the colony when the clients ended, in bytes.
     pub memory_bytes: u64,
@@ -95,7 +95,7 @@ pub struct Percentiles {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -105,7 +105,7 @@ impl Percentiles {
         times_us.sort_unstable();
         let count = times_us.len();
         let ms = |us: u32| f64::from(us) / 1_000.0;
-        // The nearest rank: the smallest value that is at least as large as this share of all.
+        // The nearest-rank percentile: the smallest value that is at least as large as this share of all values.
         let rank = |share: f64| ms(times_us[((share * count as f64).ceil() as usize).clamp(1, count) - 1]);
         let sum: u64 = times_us.iter().map(|us| u64::from(*us)).sum();
         (count > 0).then(|| Percentiles {
@@ -175,7 +175,7 @@ impl Operations {
     }
 }
 
-/// What is known at the end of a run.
+/// The data from which the summary of a run is computed.
 pub(crate) struct Ending<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) tallies: &'a [Tally],
@@ -242,8 +242,8 @@ impl Summary {
         write(&directory.join("summary.json"), text.as_bytes())
     }
 
-    /// Replaces the counts that only the trace has right: logs omit agents that propose nothing, and instances may come
-    /// and go until the last daemon has ended. `instances` returns those of an application.
+    /// Replaces counts by those of the trace, which are exact: logs omit evaluations without a proposal, and instances
+    /// may change until the last daemon has ended. `instances` returns the number of instances of an application.
     pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
         self.evaluations = evaluations;
         for application in &mut self.applications {

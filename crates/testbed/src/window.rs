@@ -1,4 +1,4 @@
-//! What a dashboard sees of a colony while it runs: the addresses of its nodes, and what no node knows.
+//! The data of a running colony for a dashboard: the addresses of its nodes, and what no node knows.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// Percentiles cover about this many recent requests of an application: older ones say little about the present.
+/// Percentiles cover about this many recent requests of an application.
 const RECENT: usize = 500;
 
-/// What a dashboard sees of a colony.
+/// The data of a colony for a dashboard.
 #[derive(Debug)]
 pub struct Window {
     operators: Vec<watch::Sender<String>>,
@@ -22,19 +22,19 @@ pub struct Window {
 }
 
 impl Window {
-    /// For the nodes of a plan, none of which runs yet.
+    /// The window of a colony whose nodes do not run yet.
     pub fn new(plan: &Plan) -> Window {
         let operators = plan.nodes.iter().map(|_| watch::channel(String::new()).0).collect();
         Window { operators, picture: watch::channel(Value::Null).0 }
     }
 
-    /// For each node, the address for operators, which changes when its daemon is started again; empty before the first time.
+    /// For each node, its operator address, which changes when its daemon is restarted; empty before the first start.
     pub fn operators(&self) -> Vec<watch::Receiver<String>> {
         self.operators.iter().map(watch::Sender::subscribe).collect()
     }
 
-    /// What no node knows: tiers, users, response times as clients see them, and faults on purpose. The keys are those that
-    /// the dashboard takes.
+    /// The data that no node knows: tiers, users, response times as clients measure them, and injected faults. The keys
+    /// are those of the dashboard's `extra`.
     pub fn picture(&self) -> watch::Receiver<Value> {
         self.picture.subscribe()
     }
@@ -43,7 +43,8 @@ impl Window {
         self.operators[node].send_replace(address.to_string());
     }
 
-    /// Shows how things are `at` some time after the clients began. `faults` are those that are not mended yet.
+    /// Publishes the current state, `at` this time after the clients started. `faults` are those that have not ended
+    /// yet.
     pub(crate) fn show(&self, plan: &Plan, at: Duration, tallies: &[Tally], before: &[u64], faults: &[String]) {
         if self.picture.is_closed() {
             return;

@@ -1,8 +1,8 @@
 //! No locked version has a known defect.
 //!
 //! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
-//! It is part of the workspace, so that the same commit passes or fails on any day and without a network. The price is
-//! that it ages: [`age::warning`] says so, but never fails a test.
+//! It is part of the workspace, so that a commit passes or fails on any day alike, without a network. The drawback is
+//! that it gets old: [`age::warning`] warns about that, but never fails a test.
 
 pub mod age;
 
@@ -35,7 +35,7 @@ pub fn database(workspace: &Workspace) -> Result<Database, Finding> {
     read(workspace, DATABASE)
 }
 
-/// Cargo.lock, as far as the rule reads it.
+/// The parts of Cargo.lock that the rule reads.
 #[derive(Deserialize)]
 struct Lock {
     #[serde(default)]
@@ -87,7 +87,7 @@ fn check_lock(lock: &Lock, database: &Database) -> Vec<Finding> {
     findings
 }
 
-/// Checks the database itself. `used` holds the ids of accepted advisories that apply to a locked version.
+/// Checks the database itself. `used` are the ids of accepted advisories that apply to a locked version.
 fn check_database(database: &Database, used: &BTreeSet<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for advisory in &database.advisory {

@@ -1,12 +1,12 @@
-//! No package is linked in two versions: it costs build time and size, and the types of one do not match those of the
-//! other.
+//! No package is linked in two versions: that costs build time and size, and the types of the two versions are
+//! incompatible.
 
 use std::collections::BTreeMap;
 
 use crate::{Finding, Package};
 
-/// Applies the rule. `accepted` names packages that may come in several versions, because nothing here can fix it; one
-/// that no longer does is a finding too.
+/// Applies the rule. `accepted` names packages that may occur in several versions, because this workspace cannot fix
+/// it; an entry that no longer applies is a finding too.
 pub fn check(packages: &[Package], accepted: &[&str]) -> Vec<Finding> {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {

@@ -1,5 +1,4 @@
-//! Nothing that belongs to one machine or to one afternoon: no absolute paths of a developer's disk, no marks of
-//! unfinished work.
+//! The workspace has no absolute paths of a developer's machine and no marks of unfinished work.
 
 use crate::{Finding, SourceFile, Workspace};
 

@@ -1,8 +1,8 @@
 //! Files and functions are short; those that are already longer may not grow.
 //!
-//! [`LIST`] holds what was too long at the last update, with its length. An entry may shrink, and must be lowered once
-//! it has shrunk by more than [`SLACK_LINES`], so that progress is not lost again. The list is rewritten by [`update`];
-//! a new or higher entry shows in the diff of the list, where a reviewer can argue.
+//! [`LIST`] has the files and functions that were too long at the last update, with their lengths. An entry must be
+//! lowered once the code has shrunk by more than [`SLACK_LINES`], so that progress is not lost again. The list is
+//! rewritten by [`update`]; a new or higher entry is visible to a reviewer in the diff of the list.
 //!
 //! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends
 //! at the first closing brace at the indentation of its `fn`. A function that contains such a line in a multi-line

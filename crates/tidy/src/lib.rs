@@ -1,4 +1,4 @@
-//! Checks that the workspace is what its documents say it is.
+//! Checks that the workspace follows the rules in its documents.
 //!
 //! Start at [`check`]: it reads a workspace once and applies each rule to it. A rule is one module with one function
 //! from the [`Workspace`] to its [`Finding`]s, and one fixture in `tests/it` that proves that it can fail.
@@ -17,7 +17,7 @@
 //!
 //! These are tests and not a tool, because every developer runs the tests before a change is shared.
 //!
-//! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the lists of [`length`] and
+//! **Invariant:** reads only the workspace and the output of `cargo metadata`; writes only the lists of [`length`] and
 //! [`words`], on request.
 
 pub mod advisories;

@@ -2,7 +2,7 @@
 
 use crate::{Finding, Package};
 
-/// Licences that ask for no more than a notice.
+/// Licences that require no more than a notice.
 pub const ACCEPTED: [&str; 10] =
     ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "Unicode-3.0", "Zlib"];
 
@@ -61,7 +61,7 @@ impl Reader<'_> {
         let (licence, rest) = self.words.split_first()?;
         self.words = rest;
         if self.take("WITH") {
-            // An exception only removes duties.
+            // An exception only removes obligations, so it can be ignored.
             self.words = self.words.split_first()?.1;
         }
         Some(ACCEPTED.contains(licence))

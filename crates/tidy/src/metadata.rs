@@ -1,4 +1,4 @@
-//! What cargo knows about the workspace and its dependencies.
+//! The packages of the workspace and its dependencies, from `cargo metadata`.
 
 use std::env;
 use std::io;

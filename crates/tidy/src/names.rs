@@ -1,7 +1,7 @@
 //! A module is named after what is in it.
 //!
-//! A name without meaning attracts everything. And `foo.rs` stands beside `foo/`, so that an editor with ten tabs does
-//! not show ten times `mod.rs`.
+//! Modules with meaningless names accumulate unrelated code. A module `foo` is in `foo.rs` beside `foo/`, not in
+//! `foo/mod.rs`, so that the tabs of an editor have different names.
 
 use crate::{Finding, Workspace};
 

@@ -20,7 +20,7 @@ const LIST_OPENS: &str = "\
 # `MARIO_TIDY=update cargo test -p mario-tidy` rewrites this list.
 ";
 
-/// Each with what to write instead.
+/// Retired phrases, each with a replacement.
 const RETIRED: [(&str, &str); 8] = [
     ("again and again", "`repeatedly`, or the name of the loop"),
     ("anew", "`again`, or a verb such as reload, restart or recompute"),
@@ -77,7 +77,7 @@ fn read_list(list: &str) -> BTreeMap<&str, usize> {
         .collect()
 }
 
-/// The files whose prose has the phrase, with how often.
+/// The files whose prose has the phrase, each with the number of occurrences.
 fn files_with<'a>(workspace: &'a Workspace, phrase: &str) -> BTreeMap<&'a str, usize> {
     let counted = workspace.files.iter().filter_map(|file| {
         let count = occurrences(&prose(file)?, phrase);

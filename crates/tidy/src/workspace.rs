@@ -12,7 +12,7 @@ use crate::metadata::{self, array, text};
 const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
 const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
-/// Longer files are data, not written text.
+/// The maximum size of a text file: longer files are data.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 
 /// A workspace, read once.
@@ -46,7 +46,7 @@ pub struct Member {
 pub struct SourceFile {
     /// Relative to the root, with `/` between the parts.
     pub path: String,
-    /// All of it.
+    /// The whole text.
     pub text: String,
 }
 
@@ -137,7 +137,7 @@ fn collect_files(root: &Path, directory: &Path, files: &mut Vec<SourceFile>) -> 
                 collect_files(root, &path, files)?;
             }
         } else if kind.is_file() && entry.metadata()?.len() <= TEXT_SIZE_BYTES_MAX {
-            // What is not UTF-8 is not text.
+            // A file that is not UTF-8 is not text.
             if let Ok(text) = String::from_utf8(fs::read(&path)?) {
                 files.push(SourceFile { path: relative(root, &path), text });
             }

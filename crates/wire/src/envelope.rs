@@ -22,11 +22,11 @@ use crate::versions::Versions;
 pub struct Envelope {
     /// The journal of the node that sends it.
     pub sender: JournalId,
-    /// The receiver's journal as far as the sender knows; `None` in a hello and in messages about the link alone.
+    /// The receiver's journal that the sender expects; `None` in a hello and in messages that concern only the link.
     pub receiver: Option<JournalId>,
     /// The versions that the sender speaks: only in a hello.
     pub versions: Option<Versions>,
-    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, and a counter. It only serves to
+    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, plus a counter. It is used only to
     /// order traces.
     pub clock: Option<u64>,
     /// The message.
@@ -46,14 +46,14 @@ pub enum Body {
     Pong(Pong),
 }
 
-/// Asks for a pong at once, so that the round trip can be measured without a common clock.
+/// Asks for a pong at once, so that the round-trip time can be measured without synchronised clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ping {
     /// When it was sent, in microseconds of the sender's own clock.
     pub sent: u64,
 }
 
-/// Answers a ping. The round trip is the time since the ping was sent, without the time that the neighbour held it.
+/// Answers a ping. The round-trip time is the time since the ping was sent, minus the time that the neighbour held it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pong {
     /// The `sent` of the ping.
@@ -65,8 +65,8 @@ pub struct Pong {
 }
 
 impl Pong {
-    /// The round trip in microseconds if the pong arrives at `now`, by the clock of the ping's sender. `None` if the
-    /// timestamps contradict each other.
+    /// The round-trip time in microseconds if the pong arrives at `now`, by the clock of the ping's sender. `None` if
+    /// the timestamps contradict each other.
     pub fn round_trip(self, now: u64) -> Option<u64> {
         let held = self.sent.checked_sub(self.received)?;
         now.checked_sub(self.ping_sent)?.checked_sub(held)
@@ -99,8 +99,8 @@ pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError>
 
 /// Reads an envelope that takes up all of `bytes`. Total: any bytes yield an envelope or an error.
 ///
-/// An error that [is newer](DecodeError::is_newer) is about a kind of message, or a reason, that this version does not
-/// know: the message is dropped, as if it had been lost. Any other error ends the session.
+/// If the error [is newer](DecodeError::is_newer), the message has a kind or a reason that this version does not know:
+/// the caller drops it, as if it had been lost. Any other error ends the session.
 pub fn decode(bytes: &[u8]) -> Result<Envelope, DecodeError> {
     if bytes.len() > FRAME_BYTES_MAX {
         return Err(Problem::TooLong { bytes: bytes.len(), bytes_max: FRAME_BYTES_MAX }.into());

@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, or with a value to be encoded, and where.
+//! Errors of decoding and encoding, with the field where they occurred.
 
 use std::error::Error;
 use std::fmt;
@@ -29,12 +29,12 @@ pub enum Problem {
     Truncated,
     /// A number has more than 64 bits, or is outside the range of its field.
     NumberTooLarge {
-        /// The largest that the field holds.
+        /// The largest value of the field.
         max: u64,
     },
     /// The field's content has another wire type than expected.
     WrongContent,
-    /// Groups and other wire types that no field has.
+    /// A wire type that no field has, such as a group.
     UnknownContent {
         /// The wire type.
         wire_type: u8,
@@ -45,14 +45,14 @@ pub enum Problem {
     Twice,
     /// More bytes than the field may have.
     TooLong {
-        /// Its bytes.
+        /// The size in bytes.
         bytes: usize,
-        /// The most that are allowed.
+        /// The maximum that is allowed.
         bytes_max: usize,
     },
     /// More entries than the list may have.
     TooMany {
-        /// The most that are allowed.
+        /// The maximum that is allowed.
         entries_max: usize,
     },
     /// A text is not UTF-8.
@@ -75,7 +75,7 @@ pub enum Problem {
     UnknownFormat {
         /// The format of the record.
         format: u64,
-        /// The newest that is known.
+        /// The newest format that this version knows.
         format_max: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Frames in a stream of bytes: the length in four bytes, big endian, then the envelope.
+//! Frames in a stream of bytes: the length as four bytes, big-endian, then the envelope.
 
 use std::error::Error;
 use std::fmt;
@@ -35,8 +35,8 @@ pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), Encode
 /// assert!(framer.next_frame().is_err(), "256 bytes are announced, and 16 are allowed");
 /// ```
 ///
-/// It buffers at most one frame plus what is added before frames are taken out: read no more from a link before
-/// [`Framer::next_frame`] has returned `None`.
+/// It buffers at most one frame plus the bytes added since. So read no more from a link before [`Framer::next_frame`]
+/// has returned `None`.
 #[derive(Debug)]
 pub struct Framer {
     bytes: Vec<u8>,
@@ -48,9 +48,9 @@ pub struct Framer {
 /// A frame that is longer than allowed was announced. The start of the next one is unknown, so the link must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameTooLong {
-    /// The bytes that were announced.
+    /// The announced length in bytes.
     pub bytes: usize,
-    /// The bytes that are allowed.
+    /// The maximum length in bytes.
     pub bytes_max: usize,
 }
 
@@ -85,7 +85,7 @@ impl Framer {
         Ok(Some(&self.bytes[start..self.start]))
     }
 
-    /// The number of buffered bytes, of incomplete frames and of those not taken out.
+    /// The number of buffered bytes, including those of frames not taken yet.
     pub fn held(&self) -> usize {
         self.bytes.len() - self.start
     }

@@ -1,4 +1,4 @@
-//! A ledger, stored in place of the records that it sums up.
+//! The encoding of a ledger, which is stored in place of the records that it replaces.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! How a colony's messages travel between nodes, and how the records of a journal are stored: schema, framing,
-//! versions.
+//! The encoding of messages between nodes and of the records of a journal: schema, framing, versions.
 //!
 //! Start at [`encode_frame`] and [`Framer`] for a link, at [`encode_record`] and [`decode_record`] for a journal.
 //!
@@ -23,10 +22,10 @@
 //! The encoding is that of Protocol Buffers. Each type has one table with the number, name, presence and codec of each
 //! field; encoder, decoder and its part of `docs/wire.md` are derived from it.
 //!
-//! **Invariant:** no I/O, no clock, no panic. Any bytes are a value or a [`DecodeError`] that says where and why.
-//! **Invariant:** nothing is read or written that exceeds its bound in [`bounds`], and nothing is allocated before that is known.
-//! **Invariant:** the same value is the same bytes, and comes back as the same value.
-//! **Invariant:** in a message, fields of unknown numbers are skipped; in a record of a journal, they are refused.
+//! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value or to a [`DecodeError`] that says where and
+//! why. **Invariant:** nothing that exceeds its bound in [`bounds`] is read or written, and the bound is checked before
+//! memory is allocated. **Invariant:** equal values have equal bytes, and decoding returns the encoded value.
+//! **Invariant:** unknown fields are skipped in a message, and rejected in a record of a journal.
 //!
 //! Not here: what messages mean (`colony`), and who sends them (`live`).
 

@@ -184,7 +184,7 @@ impl Schema for Target {
     }
 }
 
-/// A target as fields: without a node or a flavour, it is the own node.
+/// A target as fields; with neither a node nor a flavour, it is the own node.
 struct Place {
     node: Option<NodeId>,
     flavour: Option<FlavourId>,
@@ -211,7 +211,7 @@ impl Schema for Capacity {
     }
 }
 
-/// A capacity as fields: without units, it is unbounded.
+/// A capacity as fields; without units, it is unbounded.
 struct Room {
     units: Option<Hardware>,
 }
@@ -362,7 +362,7 @@ impl Schema for Memory {
     }
 }
 
-/// What an agent remembers, as fields.
+/// An inhibited operation that an agent remembers, as fields.
 struct Inhibited {
     evaluation: u32,
     operation: AgentOperation,
@@ -400,7 +400,7 @@ impl Schema for Past {
     }
 }
 
-/// What an agent remembers of what happened, as fields.
+/// The history of an agent, as fields.
 struct Remembering {
     requests: Vec<Earlier>,
     done: Vec<Memory>,

@@ -1,4 +1,4 @@
-//! Numbered fields in the encoding of Protocol Buffers: a tag, then a varint, eight bytes, or bytes with their length.
+//! Numbered fields in the encoding of Protocol Buffers: a tag, then a varint, eight bytes, or length-delimited bytes.
 
 use crate::error::Problem;
 
@@ -8,7 +8,7 @@ pub(crate) enum Content<'a> {
     Varint(u64),
     Fixed64(u64),
     Bytes(&'a [u8]),
-    /// No field of ours has it; one of a newer version may.
+    /// No field has this wire type yet; a field of a newer version may.
     Fixed32,
 }
 
@@ -17,7 +17,7 @@ const FIXED64: u8 = 1;
 const BYTES: u8 = 2;
 const FIXED32: u8 = 5;
 
-/// Reads the fields of a message one by one. Total: any bytes are fields or a [`Problem`].
+/// Reads the fields of a message one by one. Total: any bytes yield fields or a [`Problem`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
@@ -106,14 +106,14 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Writes a field that holds what `write` writes.
+/// Writes a length-delimited field whose content `write` writes.
 pub(crate) fn put_nested<E>(
     out: &mut Vec<u8>,
     number: u32,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     put_varint(out, u64::from(number) << 3 | u64::from(BYTES));
-    // Most messages are short, so one byte is reserved for the length; a longer one moves the content.
+    // Most messages are short, so one byte is reserved for the length; if the length needs more, the content is moved.
     let start = out.len();
     out.push(0);
     write(out)?;

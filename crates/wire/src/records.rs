@@ -1,7 +1,7 @@
-//! The records of a journal, as stored.
+//! The encoding of the records of a journal.
 //!
-//! Each starts with the number of its format. Unlike in messages, nothing unknown is skipped: a journal that is
-//! understood only in part must not be trusted.
+//! Each record starts with the number of its format. Unlike in messages, unknown fields are rejected: a journal that is
+//! understood only in part must not be used.
 
 use mario_colony::{
     Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,

@@ -208,7 +208,7 @@ pub(crate) struct Row {
 }
 
 impl Page {
-    /// Adds a table unless it is already there. It comes before those that it refers to.
+    /// Adds a table unless it is already there. A table precedes those that it refers to.
     pub(crate) fn add(&mut self, name: &'static str, is_choice: bool, rows: impl FnOnce(&mut Page) -> Vec<Row>) {
         if self.tables.iter().any(|table| table.name == name) {
             return;
@@ -228,7 +228,7 @@ pub(crate) fn row<F>(number: u32, name: &str, presence: &impl Presence<F>, page:
 }
 
 impl Unknown {
-    /// Handles a field with an unknown number.
+    /// Skips or rejects a field with an unknown number.
     pub(crate) fn meets(self, number: u32) -> Result<(), Problem> {
         match self {
             Unknown::Skip => Ok(()),
@@ -292,8 +292,8 @@ macro_rules! message {
     };
 }
 
-/// The table of an enum: exactly one of the fields is there. Alternatives with one value come under `values`, those with
-/// fields of their own, or with none, under `fields`.
+/// The table of an enum: exactly one of the fields is set. Alternatives with one value are listed under `values`, those
+/// with fields of their own, or with none, under `fields`.
 macro_rules! alternatives {
     ($type:ident {
         values { $($value_number:literal $value_name:ident: $value_variant:ident($value_kind:ty) = $codec:expr),* $(,)? }

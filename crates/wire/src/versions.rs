@@ -1,4 +1,4 @@
-//! Which versions of the protocol two neighbours have in common.
+//! Negotiates the version of the protocol between two neighbours.
 
 use std::error::Error;
 use std::fmt;
@@ -6,23 +6,24 @@ use std::fmt;
 /// The versions of the protocol that a node speaks: all from `min` to `max`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Versions {
-    /// The oldest.
+    /// The oldest version.
     pub min: u32,
-    /// The newest.
+    /// The newest version.
     pub max: u32,
 }
 
 /// Two neighbours have no version in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoCommonVersion {
-    /// What this node speaks.
+    /// The versions of this node.
     pub ours: Versions,
-    /// What its neighbour speaks.
+    /// The versions of the neighbour.
     pub theirs: Versions,
 }
 
 impl Versions {
-    /// What this build speaks. A build with version n speaks n − 1 too, so that a colony can be updated node by node.
+    /// The versions of this build. A build with version n also speaks n − 1, so that a colony can be updated node by
+    /// node.
     pub const OURS: Versions = Versions { min: 1, max: 1 };
 
     /// The newest version that both speak. Both ends of a link compute the same one.

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_says_what_it_takes_and_what_it_is_unless_given() {
+    fn an_option_shows_its_values_and_its_default() {
         let pages = pages();
         let page = |title: &str| &pages.iter().find(|page| page.title == title).expect(title).text;
         assert!(page("`mario run`").contains("| `--force` | Replace the run that is in the directory |"));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_has_the_comment_as_text_and_the_program_as_it_is() {
+    fn a_section_has_the_comment_as_text_and_the_program_verbatim() {
         let text = "% Calm: does <nothing>.\n%\n%   node(N)   a fact\n\noperation(a, _, _) :- fail.\n";
         let expected = "### calm\n\nCalm: does \\<nothing\\>.\n\n```text\nnode(N)   a fact\n```\n\n\
                         ```prolog\noperation(a, _, _) :- fail.\n```\n\nIn the repository: [policies/calm.pl](../policies/calm.pl).\n\n";

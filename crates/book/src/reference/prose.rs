@@ -1,7 +1,7 @@
-//! Texts written for terminals and comments, as Markdown.
+//! Converts texts written for terminals and comments to Markdown.
 
-/// Paragraphs as Markdown. A paragraph indented by two spaces or more is an example or a table, and stays as it is
-/// except for the margin.
+/// Converts paragraphs to Markdown. A paragraph indented by two spaces or more is an example or a table, and is kept
+/// verbatim except for the margin.
 pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     let lines: Vec<&str> = lines.into_iter().collect();
     let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());
@@ -17,7 +17,7 @@ pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text with Markdown characters escaped, except for code between backquotes.
+/// Escapes Markdown characters, except in code between backquotes.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut is_code = false;
@@ -31,7 +31,7 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// The same for the cell of a table, where a bar must be escaped even within code.
+/// Like [`plain`], for the cell of a table, where a bar must be escaped even within code.
 pub(super) fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }

@@ -32,7 +32,7 @@ impl Fixture {
         RIGHT.iter().fold(Self { root }, |fixture, (path, text)| fixture.with(path, text))
     }
 
-    /// The same with this file.
+    /// Adds or replaces this file.
     pub fn with(self, path: &str, text: &str) -> Self {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("the test's own directory");
@@ -40,7 +40,7 @@ impl Fixture {
         self
     }
 
-    /// The same without this file.
+    /// Removes this file.
     pub fn without(self, path: &str) -> Self {
         fs::remove_file(self.root.join(path)).expect("it is there");
         self
@@ -51,7 +51,7 @@ impl Fixture {
         lines(&links::of_repository(&self.root).expect("it can be read"))
     }
 
-    /// The broken page names of its programs.
+    /// The missing pages that its source files mention.
     pub fn broken_names(&self) -> Vec<String> {
         lines(&links::of_code(&self.root).expect("it can be read"))
     }

@@ -13,24 +13,24 @@ pub(super) const FRESH_MS: u64 = 10_000;
 pub struct Happening {
     /// The sequence number in this picture, from 1.
     pub number: u64,
-    /// When, by the clock of the node: milliseconds since 1970.
+    /// The time by the clock of the node, in milliseconds since 1970.
     pub time_ms: u64,
     /// The node that reported it.
     pub node: String,
     /// `migrate`, `replicate`, `undeploy` and `deploy` that were accepted, `inhibited`, `arrived`, `proposed`, `policy`, `copy`,
     /// `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
-    /// In words.
+    /// The event in words.
     pub text: String,
-    /// The instance that it is about.
+    /// The instance concerned.
     pub instance: Option<String>,
-    /// Its application, where that is known.
+    /// Its application, if known.
     pub application: Option<String>,
-    /// Where the instance was.
+    /// The node that the instance was on.
     pub from: Option<String>,
-    /// Where it moved, was copied to, or was inhibited.
+    /// The target node of the operation, or the node that inhibited it.
     pub to: Option<String>,
-    /// Whether it was reported as it happened.
+    /// Whether the event was reported when it happened, and not later.
     pub is_fresh: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The time series.
+//! The time series of the dashboard.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -44,7 +44,7 @@ impl History {
     }
 }
 
-/// To a tenth: more digits would only cost bytes.
+/// Rounds to a tenth; more digits would only cost bytes.
 fn rounded(value: Option<f64>) -> Option<f64> {
     value.map(|value| (value * 10.0).round() / 10.0)
 }

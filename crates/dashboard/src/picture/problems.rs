@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::source::{Reach, Source};
 use super::{Picture, text};
 
-/// A node that inhibited this many requests in a row, within [`REFUSALS_WITHIN_MS`], is reported as refusing
+/// A node that inhibited this many requests in a row, within [`REFUSALS_WITHIN_MS`], is reported as inhibiting
 /// everything.
 const REFUSALS_MIN: usize = 5;
 const REFUSALS_WITHIN_MS: u64 = 120_000;
@@ -20,7 +20,7 @@ const PROBLEMS_MAX: usize = 100;
 pub enum Severity {
     /// Something does not work.
     Bad,
-    /// Something that an operator should know.
+    /// Something works, but an operator should know about it.
     Notice,
 }
 
@@ -29,11 +29,11 @@ pub enum Severity {
 pub struct Problem {
     /// Its severity.
     pub severity: Severity,
-    /// In words.
+    /// The description of the problem.
     pub text: String,
-    /// The node that it is about.
+    /// The node concerned.
     pub node: Option<String>,
-    /// The instance that it is about.
+    /// The instance concerned.
     pub instance: Option<String>,
     /// The details of a problem of several nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,7 +43,7 @@ pub struct Problem {
 /// One node's part in a problem of several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Part {
-    /// In words.
+    /// The description of the problem.
     pub text: String,
     /// The node.
     pub node: String,
@@ -153,8 +153,8 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Nodes whose managers inhibit everything. One without free hardware is full, and would accept a smaller or a later
-/// request.
+/// Nodes whose managers inhibit everything. A node without free hardware is reported as full instead: it would accept a
+/// smaller or a later request.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {

@@ -75,7 +75,7 @@ impl Picture {
         nodes.into_values().take(NODES_MAX).collect()
     }
 
-    /// Each link once: up only if no end that answers reports it down.
+    /// Each link once. A link is up only if no end that answers reports it as down.
     fn shown_links(&self) -> Vec<Value> {
         let mut links: BTreeMap<(String, String), LinkNow> = BTreeMap::new();
         for source in &self.sources {
@@ -97,12 +97,12 @@ impl Picture {
         shown.collect()
     }
 
-    /// Each instance once: where it is owned rather than where it was handed over from.
+    /// Each instance once, on the node that owns it rather than on one that has it in custody.
     fn placed(&self) -> BTreeMap<&str, Placed<'_>> {
         let mut placed: BTreeMap<&str, Placed<'_>> = BTreeMap::new();
         for source in &self.sources {
             for (id, told) in &source.instances {
-                // The last answer of a silent node yields to current answers of others.
+                // Current answers of other nodes take precedence over the last answer of a silent node.
                 let rank = |source: &Source, told: &Value| {
                     (source.answers(), told["state"] == "owned", told["epoch"].as_u64())
                 };
@@ -131,7 +131,7 @@ impl Picture {
         shown
     }
 
-    /// All applications that are hosted, routed to or measured.
+    /// All applications that have instances, routes or measurements.
     pub(super) fn applications(&self) -> BTreeMap<String, ApplicationNow> {
         let mut applications: BTreeMap<String, ApplicationNow> = BTreeMap::new();
         for placed in self.placed().values() {

@@ -76,7 +76,7 @@ pub(super) enum Reach {
     /// It was not polled yet.
     Unknown,
     Answers,
-    /// Since when it does not answer, and why.
+    /// It does not answer: since when, and why.
     Silent {
         since_ms: u64,
         cause: String,
@@ -91,7 +91,7 @@ pub(super) struct Source {
     pub(super) id: Option<String>,
     pub(super) reach: Reach,
     pub(super) status: Value,
-    /// By their ids.
+    /// The instances by id.
     pub(super) instances: BTreeMap<String, Value>,
     pub(super) links: Vec<Value>,
     pub(super) routes: Value,
@@ -156,7 +156,7 @@ impl Source {
         }
     }
 
-    /// Takes in counters, and computes their rates. A counter that decreased was reset.
+    /// Stores counters, and computes their rates. A counter that decreased was reset.
     fn counted(&mut self, now_ms: u64, values: BTreeMap<String, f64>) {
         if let Some(before_ms) = self.metrics_at_ms {
             let seconds = now_ms.saturating_sub(before_ms) as f64 / 1_000.0;
@@ -177,7 +177,7 @@ impl Source {
         self.metrics = values;
     }
 
-    /// The node does not answer: except for its links and its id, its last answers are no longer shown.
+    /// Records that the node does not answer. Only its id and its links stay visible; its other answers are dropped.
     pub(super) fn silent(&mut self, now_ms: u64, cause: String) {
         let since_ms = match self.reach {
             Reach::Silent { since_ms, .. } => since_ms,
@@ -213,7 +213,7 @@ impl Source {
         self.metrics.get("mario_reservations").copied()
     }
 
-    /// Whether the last evaluation of an instance failed to produce an answer.
+    /// Whether the last evaluation of an instance failed to return a valid answer.
     pub(super) fn has_no_answer(instance: &Value) -> bool {
         let decisions = instance["decisions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let last = decisions.iter().rev().find(|decision| decision["kind"] == "evaluated");

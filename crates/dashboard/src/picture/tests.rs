@@ -91,11 +91,11 @@ fn an_event_counts_once_even_after_a_daemon_restart() {
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "link-up", "neighbour": "b" });
     assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_some());
     assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_some());
-    // The stream is reopened, and repeats everything.
+    // The stream is reopened, and repeats all events.
     assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_none());
     assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_none());
     assert!(picture.happened(1, START_MS, &event(1, START_MS)).is_some(), "another node counts for itself");
-    // Another daemon.
+    // A restarted daemon counts from 1 again.
     assert!(picture.happened(0, START_MS, &event(1, START_MS + 5)).is_some());
     assert!(picture.happened(0, START_MS, &event(2, START_MS + 6)).is_some());
     assert_eq!(picture.happenings(None).count(), 5);
@@ -147,7 +147,7 @@ fn a_silent_node_is_a_problem_until_it_answers() {
     let shown = picture.snapshot(START_MS);
     assert_eq!((&shown["nodes"][0]["reach"], &shown["answering"]), (&json!("silent"), &json!(1)));
     assert_eq!(shown["instances"][0]["is_silent"], true, "what it told last is marked as such");
-    // It may have moved before its node went silent: the node that answers is trusted.
+    // The instance may have moved before its node went silent, so the node that answers is trusted.
     hosts(&mut picture, 1, &[instance("i1", "owned")]);
     assert_eq!(picture.snapshot(START_MS)["instances"][0]["node"], "b");
     hosts(&mut picture, 0, &[]);
@@ -180,7 +180,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     ];
     assert_eq!(told, expected);
     assert_eq!(problems[3].node.as_deref(), Some("b"));
-    // After one accepted request it no longer refuses everything.
+    // After one accepted request, the node no longer inhibits everything.
     picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
 }
@@ -205,7 +205,7 @@ fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     assert_eq!(texts(&problems), [refusing, "2 nodes are full: they have no room for what agents ask for"]);
     assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
     assert_eq!(problems[1].parts[0].text, told);
-    // A node that also refuses for another reason is not simply full.
+    // A node that also inhibits for another reason is not simply full.
     refuse(&mut picture, "b", "acceptance", 31);
     assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));
 }
@@ -273,7 +273,7 @@ fn arbitrary_answers_do_not_break_a_picture() {
 }
 
 #[test]
-fn what_owners_sleepers_and_shadows_do_is_told_in_words() {
+fn events_of_owners_sleepers_and_shadows_have_descriptions() {
     let mut picture = two_nodes();
     let mut told = |number: u64, event: Value| {
         let mut event = event;

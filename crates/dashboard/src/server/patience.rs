@@ -1,4 +1,5 @@
-//! A connection that fails when the client reads too slowly. The HTTP library bounds how slowly it may write.
+//! A connection that fails if the client reads too slowly. The HTTP library itself limits how slowly a client may
+//! write.
 
 use std::io;
 use std::pin::Pin;
@@ -11,13 +12,13 @@ use tokio::time::{Sleep, sleep};
 
 use super::connections::Activity;
 
-/// A client that reads this much of an answer in time gets the same time again.
+/// The timeout is restarted whenever the client has read this many bytes of an answer.
 const PROGRESS_BYTES: usize = 16 << 10;
 
 pub(super) struct Patient {
     inner: TcpStream,
     timeout: Duration,
-    /// Runs while the client has not read what was sent to it.
+    /// The timeout, which runs while the client has not read what was sent to it.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Bytes written since `stalled` started.
     written: usize,
@@ -59,7 +60,7 @@ impl AsyncWrite for Patient {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The library flushes when it has nothing more to write.
+        // The library flushes only when it has nothing more to write, so the timeout ends.
         (self.stalled, self.written) = (None, 0);
         self.activity.flushed();
         Pin::new(&mut self.inner).poll_flush(context)

@@ -1,4 +1,4 @@
-//! From a request to a reply: which requests are answered, and the headers of every reply.
+//! Turns a request into a reply: which requests are answered, and the headers of every reply.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const DATA: &str = "application/json";
 
-/// Tells browsers how every reply may be used. The page may run its own scripts and styles and connect to this server,
-/// and nothing else. All its texts have addresses of their own, so that none has to be allowed by its hash.
+/// The security headers of every reply. The page may load scripts and styles from this server and connect to it, and
+/// nothing else. Scripts and styles are files of their own, so that no inline code has to be allowed by its hash.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -50,7 +50,7 @@ const EXPLANATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const MARKUP: &str = include_str!("../../assets/dashboard.html");
 
-/// The parts of the script. Those shared with the report are not copied, so that both pages look and read alike.
+/// The parts of the script. Some are shared with the report instead of copied, so that both pages look and read alike.
 const PROGRAM: &[&str] = &[
     "(() => {\n\"use strict\";\n",
     include_str!("../../../experiments/assets/elements.js"),
@@ -86,7 +86,7 @@ impl Desk {
             None => self.answer(&request).await,
         };
         if has_body {
-            // What follows the head is not a request, so nothing more can be read from this connection.
+            // The body of the request is not read, so the connection cannot be reused.
             reply.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         reply
@@ -99,7 +99,7 @@ impl Desk {
             "/dashboard.js" => whole(StatusCode::OK, SCRIPT, PROGRAM.concat()),
             "/dashboard.css" => whole(StatusCode::OK, STYLE, STYLES.concat()),
             "/snapshot.json" => data(StatusCode::OK, &self.hub.picture().everything(now_ms())),
-            // Otherwise a client that asks only for the head would be sent a stream.
+            // Otherwise a `HEAD` request would be answered with a stream.
             "/events" if request.method() == Method::HEAD => whole(StatusCode::OK, "text/event-stream", ""),
             "/events" => self.events(request),
             _ => self.details(path).await,
@@ -120,7 +120,7 @@ impl Desk {
         found.map_or_else(missing, |found| data(StatusCode::OK, &found))
     }
 
-    /// Why an instance decided as it did last, as explained by its node.
+    /// The explanation of an instance's last decision, as its node returns it.
     async fn explanation(&self, instance: &str) -> Reply {
         let source = self.hub.picture().source_of(instance);
         let Some(source) = source.and_then(|index| self.hub.sources.get(index)) else {
@@ -170,8 +170,8 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request is addressed to this machine. A foreign page whose name server maps its own name to this address
-/// (DNS rebinding) is not, and must not read what nodes tell an operator.
+/// Whether the request is addressed to this machine by name. This rejects DNS rebinding: a foreign page whose name
+/// resolves to this address must not read what nodes tell an operator.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -179,7 +179,7 @@ fn is_for_this_machine<B>(request: &Request<B>) -> bool {
         && request.uri().authority().is_none_or(|name| is_this_machine(name.as_str()))
 }
 
-/// Whether a name, with a port or without, is one of this machine.
+/// Whether a host, with or without a port, is a name of this machine.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -188,7 +188,7 @@ fn is_this_machine(host: &str) -> bool {
     name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
 }
 
-/// A part of a path with its escapes decoded; invalid escapes stay as they are.
+/// A part of a path with its escapes decoded; invalid escapes are left unchanged.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_makes_no_markup_of_data() {
+    fn the_script_never_inserts_data_as_markup() {
         let program = PROGRAM.concat();
         for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
             assert!(!program.contains(forbidden), "{forbidden}");

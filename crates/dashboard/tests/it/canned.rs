@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 pub const APPLICATIONS: [&str; 6] = ["video", "game", "chat", "sensors", "maps", "alarm"];
 
-/// The id of a node, and of the node above it.
+/// The nodes of the tree: id, id of the parent, and depth.
 pub fn tree() -> Vec<(String, Option<String>, usize)> {
     let mut nodes = vec![("cloud".to_owned(), None, 0)];
     for edge in 1..=4 {
@@ -39,7 +39,8 @@ pub fn extra() -> Value {
     })
 }
 
-/// Nodes that answer, but for `ap16`; a link that is down; some instances; some operations at `now_ms`.
+/// A picture in which all nodes except `ap16` answer, with a link that is down, some instances, and some operations at
+/// `now_ms`.
 pub fn picture(now_ms: u64) -> Picture {
     let tree = tree();
     let mut picture = Picture::new((0..tree.len()).map(|place| format!("127.0.0.1:{}", 9_000 + place)).collect());

@@ -139,7 +139,7 @@ async fn one_node_alone_shows_itself_and_the_neighbours_that_it_names() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_does_not_answer_keeps_nothing_else_from_being_shown() {
+async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     let place = Place::new("silent");
     let authority = Authority::new("harbour", 10).expect("an authority");
     let ada = place.operator(&authority, "ada", vec![Role::Look]);
@@ -166,7 +166,7 @@ async fn a_node_that_does_not_answer_keeps_nothing_else_from_being_shown() {
     wait(page, "both answer", |shown| shown["answering"] == 2 && shown["nodes"].to_string().contains("\"b\"")).await;
     tell.send(serde_json::json!({ "title": "still a testbed" })).expect("it is watched");
     wait(page, "the testbed's news are taken in", |shown| shown["title"] == "still a testbed").await;
-    // A daemon that ends is noticed.
+    // The dashboard notices that a daemon has ended.
     stop.send(true).expect("it runs");
     wait(page, "it ended", |shown| shown["answering"] == 1 && problems(shown).contains("Node a has not answered"))
         .await;

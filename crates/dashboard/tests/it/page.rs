@@ -112,7 +112,7 @@ fn selecting_by_mouse_or_list_shows_details() {
     }
     browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'})); 1");
     browser.wait_for("document.querySelector('.details').textContent.includes('Choose an instance')");
-    // The filter of the log.
+    // Filters the log.
     browser.evaluate("(() => { const input = document.querySelector('input[type=search]'); input.value = 'ap10'; input.dispatchEvent(new Event('input')); return 1; })()");
     browser.wait_for("document.querySelectorAll('.log-list li').length === 1");
     assert_eq!(complaints(&browser), Vec::<String>::new());
@@ -170,7 +170,7 @@ fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
     let port = served.end().port();
     browser.wait_for("!document.querySelector('.lost-note').hidden");
     assert_eq!(browser.number("document.querySelectorAll('.stage .node').length"), 21, "what was known stays");
-    // Another dashboard on the same port: the page follows it without a reload.
+    // Another dashboard starts on the same port: the page follows it without a reload.
     let mut picture = canned::picture(now_ms());
     picture.happened(5, now_ms(), &canned::judged(7, now_ms(), "undeploy", "edge2", "self", true));
     let _served = Served::new(picture, port);

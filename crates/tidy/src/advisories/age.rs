@@ -17,7 +17,7 @@ impl Day {
     /// The day of this time.
     pub fn of(time: SystemTime) -> Self {
         const DAY_SECONDS: u64 = 24 * 60 * 60;
-        // A clock before 1970 is wrong; the first day then leads to no warning.
+        // A clock before 1970 is wrong; using the first day then causes no warning.
         let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         Self((seconds / DAY_SECONDS) as i64)
     }

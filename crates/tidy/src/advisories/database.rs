@@ -49,11 +49,11 @@ pub struct Advisory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// It can be attacked.
+    /// The package can be attacked.
     Vulnerability,
-    /// Safe code can cause undefined behaviour with it.
+    /// Safe code that uses the package can cause undefined behaviour.
     Unsound,
-    /// It is no longer maintained.
+    /// The package is no longer maintained.
     Unmaintained,
     /// Worth knowing, but not a defect.
     Notice,
@@ -70,8 +70,8 @@ pub struct Accepted {
 }
 
 impl Advisory {
-    /// Whether this version has the defect. A pre-release matches only requirements that name one of its own version,
-    /// so it counts as affected in case of doubt.
+    /// Whether this version has the defect. A pre-release matches only requirements that name a pre-release of the same
+    /// version, so in case of doubt it counts as affected.
     pub fn affects(&self, version: &Version) -> bool {
         let mut free = self.patched.iter().chain(&self.unaffected);
         self.withdrawn.is_none() && !free.any(|requirement| requirement.matches(version))

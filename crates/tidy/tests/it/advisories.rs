@@ -123,7 +123,7 @@ fn finds_an_advisory_about_a_package_that_was_not_looked_up() {
 }
 
 #[test]
-fn finds_what_it_cannot_read() {
+fn reports_files_that_cannot_be_parsed() {
     for (path, from, to, expected) in [
         (DATABASE, "kind = \"vulnerability\"", "kind = \"bad\"", "crates/tidy/data/advisories.toml:9: unknown variant"),
         (DATABASE, "patched", "fixed", "crates/tidy/data/advisories.toml:10: unknown field `fixed`"),

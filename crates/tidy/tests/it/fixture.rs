@@ -92,7 +92,7 @@ impl Fixture {
         fixture
     }
 
-    /// The same with this file, in place of the one at the same path if there is one.
+    /// Adds or replaces this file.
     pub fn with(self, path: &str, text: &str) -> Self {
         let path = self.root.join(path);
         let directory = path.parent().expect("a file is in a directory");
@@ -101,13 +101,13 @@ impl Fixture {
         self
     }
 
-    /// The same without this file.
+    /// Removes this file.
     pub fn without(self, path: &str) -> Self {
         fs::remove_file(self.root.join(path)).expect("the file is there");
         self
     }
 
-    /// The same with `from` replaced by `to` in one file.
+    /// Replaces `from` by `to` in one file.
     pub fn replacing(self, path: &str, from: &str, to: &str) -> Self {
         let text = fs::read_to_string(self.root.join(path)).expect("the file is there");
         assert!(text.contains(from), "{path} does not contain {from:?}");

@@ -10,9 +10,9 @@ use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packag
 
 /// Packages that may be linked in several versions, each with the reason why nothing here can fix it.
 ///
-/// `num-bigint` and `syn`: `cargo metadata` lists the parser of certificates that rcgen could use, with all that it needs; no
-/// feature that is on here links it, as `cargo tree` shows. `windows-sys`: ring asks for an older one than everything else, on
-/// Windows alone.
+/// `num-bigint` and `syn`: `cargo metadata` lists an optional certificate parser of rcgen with its dependencies; no
+/// enabled feature links it, as `cargo tree` shows. `windows-sys`: ring needs an older version than all others, only on
+/// Windows.
 const ACCEPTED_DUPLICATES: [&str; 3] = ["num-bigint", "syn", "windows-sys"];
 
 fn root() -> PathBuf {

@@ -1,4 +1,4 @@
-//! `docs/wire.md` has the tables derived from the code.
+//! `docs/wire.md` has the tables that are derived from the code.
 
 use std::fs;
 use std::path::Path;

@@ -143,7 +143,7 @@ impl Draw {
         Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
     }
 
-    /// What an agent whose policy reads its past takes along.
+    /// The luggage of an agent whose policy reads its history.
     pub fn past(&mut self) -> Arc<Luggage> {
         let fact = |draw: &mut Draw| {
             let (neighbour, rate) = (draw.target(), f64::from(draw.short()));
@@ -211,7 +211,7 @@ impl Draw {
         }
     }
 
-    /// The kinds of messages of the transfer.
+    /// The number of kinds of transfer messages.
     pub const MESSAGES: u64 = 9;
 
     pub fn message(&mut self, kind: u64) -> Message {
@@ -247,7 +247,7 @@ impl Draw {
         ToldRoute { application: self.application(), label, names }
     }
 
-    /// The kinds of bodies.
+    /// The number of kinds of bodies.
     pub const BODIES: u64 = Draw::MESSAGES + 5;
 
     pub fn body(&mut self, kind: u64) -> Body {
@@ -303,7 +303,7 @@ impl Draw {
         }
     }
 
-    /// The kinds of records.
+    /// The number of kinds of records.
     pub const RECORDS: u64 = 16;
 
     pub fn record(&mut self, kind: u64) -> Record {

@@ -1,4 +1,4 @@
-//! Arbitrary bytes: no panic, no wrong value, precise errors, bounds on everything.
+//! Arbitrary bytes cause no panic and no wrong value; errors are precise, and every bound is enforced.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn a_truncated_message_never_decodes_as_the_same_kind() {
     }
 }
 
-/// Returns why an envelope cannot be written.
+/// Returns the error of encoding a message.
 fn refused(message: Message) -> String {
     let mut bytes = vec![9];
     let envelope = Envelope::new(JournalId(1), Some(JournalId(2)), Body::Colony(message));
@@ -116,7 +116,7 @@ fn hello(open: usize) -> Message {
 }
 
 #[test]
-fn what_exceeds_a_bound_is_not_written_and_the_error_names_the_field() {
+fn values_beyond_a_bound_are_not_written_and_the_error_names_the_field() {
     assert_eq!(
         refused(hello(bounds::OPEN_TRANSFERS_MAX + 1)),
         "cannot write `body.colony.hello.open`: it has more than 16384 entries"
@@ -130,7 +130,7 @@ fn what_exceeds_a_bound_is_not_written_and_the_error_names_the_field() {
 }
 
 #[test]
-fn what_is_just_within_a_bound_is_written_and_read() {
+fn values_at_a_bound_are_written_and_read() {
     let mut bytes = Vec::new();
     let envelope = Envelope::new(JournalId(1), None, Body::Colony(hello(bounds::OPEN_TRANSFERS_MAX)));
     encode(&envelope, &mut bytes).expect("just within the bound");
@@ -154,7 +154,7 @@ fn what_is_just_within_a_bound_is_written_and_read() {
 
 #[test]
 fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
-    // A luggage by hand: 4,097 memories of `undeploy` at the own node, each in field 2.
+    // A luggage encoded by hand: 4,097 inhibited undeploys on the own node, each in field 2.
     let entry = [0x12, 6, 0x08, 1, 0x10, 0, 0x1a, 0];
     for (entries, is_read) in [(bounds::MEMORY_MAX, true), (bounds::MEMORY_MAX + 1, false)] {
         let luggage = [&[0x08, 0][..], &entry.repeat(entries)].concat();
@@ -203,7 +203,7 @@ fn a_long_reason_is_truncated_between_characters() {
 #[test]
 fn no_node_is_called_self_and_no_name_is_empty() {
     for (name, is_node) in [("self", false), ("", false), ("sel", true)] {
-        // The record of a peer with this name, by hand.
+        // The record of a peer with this name, encoded by hand.
         let id = [&[0x12, name.len() as u8][..], name.as_bytes()].concat();
         let peer = [&[0x0a, id.len() as u8][..], &id, &[0x12, 16], &[0; 16], &[0x18, 0]].concat();
         let bytes = [&[1, 0x6a, peer.len() as u8][..], &peer].concat();

@@ -1,4 +1,4 @@
-//! What is written is read back as the same value; what is newer is skipped or rejected.
+//! Encoded values decode to the same values; values of newer versions are skipped or rejected.
 
 use std::sync::Arc;
 
