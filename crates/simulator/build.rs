@@ -3,6 +3,8 @@
 //! Only the same build resumes a checkpoint: another one might decode its bytes differently, or continue differently. A
 //! version number alone does not distinguish two development builds.
 
+#![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -11,6 +11,7 @@
 //!
 //! Not here: what the package offers to its users (`python/mario/__init__.py`).
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 #![allow(clippy::needless_pass_by_value, reason = "Python hands arguments over by value")]
 
 mod errors;

@@ -13,6 +13,7 @@
 //! environment (is this a terminal? is `NO_COLOR` set?); a parser that read the environment would make all its tests
 //! depend on it.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod arguments;

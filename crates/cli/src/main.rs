@@ -1,5 +1,7 @@
 //! The binary `mario`. Everything is in its library, where tests can reach it.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 use std::process::ExitCode;
 
 /// Large runs allocate and drop many small objects. This allocator makes a run of 250,000 users 10 % faster; the

@@ -10,6 +10,8 @@
 //! **Invariant:** results are the same whatever the number of threads.
 //! **Invariant:** it writes to no terminal. What people read comes as text.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 pub mod figures;
 pub mod kept;
 

@@ -9,6 +9,8 @@
 //!
 //! Not here: arguments, exit codes and terminals (`cli`), Python objects (`python`).
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 pub mod failure;
 pub mod gzip;
 pub mod input;

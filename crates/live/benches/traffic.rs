@@ -13,6 +13,8 @@
 //! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first; `-- moves`
 //! or `-- processor` selects one of them. Everything runs on loopback, and every started process is stopped.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
 #[path = "../tests/it/nodes.rs"]
 mod nodes;
 

@@ -19,6 +19,8 @@
 //! **Invariant:** this crate decides nothing: it feeds inputs to [`mario_colony::Node`], and performs its effects.
 //! **Invariant:** no effect of a node is performed before every journal record ahead of it is on disk.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 use mario_prolog::Budget;
 
 mod fault;

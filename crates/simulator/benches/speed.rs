@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p mario-simulator --bench speed [-- runs|hops|queue|simpy]`
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
 use std::collections::BinaryHeap;
 use std::env;
 use std::fs;

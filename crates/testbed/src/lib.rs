@@ -22,6 +22,8 @@
 //!
 //! Not here: what a node does (`live`), and how a run is shown (`cli`).
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 mod daemons;
 mod directory;
 mod reach;

@@ -6,6 +6,7 @@
 //! | module | rule |
 //! |---|---|
 //! | [`architecture`] | crates and their dependencies are those of ARCHITECTURE.md |
+//! | [`determinism`] | deterministic crates are under the bans of `clippy.toml` |
 //! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
 //! | [`length`] | files and functions are short, or at least do not grow |
@@ -20,8 +21,11 @@
 //! **Invariant:** reads only the workspace and the output of `cargo metadata`; writes only the lists of [`length`] and
 //! [`words`], on request.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 pub mod advisories;
 pub mod architecture;
+pub mod determinism;
 pub mod duplicates;
 pub mod leftovers;
 pub mod length;
@@ -43,6 +47,7 @@ pub use workspace::{Member, SourceFile, Workspace};
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     [
         architecture::check(workspace),
+        determinism::check(workspace),
         manifest::check(workspace),
         opening::check(workspace),
         length::check(workspace),

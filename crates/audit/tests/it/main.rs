@@ -1,5 +1,7 @@
 //! The auditor against true traces, against traces with one lie each, and against noise.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod budget;
 mod calls;
 mod golden;

@@ -1,5 +1,7 @@
 //! Runs the binary `mario` as a user does.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 // Unix only: tests create links, file modes and names of arbitrary bytes.
 mod audit;
 #[cfg(unix)]

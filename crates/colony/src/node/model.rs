@@ -16,7 +16,9 @@ mod member;
 mod shortcuts;
 mod worlds;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::FxHashMap;
 
 use crate::ids::Epoch;
 use member::{Action, Members};
@@ -93,7 +95,7 @@ struct Found {
 fn explore(bounds: Bounds) -> Found {
     let mut members = Members::new(bounds);
     let first = members.first_world();
-    let mut known: HashMap<World, u32> = HashMap::from([(first.clone(), 0)]);
+    let mut known: FxHashMap<World, u32> = FxHashMap::from_iter([(first.clone(), 0)]);
     let mut came_from: Vec<(u32, Option<(usize, Action)>)> = vec![(0, None)];
     let mut queue = VecDeque::from([(0_u32, first)]);
     let mut backwards: Vec<(u32, u32)> = Vec::new();

@@ -1,5 +1,7 @@
 //! Tests of the public interface.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod colonies;
 mod hostile;
 mod judging;

@@ -1,5 +1,7 @@
 //! Figures, reproduction, comparisons, sweeps and reports on real runs.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod figures;
 mod kept;
 mod measured;

@@ -1,5 +1,7 @@
 //! The daemon and the processes of workloads without the rest of `mario`, for the tests of this crate.
 
+#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;

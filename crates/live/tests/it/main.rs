@@ -1,5 +1,7 @@
 //! The parts of the live node, and whole daemons, with real processes and real connections on loopback.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 #[path = "../../../experiments/tests/it/report/browser.rs"]
 #[allow(dead_code, reason = "the tests of the report use more of it")]
 mod browser;

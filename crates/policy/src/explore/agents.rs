@@ -1,9 +1,8 @@
 //! The agents of small worlds: their proposals, given what they see.
 
-use std::collections::HashMap;
-
 use mario_domain::{AgentOperation, Capacity, HardwareKind};
 use mario_prolog::{Engine, Value};
+use rustc_hash::FxHashMap;
 
 use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, handled_in, needed_in, node_name};
 use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
@@ -104,7 +103,7 @@ pub(super) struct Agents<'p> {
     policy: &'p Policy,
     decider: Decider,
     facts: KnowledgeBase,
-    known: HashMap<Situation, Asked>,
+    known: FxHashMap<Situation, Asked>,
     /// The maximum number of inferences of one decision.
     pub(super) inferences_max: u64,
     /// The total number of inferences of all decisions.
@@ -119,7 +118,7 @@ impl<'p> Agents<'p> {
             policy,
             decider: Decider::new(engine),
             facts: KnowledgeBase::new(policy.symbols()),
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             inferences_max: 0,
             inferences: 0,
             clauses_used: vec![false; policy.clauses().len()],

@@ -1,5 +1,7 @@
 //! Tests of the public interface, and of the shipped policies against all references.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod acceptance;
 mod against_swipl;
 mod allocations;

@@ -4,6 +4,8 @@
 //! above 1 means that ours needs less CPU by that factor. SWI-Prolog runs in a separate process; the time is measured
 //! inside it, without start-up, loading and warm-up.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
 mod classics;
 mod cpu;
 mod decisions;

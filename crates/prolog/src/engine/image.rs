@@ -107,6 +107,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the image is a file of the repository")]
     fn the_image_is_up_to_date() {
         let fresh = pack();
         if std::env::var_os("UPDATE_LIBRARY").is_some() {

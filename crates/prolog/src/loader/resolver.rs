@@ -1,5 +1,7 @@
 //! Finding the files that a program names.
 
+#![expect(clippy::disallowed_methods, reason = "a host that lends this resolver lends the files below its directories")]
+
 use super::limits::INCLUDE_BYTES_MAX;
 use std::fs;
 use std::io::Read;

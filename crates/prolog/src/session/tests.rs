@@ -124,6 +124,7 @@ fn finds_where_a_goal_ends() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the interrupt comes while the goal runs")]
 fn an_interrupt_stops_every_kind_of_loop() {
     let mut session = session("loop :- loop.\n");
     let interrupt = Interrupt::new();

@@ -8,6 +8,7 @@ use crate::store::Store;
 use crate::symbols::{Atoms, Scope, Symbols, atoms};
 use crate::term::{Functor, Term};
 
+#[expect(clippy::disallowed_methods, reason = "it writes a program for SWI-Prolog and runs it")]
 mod peer;
 
 /// Additional operators, so that every operator type is covered.

@@ -1,5 +1,7 @@
 //! The integration tests of the policy language.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod answers;
 mod campaign;
 mod conformity;

@@ -1,5 +1,7 @@
 //! Integration tests of scenarios.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod attachment;
 mod beyond;
 mod city;

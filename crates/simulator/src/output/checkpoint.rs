@@ -5,6 +5,8 @@
 //! simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming verifies
 //! these, and truncates the outputs to that length; what was written afterwards is written again.
 
+#![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
+
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -9,6 +9,8 @@
 //! | `PARTIAL` | exists until the run is complete |
 //! | `checkpoint`, `checkpoint.scenario` | the state from which an incomplete run can be resumed, see [`Checkpoint`](super::Checkpoint) |
 
+#![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;

@@ -1,5 +1,7 @@
 //! Files that exist completely or not at all: the program that wrote them, the compressed content, and a checksum.
 
+#![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;

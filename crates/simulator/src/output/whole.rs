@@ -1,5 +1,7 @@
 //! Files that exist completely or not at all: each is written under a temporary name and then renamed.
 
+#![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Integration tests of the simulator.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod call_rates;
 mod calls;
 mod checkpoints;

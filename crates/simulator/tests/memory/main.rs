@@ -2,6 +2,8 @@
 //!
 //! `cargo test -p mario-simulator --test memory -- --nocapture` prints the numbers that `docs/scale.md` states.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 use std::alloc::System;
 
 use mario_scenario::{Deploy, Document, NoFiles, Scenario};

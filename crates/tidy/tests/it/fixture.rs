@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mario_tidy::{Workspace, check};
 
-const CLEAN: [(&str, &str); 10] = [
+const CLEAN: [(&str, &str); 11] = [
     (
         "Cargo.toml",
         "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nunsafe_code = \"deny\"\n",
@@ -27,6 +27,22 @@ core
 tidy
 * (tests) -> tidy
 ```
+
+```text deterministic
+core
+```
+",
+    ),
+    (
+        "clippy.toml",
+        "\
+disallowed-types = [{ path = \"std::collections::HashMap\" }, { path = \"std::collections::HashSet\" }]
+disallowed-methods = [
+    { path = \"std::time::Instant::now\" },
+    { path = \"std::time::SystemTime::now\" },
+    { path = \"std::env::var\" },
+    { path = \"std::fs::read\" },
+]
 ",
     ),
     (

@@ -1,6 +1,9 @@
 //! The workspace is tidy, and each rule that says so can fail.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod advisories;
+mod determinism;
 mod fixture;
 mod rules;
 mod this_workspace;

@@ -1,5 +1,7 @@
 //! The crate from outside: each record has the form documented in `docs/trace.md`.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 mod join;
 
 use std::borrow::Cow;

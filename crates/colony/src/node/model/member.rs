@@ -1,6 +1,6 @@
 //! One node of a world, and its possible actions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mario_domain::{
@@ -9,6 +9,7 @@ use mario_domain::{
 };
 use mario_policy::{PolicyText, Settings};
 use mario_prolog::Engine;
+use rustc_hash::FxHashMap;
 
 use super::shortcuts::Shortcut;
 use super::{Bounds, World};
@@ -85,11 +86,11 @@ pub(super) struct Members {
     reasoner: Reasoner,
     configs: Vec<Arc<Config>>,
     pub(super) table: Vec<Member>,
-    positions: HashMap<Member, u32>,
+    positions: FxHashMap<Member, u32>,
     pub(super) messages: Vec<Envelope>,
-    message_positions: HashMap<Envelope, u32>,
-    instances: HashMap<InstanceId, u16>,
-    steps: HashMap<(u32, Action), Option<Outcome>>,
+    message_positions: FxHashMap<Envelope, u32>,
+    instances: FxHashMap<InstanceId, u16>,
+    steps: FxHashMap<(u32, Action), Option<Outcome>>,
 }
 
 const NOW: Time = Time::ZERO;
@@ -114,11 +115,11 @@ impl Members {
             reasoner: Reasoner::new(&engine),
             configs: bounds.capacities.iter().enumerate().map(config).collect(),
             table: Vec::new(),
-            positions: HashMap::new(),
+            positions: FxHashMap::default(),
             messages: Vec::new(),
-            message_positions: HashMap::new(),
-            instances: HashMap::new(),
-            steps: HashMap::new(),
+            message_positions: FxHashMap::default(),
+            instances: FxHashMap::default(),
+            steps: FxHashMap::default(),
         }
     }
 

@@ -62,6 +62,7 @@ impl Dice {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the policies that ship are files of the repository")]
 fn shipped(name: &str, settings: Settings) -> Policy {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let path = directory.join(format!("{name}.pl"));
