@@ -1,4 +1,4 @@
-"""Declarative, decentralised application management: the same declarative policy in a notebook, on a cluster and on live nodes.
+"""Declarative, decentralised application management: the same policy in a notebook, on a cluster and on live nodes.
 
 >>> import mario
 >>> run = mario.run("paper", policy="latency-aware", set={"duration": 4000})

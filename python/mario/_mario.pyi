@@ -36,7 +36,7 @@ class LoadedPolicy:
     def check(self, budget: int | None) -> str: ...
 
 class Table:
-    """A table in Arrow's columns: it speaks the Arrow PyCapsule interface."""
+    """A table of Arrow columns that implements the Arrow PyCapsule interface."""
 
     @staticmethod
     def read_csv(path: _Path, texts: Sequence[str], integers: Sequence[str]) -> Table: ...

@@ -1,4 +1,4 @@
-"""Arguments, checked with words that name them."""
+"""Checks arguments; errors name the argument."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def whole(name: str, given: Any, least: int = 0) -> Any:
-    """A whole number of at least ``least``, or ``None``; anything else is an exception that names it."""
+    """Returns an integer of at least ``least``, or ``None``; anything else raises an exception that names the argument."""
     if given is None:
         return None
     if isinstance(given, bool) or not hasattr(given, "__index__"):

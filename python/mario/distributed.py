@@ -1,6 +1,6 @@
-"""Comparisons and sweeps on a cluster of Dask: each task makes one part, and the parts are joined.
+"""Comparisons and sweeps on a Dask cluster: each task runs one shard, and the shards are merged.
 
-The result is what one machine would have made, byte for byte: the number of a part decides which runs are in it.
+The result is the same as on one machine, byte for byte, because the number of a shard determines its runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .study import sweep as sweep_here
 if TYPE_CHECKING:
     import distributed
 
-#: What a part is joined by.
+#: The files of a shard that are merged.
 _FILES = ("study.json", "runs.jsonl")
 
 
@@ -37,11 +37,11 @@ def sweep(
     retries: int = 2,
     **options: Any,
 ) -> Sweep:
-    """:func:`mario.sweep` on the workers of a Dask client.
+    """Runs :func:`mario.sweep` on the workers of a Dask client.
 
-    ``shards`` is into how many parts it is divided: four for each worker thread unless given. A part whose worker dies is
-    made elsewhere, up to ``retries`` times more. With ``out``, parts that are done are kept in ``out.parts`` until all are, so
-    that the same call makes only what is missing.
+    ``shards`` is the number of shards; by default, four per worker thread. A shard whose worker dies is retried on another
+    worker, up to ``retries`` times. With ``out``, completed shards are kept in ``out.parts`` until all are complete, so that
+    the same call runs only the missing ones.
     """
     return _distribute(client, _Part("sweep", scenario_of(scenario), dict(keys), list(policies), options), shards, out, retries)
 
@@ -56,12 +56,12 @@ def compare(
     retries: int = 2,
     **options: Any,
 ) -> Comparison:
-    """:func:`mario.compare` on the workers of a Dask client; see :func:`sweep` for what is special about it."""
+    """Runs :func:`mario.compare` on the workers of a Dask client, with the options of :func:`sweep`."""
     return _distribute(client, _Part("compare", scenario_of(scenario), None, list(policies), options), shards, out, retries)
 
 
 class _Part:
-    """Makes one part, on whichever machine, and returns its files."""
+    """Runs one shard on a worker, and returns its files."""
 
     def __init__(self, kind: str, scenario: Any, keys: Any, policies: list[Any], options: dict[str, Any]) -> None:
         self.kind, self.scenario, self.keys, self.policies, self.options = kind, scenario, keys, policies, options
@@ -112,7 +112,7 @@ def _distribute(
 
 
 def _keep(place: Path, files: dict[str, bytes]) -> None:
-    """Writes a part so that it is there whole or not at all."""
+    """Writes the files of a shard atomically."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix="."))
     for name, content in files.items():

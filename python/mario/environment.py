@@ -1,7 +1,7 @@
-"""An environment for learning agents, in the manner of PettingZoo: agents act one after another (its AEC interface).
+"""A PettingZoo environment for learning agents: agents act one after another (the AEC interface).
 
-A turn is one evaluation of an agent in the simulator. What the agent observes is what its policy would see at that moment,
-and what it does is judged by the managers of the nodes as every proposal is. Agents come and go: a replica is a new agent.
+A turn is one evaluation of an agent in the simulator. The agent observes what its policy would see at that time, and its
+action is judged by the node managers like every proposal. The set of agents changes: a replica is a new agent.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from .facts import Constant, Facts
 from .policy import FunctionPolicy
 from .scenario import ScenarioLike, Settings, overrides, scenario_of
 
-#: What a reward is made of: what the agent sees now, and what happened since its last turn: how many requests it ``served``,
-#: the sum of their ``response`` times, the ``verdicts`` on its proposals, and whether its instance is ``gone``.
+#: Computes a reward from what the agent sees now and what happened since its last turn: how many requests it ``served``, the
+#: sum of their ``response`` times, the ``verdicts`` on its proposals, and whether its instance is ``gone``.
 Reward = Callable[[Facts, Mapping[str, Any]], float]
 
-#: How many numbers of an observation are about the agent itself, and about each neighbour.
+#: How many numbers of an observation describe the agent itself, and each neighbour.
 _OWN, _OF_NEIGHBOUR = 6, 4
 
 
 def late_and_large(facts: Facts, news: Mapping[str, Any]) -> float:
-    """The usual reward: minus the share of requests that come from too far away, minus a tenth for the instance itself.
+    """The default reward: minus the share of requests with too high a latency, minus 0.1 for the cost of the instance.
 
-    An agent that serves all its clients in time has -0.1 for each turn, and one whose clients are all too far has -1.1. An
-    instance that goes and leaves clients behind has -10 in the end, and one without clients has nothing more to lose.
+    An agent that serves all its clients in time gets -0.1 per turn, and one whose clients are all too far away gets -1.1. The
+    final reward is -10 if the instance ended while it had clients, and 0 if it had none.
     """
     if news["gone"]:
         has_moved = ("migrate", None) in news["verdicts"]
@@ -46,13 +46,13 @@ def late_and_large(facts: Facts, news: Mapping[str, Any]) -> float:
 
 
 class Environment(AECEnv):
-    """A run of a scenario whose agents are asked one by one.
+    """A run of a scenario in which the caller chooses the actions of one agent after another.
 
     Actions are numbers: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and
-    2 + ``neighbours`` + i replicates it there. Neighbours beyond ``neighbours`` are no targets. An observation has the array
-    ``observation`` and the ``action_mask`` of what can be done.
+    2 + ``neighbours`` + i replicates it there. Neighbours beyond ``neighbours`` cannot be targets. An observation has the
+    array ``observation`` and the ``action_mask`` of allowed actions.
 
-    ``facts`` of the agent whose turn it is are in ``infos[agent]["facts"]``, for who wants to encode them otherwise.
+    The facts of the agent whose turn it is are in ``infos[agent]["facts"]``, for encodings of your own.
     """
 
     metadata = {"name": "mario_v0", "render_modes": [], "is_parallelizable": False}
@@ -73,7 +73,7 @@ class Environment(AECEnv):
         self._reward = reward
         self._session: _mario.Session | None = None
         self._facts: dict[str, Facts] = {}
-        # Instances are numbered from 1 on.
+        # Instances are numbered from 1.
         self.possible_agents = [f"agent_{number}" for number in range(1, whole("agents_max", agents_max, 1) + 1)]
         length = _OWN + _OF_NEIGHBOUR * self._neighbours
         self._actions = 2 + 2 * self._neighbours
@@ -88,15 +88,15 @@ class Environment(AECEnv):
         self.render_mode = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """What an agent may observe."""
+        """The observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """What an agent may do."""
+        """The action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a new run. The seed is that of the scenario's random numbers."""
+        """Starts a new run. ``seed`` is the seed of the scenario."""
         self.close()
         asked = FunctionPolicy(lambda facts: None, name="environment")
         self._session = _mario.Session(
@@ -119,7 +119,7 @@ class Environment(AECEnv):
         self._advance(self._session)
 
     def observe(self, agent: str) -> dict[str, numpy.ndarray]:
-        """What an agent saw when it was last asked."""
+        """The observation of an agent at its last turn."""
         facts = self._facts.get(agent)
         observation = numpy.zeros(_OWN + _OF_NEIGHBOUR * self._neighbours, numpy.float32)
         mask = numpy.zeros(self._actions, numpy.int8)
@@ -132,7 +132,7 @@ class Environment(AECEnv):
         mask[1] = 1
         seen = {node: (rate, latency) for node, rate, latency in facts.requests}
         own_rate, own_latency = seen.get("self", (0.0, 0.0))
-        # Hardware without bounds is -1: infinity is no number to learn from.
+        # Unbounded hardware is -1: a learner cannot use infinity.
         numbers = [facts.free, facts.hardware, facts.max_rate, facts.max_latency, own_rate, own_latency]
         observation[:_OWN] = [-1.0 if math.isinf(number) else number for number in numbers]
         for place, node in enumerate(facts.neighbours[: self._neighbours]):
@@ -143,7 +143,7 @@ class Environment(AECEnv):
             mask[2 + place] = mask[2 + self._neighbours + place] = 1
 
     def step(self, action: int | None) -> None:
-        """The agent whose turn it is does this."""
+        """Performs an action of the agent whose turn it is."""
         if self._session is None:
             raise RuntimeError("the environment has no run: call reset first")
         agent = self.agent_selection
@@ -158,7 +158,7 @@ class Environment(AECEnv):
         self._deads_step_first()
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
         if proposal is None:
             return 0
         operation, target = proposal
@@ -187,7 +187,7 @@ class Environment(AECEnv):
         return [(operation, facts.neighbours[place])]
 
     def _advance(self, session: _mario.Session) -> None:
-        """Goes on to the next turn of an agent, or to the end of the run."""
+        """Advances to the next turn of an agent, or to the end of the run."""
         question = session.next_question()
         for gone in session.gone():
             agent = f"agent_{gone}"
@@ -210,7 +210,7 @@ class Environment(AECEnv):
             self._cumulative_rewards[agent] = 0.0
             self.terminations[agent] = self.truncations[agent] = False
             if self._seed is not None:
-                # Samples of its actions follow from the seed, whenever it appears.
+                # The samples of its actions depend only on the seed.
                 self.action_spaces[agent].seed(self._seed + len(self.infos))
         is_first = agent not in self._facts
         self._facts[agent] = facts = Facts(known, instance)
@@ -227,7 +227,7 @@ class Environment(AECEnv):
         self.infos[agent] = {"facts": facts, "news": news, "time": now}
 
     def close(self) -> None:
-        """Ends the run, complete or not."""
+        """Ends the run, even if it is not complete."""
         if self._session is not None:
             self._session.close()
             self._session = None

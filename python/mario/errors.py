@@ -1,4 +1,4 @@
-"""What goes wrong, with the text and the places that the command line shows."""
+"""Exceptions, with the text and the positions that the command line shows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 
 class Error(Exception):
-    """What could not be done. ``str(error)`` is what the command line prints.
+    """The base class of all failures. ``str(error)`` is what the command line prints.
 
-    ``diagnostics`` has a dictionary for each problem: ``title``, ``causes``, ``hints``, and where the problem is in a text,
+    ``diagnostics`` has a dictionary for each problem: ``title``, ``causes``, ``hints``, and for a problem in a text also
     ``file``, ``line`` and ``column``.
     """
 
@@ -17,7 +17,7 @@ class Error(Exception):
         self.diagnostics: list[dict[str, Any]] = diagnostics or []
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # So that an exception of a worker reaches who waits for it with all it has.
+        # So that an exception of a worker process can be pickled with its diagnostics.
         return type(self), (str(self), self.diagnostics)
 
 
@@ -34,7 +34,7 @@ class EnvironmentError(Error, OSError):  # noqa: A001 - the counterpart of Input
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended it. What was done is kept, and the text says how to go on."""
+    """Interrupted by Ctrl-C. The results so far are kept, and the text says how to resume."""
 
     def __init__(self, message: str, diagnostics: list[dict[str, Any]] | None = None) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class ShardError(Error):
-    """Some parts of a sweep could not be made. ``failed`` has the exception of each, by its part."""
+    """Some shards of a sweep failed. ``failed`` has the exception of each, by its shard."""
 
     def __init__(self, message: str, failed: dict[str, BaseException]) -> None:
         super().__init__(message)
@@ -53,4 +53,4 @@ class ShardError(Error):
 
 
 class PolicyWarning(UserWarning):
-    """Something in a policy looks wrong, and does not keep it from being run."""
+    """A likely mistake in a policy that can still be run."""

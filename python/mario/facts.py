@@ -1,4 +1,4 @@
-"""What an agent knows, as Python values and as Prolog text."""
+"""The facts of an agent, as Python values and as Prolog text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Union
 
 Constant = Union[str, int, float]
 
-#: The predicates that agents may know, with the number of their arguments.
+#: The predicates that agents may see, with the number of their arguments.
 _PREDICATES = {
     "service": (4,),
     "node": (2, 3),
@@ -30,10 +30,10 @@ _PREDICATES = {
 
 
 class Facts(dict):
-    """What one agent knows: a dictionary from the name of a predicate to its facts, each a tuple.
+    """The facts of one agent: a dictionary from the name of a predicate to its facts, each a tuple.
 
-    A name is a ``str``, a number an ``int`` or a ``float``, and hardware without bounds is ``math.inf``. The properties are
-    for the facts that nearly all policies read.
+    A name is a ``str``, a number an ``int`` or a ``float``, and unbounded hardware is ``math.inf``. The properties give
+    access to the facts that nearly all policies read.
     """
 
     def __init__(self, facts: Mapping[str, Iterable[tuple]] | None = None, instance: Constant | None = None) -> None:
@@ -70,17 +70,17 @@ class Facts(dict):
 
     @property
     def requests(self) -> list[tuple[Constant, float, float]]:
-        """Client requests of the last period: the neighbour they came through or ``self``, their rate, and their latency."""
+        """Client requests of the last period: the neighbour they came through, or ``self``; their rate, and their latency."""
         return [row[1:] for row in self.get("requests", ()) if row[0] == self.instance]
 
     @property
     def inhibited(self) -> set[tuple[str, Constant]]:
-        """What the agent remembers as inhibited: operation and target."""
+        """The inhibited operations that the agent remembers: operation and target."""
         return {(row[0], row[2]) for row in self.get("inhibited", ()) if row[1] == self.instance}
 
     @property
     def hardware(self) -> float:
-        """What an instance of the application needs."""
+        """The hardware that an instance of the application needs."""
         return self._service()[1]
 
     @property
@@ -98,7 +98,7 @@ class Facts(dict):
 
 
 def text(facts: str | Mapping[str, Iterable[tuple]]) -> str:
-    """Facts as Prolog text. A text is returned as it is."""
+    """Facts as Prolog text. A text is returned unchanged."""
     if isinstance(facts, str):
         return facts
     if not isinstance(facts, Mapping):
@@ -138,7 +138,7 @@ def _constant(value: Any) -> str:
 
 
 def _float(value: float) -> str:
-    # Prolog wants digits on both sides of the point, also before an exponent.
+    # Prolog requires digits on both sides of the decimal point, even before an exponent.
     digits = repr(value)
     if "." not in digits:
         mantissa, _, exponent = digits.partition("e")

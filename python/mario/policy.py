@@ -18,27 +18,27 @@ from .facts import text as facts_text
 
 @dataclass(frozen=True)
 class Decision:
-    """What a policy says."""
+    """A decision of a policy."""
 
-    #: Operation, instance and target of each proposal, in order of priority. Ids are as texts have them.
+    #: Operation, instance and target of each proposal, in order of priority. Ids are strings.
     operations: list[tuple[str, str, str]]
-    #: The clause that says so, for each: its number from 1, its file and its line.
+    #: The clause that produced each proposal: its number from 1, its file and its line.
     clauses: list[dict[str, Any]]
-    #: What the decision cost.
+    #: The cost of the decision.
     inferences: int
-    #: Solutions that are no operations: which, and what is wrong with them.
+    #: Solutions that are not valid operations, each with the reason.
     invalid: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def first(self) -> tuple[str, str, str] | None:
-        """What the agent asks for; ``None`` when it proposes nothing."""
+        """The agent's proposal; ``None`` if it proposes nothing."""
         return self.operations[0] if self.operations else None
 
 
 class Policy:
-    """A policy, loaded and ready to be asked.
+    """A loaded policy.
 
-    ``Policy(text)`` takes a text of Prolog, ``Policy.open(name)`` the name of a policy that ships or the path of a file.
+    ``Policy(text)`` takes Prolog text, ``Policy.open(name)`` the name of a policy that ships or the path of a file.
     """
 
     def __init__(self, text: str, *, name: str = "policy.pl", budget: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Policy:
 
     @classmethod
     def open(cls, name: str | os.PathLike[str], *, budget: int | None = None) -> Policy:
-        """The policy that ships under a name, or that is in a file."""
+        """Opens a policy that ships, by its name, or a policy in a file, by its path."""
         policy = cls.__new__(cls)
         policy._given = (os.fspath(name), None, whole("budget", budget, 1))
         policy._loaded = _mario.LoadedPolicy(*policy._given)
@@ -65,12 +65,12 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name of the policy in messages."""
         return self._loaded.name
 
     @property
     def text(self) -> str:
-        """Its text."""
+        """The text of the policy."""
         return self._loaded.text
 
     def decide(
@@ -80,26 +80,26 @@ class Policy:
         instance: Constant | None = None,
         all: bool = True,  # noqa: A002 - the name of the option of the command line
     ) -> Decision:
-        """What the agent of an instance proposes, given its facts: a dictionary of tuples, or Prolog text.
+        """Returns what the agent of an instance proposes, given its facts: a dictionary of tuples, or Prolog text.
 
-        The instance need not be named where the facts have one only. With ``all=False``, there is no more than what the
-        agent asks for.
+        ``instance`` is not needed if the facts name only one. With ``all=False``, the decision has only the first proposal,
+        which is the one that the agent makes.
         """
         answer = json.loads(self._loaded.decide(facts_text(facts), "facts", _id(facts, instance), all))
         operations = [tuple(operation) for operation in answer["ops"]]
         return Decision(operations, answer["clauses"], answer["inferences"], answer.get("invalid", []))
 
     def explain(self, facts: str | Mapping[str, Iterable[tuple]], *, instance: Constant | None = None) -> dict[str, Any]:
-        """Why the agent proposes what it proposes, and why nothing else.
+        """Explains why the agent proposes an operation, and why no other.
 
-        The dictionary is what ``mario policy explain --format json`` prints.
+        Returns what ``mario policy explain --format json`` prints.
         """
         return json.loads(self._loaded.explain(facts_text(facts), "facts", _id(facts, instance)))
 
     def check(self, *, budget: int | None = None) -> dict[str, Any]:
-        """What is wrong with it, in its text and in all small worlds.
+        """Finds problems in the policy, by static analysis and by model checking in small worlds.
 
-        The dictionary is what ``mario policy check --format json`` prints for a file; ``findings`` is empty when nothing is.
+        Returns what ``mario policy check --format json`` prints for a file; ``findings`` is empty if there are no problems.
         """
         return json.loads(self._loaded.check(whole("budget", budget, 1)))
 
@@ -115,7 +115,7 @@ def _id(facts: object, instance: Constant | None) -> str | None:
     return None if instance is None else str(instance)
 
 
-#: What a function returns: nothing, one proposal, or several in order of priority.
+#: The result of a function: no proposal, one, or several in order of priority.
 Proposals = Union[None, tuple[str, Constant], Iterable[tuple[str, Constant]]]
 
 
@@ -166,7 +166,7 @@ class FunctionPolicy:
 
     @property
     def text(self) -> str:
-        """The text that stands for it in scenarios and traces: what it reads, and its source as a comment."""
+        """The text that represents it in scenarios and traces: what it reads, and its source as a comment."""
         try:
             source = inspect.getsource(self.function)
         except (OSError, TypeError):
@@ -176,7 +176,7 @@ class FunctionPolicy:
         return f"% A policy that is a Python function. Only a run from Python can ask it.\n{declared}%\n{comment}"
 
     def ask(self, facts: dict[str, list[tuple]], instance: Constant) -> list[tuple[str, Constant]]:
-        """What the function proposes, as the simulator takes it."""
+        """The proposals of the function, in the form that the simulator expects."""
         answer = self.function(Facts(facts, instance))
         if answer is None:
             return []
@@ -193,31 +193,32 @@ class FunctionPolicy:
 
 
 def policy(function: Callable[[Facts], Proposals] | None = None, **options: Any) -> Any:
-    """Makes a policy of a Python function of :class:`Facts`; also a decorator.
+    """Turns a Python function of :class:`Facts` into a policy; also a decorator.
 
     The function returns ``None``, a tuple ``(operation, target)``, or a list of them in order of priority. The operation is
     ``"migrate"``, ``"replicate"``, ``"undeploy"``, ``"adapt"``, ``"sleep"`` or ``"wake"``; the target is a neighbour, ``"self"``,
     or a flavour.
 
-    **It must be deterministic**: the same for the same facts. Its answers are used again while the facts of an agent do not
-    change. It is slow: each decision enters the interpreter, none is shared between agents, and threads wait for each other.
+    **The function must be deterministic**: equal facts must yield equal results, because decisions are cached while the facts
+    of an agent do not change. It is slow: each decision enters the interpreter, no decision is shared between agents, and
+    threads wait for the GIL.
 
-    Options say what it reads beside the facts that all agents know: ``requests``, ``operations`` and ``inhibited`` (for how
-    many evaluations it remembers them), ``random=True`` (the fact ``random``), ``hardware_kinds=True`` (``free``),
-    ``age=True`` (``age``); ``adapts=True`` and ``sleeps=True``, whether it may propose to adapt, or to sleep and
-    wake.
+    Options declare what the function reads beside the facts that all agents see: ``requests``, ``operations`` and
+    ``inhibited`` (for how many evaluations they are remembered), ``random=True`` (the fact ``random``),
+    ``hardware_kinds=True`` (``free``) and ``age=True`` (``age``). ``adapts=True`` and ``sleeps=True`` declare that it may
+    propose to adapt, or to sleep and wake.
     """
     if function is None:
         return lambda decorated: FunctionPolicy(decorated, **options)
     return FunctionPolicy(function, **options)
 
 
-#: What may be given as a policy.
+#: Every form in which a policy can be given.
 PolicyLike = Union[str, "os.PathLike[str]", Policy, FunctionPolicy, Callable[[Facts], Proposals]]
 
 
 class Choices:
-    """Policies as the Rust side takes them: words, texts by the names of files, and functions by name."""
+    """Policies in the form that the Rust side expects: words, texts by file name, and functions by name."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -225,7 +226,7 @@ class Choices:
         self.functions: dict[str, Callable[..., Any]] = {}
 
     def word(self, chosen: PolicyLike) -> str:
-        """The word that means a policy; what it stands for is noted."""
+        """Returns the word for a policy, and records the text or the function that it stands for."""
         if isinstance(chosen, str):
             return chosen
         if isinstance(chosen, os.PathLike):
@@ -246,7 +247,7 @@ class Choices:
         )
 
     def choose(self, chosen: PolicyLike | Mapping[str, PolicyLike] | None) -> None:
-        """The policy of all applications, or of each in a mapping."""
+        """Sets the policy of all applications, or of each application in a mapping."""
         if chosen is None:
             return
         if isinstance(chosen, Mapping):

@@ -10,7 +10,7 @@ ProgressLike = Union[None, bool, Callable[[float, float], Any]]
 
 
 class Progress:
-    """Tells how far something is: by a bar of tqdm where that is installed, or by a function of one's own."""
+    """Reports progress: with a tqdm bar if tqdm is installed, or with a function of the caller."""
 
     def __init__(self, wanted: ProgressLike, what: str, unit: str) -> None:
         if wanted is not None and not isinstance(wanted, bool) and not callable(wanted):

@@ -18,7 +18,7 @@ from .policy import Choices, PolicyLike
 from .progress import Progress, ProgressLike
 from .scenario import ScenarioLike, Settings, overrides, scenario_of
 
-#: For each table of a run, which columns are texts and which are integers; all others are numbers.
+#: For each table of a run, the columns with texts and those with integers; all others are floating-point numbers.
 _TABLES: dict[str, tuple[list[str], list[str]]] = {
     "operations": ([], ["undeploy", "nop", "migrate", "replicate", "inhibited", "adapt", "sleep", "wake"]),
     "moves": (["instance", "app", "action"], []),
@@ -28,28 +28,28 @@ _TABLES: dict[str, tuple[list[str], list[str]]] = {
 
 
 class Run:
-    """A run that was kept: by :func:`run`, by ``mario run``, or by ``mario live``."""
+    """A stored run: of :func:`run`, of ``mario run``, or of ``mario live``."""
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        #: What its author may want to know about the scenario.
+        #: Notes about the scenario.
         self.notes: list[str] = []
         if not (self.directory / "trace.jsonl").exists():
             raise InputError(f"error: `{self.directory}` holds no run: it has no trace.jsonl")
 
     @property
     def is_complete(self) -> bool:
-        """Whether it came to its end."""
+        """Whether the run is complete."""
         return not (self.directory / "PARTIAL").exists()
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What ``summary.json`` holds."""
+        """The content of ``summary.json``."""
         return self._json("summary.json")
 
     @property
     def measures(self) -> dict[str, Any] | None:
-        """What ``measures.json`` holds: ``None`` unless the scenario asks for measures."""
+        """The content of ``measures.json``; ``None`` unless the scenario enables measures."""
         return self._json("measures.json") if (self.directory / "measures.json").exists() else None
 
     @property
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def trace(self) -> Path:
-        """The trace: everything that happened, one JSON object on each line."""
+        """The path of the trace: everything that happened, one JSON object per line."""
         return self.directory / "trace.jsonl"
 
     def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
@@ -72,32 +72,32 @@ class Run:
 
     @property
     def operations(self) -> _mario.Table:
-        """How many operations of agents there were, activation by activation."""
+        """The number of operations of agents at each activation of the managers."""
         return self.table("operations")
 
     @property
     def moves(self) -> _mario.Table:
-        """What became of each proposal; not with ``trace="summary"``."""
+        """The verdict on each proposal; missing with ``trace="summary"``."""
         return self.table("moves")
 
     @property
     def handovers(self) -> _mario.Table:
-        """Where users were connected; not with ``trace="summary"``."""
+        """The access points of users over time; missing with ``trace="summary"``."""
         return self.table("handovers")
 
     @property
     def messages(self) -> _mario.Table:
-        """Each client request that was served; with ``messages=True`` only."""
+        """Each client request that was served; only with ``messages=True``."""
         return self.table("messages")
 
     def table(self, name: str) -> _mario.Table:
-        """A table in Arrow's columns, for pandas, polars, pyarrow and whatever else reads them."""
+        """A table of Arrow columns, for pandas, polars, pyarrow and other libraries that read them."""
         if name not in _TABLES:
             raise KeyError(f"there is no table `{name}`; there are {', '.join(_TABLES)}")
         return _mario.Table.read_csv(self.directory / f"{name}.csv", *_TABLES[name])
 
     def save(self, directory: str | os.PathLike[str]) -> Run:
-        """Copies the run to a directory, which must not be there yet."""
+        """Copies the run to a directory, which must not exist."""
         shutil.copytree(self.directory, directory)
         return Run(directory)
 
@@ -131,13 +131,13 @@ def run(
     checkpoint_every: str | float = 60,
     progress: ProgressLike = None,
 ) -> Run:
-    """Runs a scenario in the simulator, as ``mario run`` does, with the same bytes.
+    """Runs a scenario in the simulator, with the same output as ``mario run``, byte for byte.
 
     The policy is a name, a path, a :class:`Policy`, a function of :class:`Facts`, or a dictionary of these by application.
-    ``set`` has other values for keys of the scenario. Without ``out``, the run is in a temporary directory, which goes
-    when the :class:`Run` does; :meth:`Run.save` keeps it.
+    ``set`` overrides keys of the scenario. Without ``out``, the run is in a temporary directory, which is removed with the
+    :class:`Run` object; :meth:`Run.save` keeps it.
 
-    Ctrl-C saves the run and raises :class:`Interrupted`; with ``out``, :func:`resume` goes on from there.
+    Ctrl-C writes a checkpoint and raises :class:`Interrupted`; with ``out``, :func:`resume` resumes the run.
     """
     given = scenario_of(scenario)
     choices = Choices()
@@ -185,7 +185,7 @@ def resume(
     checkpoint_every: str | float = 60,
     progress: ProgressLike = None,
 ) -> Run:
-    """Resumes the run in a directory from its last checkpoint. It leaves what it would have left without a break."""
+    """Resumes the run in a directory from its last checkpoint. The output is the same as without the interruption."""
     with Progress(progress, "run", " time") as shown:
         _mario.resume(
             Path(directory),

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Settings = Mapping[str, Any]
 
-#: What may be given as a scenario.
+#: Every form in which a scenario can be given.
 ScenarioLike = Union[str, "os.PathLike[str]", Settings, "Scenario", "networkx.Graph"]
 
 
 class Scenario:
-    """A world to run: what a scenario file says.
+    """A scenario, as described by a scenario file.
 
     ``Scenario("paper")`` is one that ships, ``Scenario("city.toml")`` a file, and ``Scenario({...})`` a dictionary with the
-    keys of scenario files. It is read when it is made, and checked when it is used.
+    keys of scenario files. Files are read by the constructor; the content is checked when it is used.
     """
 
     def __init__(self, scenario: str | os.PathLike[str] | Settings) -> None:
@@ -42,16 +42,16 @@ class Scenario:
 
     @classmethod
     def from_text(cls, text: str, *, path: str | os.PathLike[str] = "scenario.toml") -> Scenario:
-        """The scenario of a text in TOML. Paths in it start at the directory of ``path``, which messages name."""
+        """A scenario from TOML text. Paths in it are relative to the directory of ``path``, which messages name."""
         if not isinstance(text, str):
             raise TypeError(f"a text of TOML is wanted, and not {type(text).__name__}")
         return cls._restored((os.fspath(path), text), [])
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph, settings: Settings | None = None) -> Scenario:
-        """A scenario on a graph of networkx; ``settings`` are the other keys.
+        """A scenario whose infrastructure is a networkx graph; ``settings`` are the other keys.
 
-        Attributes of nodes and edges are those that files of topologies may have: ``docs/topologies.md`` lists them.
+        Attributes of nodes and edges are those of topology files: ``docs/topologies.md`` lists them.
         """
         import networkx
 
@@ -64,21 +64,21 @@ class Scenario:
         return cls(settings)
 
     def set(self, settings: Settings) -> Scenario:
-        """The same scenario with other values for some keys, e.g. ``{"topology.size": 16}``."""
+        """Returns the scenario with some keys overridden, e.g. ``{"topology.size": 16}``."""
         return self._restored(self._given, [*self._overrides, *overrides(settings)])
 
     def settings(self) -> dict[str, Any]:
-        """What it says, with all defaults filled in. Raises :class:`InputError` with all mistakes and their places."""
+        """All settings, with defaults filled in. Raises :class:`InputError` with all mistakes and their positions."""
         return json.loads(self._loaded.resolved(self._overrides, [], None, {})[0])
 
     def check(self, policy: PolicyLike | Mapping[str, PolicyLike] | None = None) -> list[str]:
-        """Looks whether it can be run. Returns what its author may want to know."""
+        """Checks that the scenario can be run. Returns notes for its author."""
         choices = Choices()
         choices.choose(policy)
         return self._loaded.check(self._overrides, choices.words, choices.files, choices.functions)
 
     def cost(self) -> str:
-        """An estimate of what a run of it takes."""
+        """An estimate of the cost of a run."""
         return self._loaded.resolved(self._overrides, [], None, {})[2]
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class Scenario:
 
 
 def scenario_of(given: ScenarioLike) -> Scenario:
-    """The scenario that is meant."""
+    """Converts any form of a scenario to a :class:`Scenario`."""
     if isinstance(given, Scenario):
         return given
     if hasattr(given, "nodes") and hasattr(given, "edges"):
@@ -109,7 +109,7 @@ def scenario_of(given: ScenarioLike) -> Scenario:
 
 
 def overrides(settings: Settings | None) -> list[str]:
-    """Settings as ``--set`` takes them."""
+    """Settings in the form of ``--set``."""
     if settings is None:
         return []
     if not isinstance(settings, Mapping):
@@ -118,7 +118,7 @@ def overrides(settings: Settings | None) -> list[str]:
 
 
 def value(given: Any) -> str:
-    """A value as TOML has it. Plain words need no quotes, as on the command line."""
+    """A value in TOML. Plain words need no quotes, as on the command line."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, (int, float)):
@@ -168,5 +168,5 @@ def _refuse_none(given: Any, path: str) -> None:
 
 
 def directory_of(path: str | os.PathLike[str] | None) -> Path | None:
-    """A path that may be missing."""
+    """A path, or ``None``."""
     return None if path is None else Path(path)

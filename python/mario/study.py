@@ -16,10 +16,10 @@ from .progress import Progress, ProgressLike
 from .run import Run
 from .scenario import ScenarioLike, Settings, directory_of, overrides, scenario_of, value
 
-#: A number of one's own for each run: a function of the run, or a command that gets its directory.
+#: A user-defined metric: a function of a run that returns a number, or a command that is passed the directory of a run.
 MetricLike = Union[str, Callable[[Run], float]]
 
-#: A policy of a study; as a tuple, with keys of the scenario that go with it.
+#: A policy of a study; a tuple adds overrides of scenario keys for it.
 ContenderLike = Union[PolicyLike, tuple[PolicyLike, Settings]]
 
 _RUNS = (["variant", "policy"], ["seed"])
@@ -28,23 +28,23 @@ _COMPARISON = (["first", "second", "figure", "verdict"], ["seeds"])
 
 
 class Study:
-    """Runs that belong together."""
+    """The runs of a comparison or a sweep."""
 
     def __init__(self, told: tuple[str, str, str, str, int, list[str]], directory: Path | None) -> None:
         document, self._runs, self._results, self.text, self.missing, self.notes = told
-        #: What ``comparison.json`` or ``sweep.json`` holds.
+        #: The content of ``comparison.json`` or ``sweep.json``.
         self.results: dict[str, Any] = json.loads(document)
-        #: Where the runs are kept, if they are.
+        #: The directory of the runs, if they are stored.
         self.directory = directory
 
     @property
     def runs(self) -> _mario.Table:
-        """The figures of each run, as ``runs.csv`` has them."""
+        """The figures of each run: the content of ``runs.csv``."""
         return _mario.Table.parse_csv(self._runs, *_RUNS)
 
     @property
     def table(self) -> _mario.Table:
-        """The results, as ``comparison.csv`` or ``sweep.csv`` has them."""
+        """The results: the content of ``comparison.csv`` or ``sweep.csv``."""
         is_sweep = self._results.startswith("variant,")
         return _mario.Table.parse_csv(self._results, *(_SWEEP if is_sweep else _COMPARISON))
 
@@ -53,7 +53,7 @@ class Study:
 
 
 class Comparison(Study):
-    """How policies differ, and which differences are more than chance. ``print`` shows it as the command line does."""
+    """How policies differ, and which differences are significant. ``print`` shows it as the command line does."""
 
 
 class Sweep(Study):
@@ -61,7 +61,7 @@ class Sweep(Study):
 
 
 class _Metric:
-    """A function of a run, called with the directory of one."""
+    """A metric function, called with the directory of a run."""
 
     def __init__(self, name: str, function: Callable[[Run], float]) -> None:
         self._name, self._function = name, function
@@ -89,11 +89,11 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     progress: ProgressLike = None,
 ) -> Comparison:
-    """Tells which policy is better for a scenario, and whether the difference is real, as ``mario compare`` does.
+    """Tests which policy is better for a scenario, and whether the difference is significant, as ``mario compare`` does.
 
-    A policy may be a tuple of it and keys of the scenario that go with it. ``metrics`` are functions of a :class:`Run` that
-    return a number, or commands. With ``out``, everything is kept, and another call makes only what is missing.
-    ``shard="2/8"`` makes one part of the runs only, into a directory of its own; :func:`merge` joins the parts.
+    A policy may be a tuple of a policy and overrides of scenario keys for it. ``metrics`` are functions of a :class:`Run`
+    that return a number, or commands. With ``out``, everything is stored, and another call makes only the missing runs.
+    ``shard="2/8"`` makes only one shard of the runs, in a directory of its own; :func:`merge` merges the shards.
     """
     told = _study(
         scenario,
@@ -133,7 +133,7 @@ def sweep(
 ) -> Sweep:
     """Runs a scenario with every combination of values of some keys, as ``mario sweep`` does.
 
-    ``shard="2/8"`` makes one part of the runs only, into a directory of its own; :func:`merge` joins the parts.
+    ``shard="2/8"`` makes only one shard of the runs, in a directory of its own; :func:`merge` merges the shards.
     """
     if not isinstance(keys, Mapping):
         raise TypeError(f"`keys` is a dict of keys and their values, and not {type(keys).__name__}")
@@ -162,9 +162,9 @@ def sweep(
 
 
 def merge(directories: Iterable[str | os.PathLike[str]], *, out: str | os.PathLike[str] | None = None) -> Comparison | Sweep:
-    """Joins runs that were made apart, as ``mario merge`` does: the result is what one machine would have made.
+    """Merges runs that were made separately, as ``mario merge`` does: the result is the same as that of one machine.
 
-    ``missing`` of the result says how many runs are not there.
+    ``missing`` of the result is the number of missing runs.
     """
     told = _mario.merge([Path(directory) for directory in directories], directory_of(out))
     is_sweep = told[2].startswith("variant,")

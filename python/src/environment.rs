@@ -1,7 +1,7 @@
-//! A run in which Python decides for one agent at a time: an environment for reinforcement learning.
+//! A run in which Python decides for one agent at a time, for reinforcement learning.
 //!
-//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends a question and waits: so an agent
-//! sees exactly what a policy sees, at the same times, and a policy could have produced the same run.
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends a question and waits. So
+//! an agent sees exactly what a policy sees, at the same times, and a policy could have produced the same run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,15 +26,15 @@ use crate::errors::exception;
 use crate::facts::{dictionary, id};
 use crate::scenario::ScenarioText;
 
-/// How often Python is asked whether there was a signal while the simulation computes.
-const GLANCE: Duration = Duration::from_millis(100);
+/// How often Python is polled for signals while the simulation computes.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened to one instance since it was last asked.
+/// What happened to one instance since its last turn.
 #[derive(Clone, Debug, Default)]
 struct News {
     served: u64,
     response: f64,
-    /// The verdicts on its proposals: the operation, and why it was inhibited if it was.
+    /// The verdicts on its proposals: the operation, and if it was inhibited, the reason.
     verdicts: Vec<(String, Option<String>)>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Session {
 
 #[pymethods]
 impl Session {
-    /// Starts a run of a scenario in which `function` is the name that texts of policies declare.
+    /// Starts a run of a scenario. `function` is the name of the function that the policies declare.
     #[new]
     #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files))]
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
@@ -100,7 +100,7 @@ impl Session {
         let closed = Arc::clone(&is_closed);
         let thread = std::thread::spawn(move || {
             let ended = simulate(&resolved, &functions, following, &closed);
-            // Nobody listens where the session was closed.
+            // Fails if the session was closed, and then nobody waits for the end.
             let _ = teller.send(Told::End(ended));
         });
         let told = Mutex::new(told);
@@ -108,7 +108,7 @@ impl Session {
         Ok(Session { told, answers: Some(answers), journal, is_closed, thread, is_waiting: false, is_over: false })
     }
 
-    /// The next agent that is to decide: its instance and its facts; `None` when the run is over.
+    /// The next agent that has to decide: its instance and its facts; `None` if the run is over.
     fn next_question(&mut self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Py<PyDict>)>> {
         if self.is_waiting {
             return Err(PyRuntimeError::new_err("the agent that was asked last has not been answered for"));
@@ -117,7 +117,8 @@ impl Session {
             return Ok(None);
         }
         loop {
-            let told = py.detach(|| self.told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(GLANCE));
+            let told =
+                py.detach(|| self.told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL_INTERVAL));
             match told {
                 Ok(Told::Question(Question { instance, facts })) => {
                     self.is_waiting = true;
@@ -139,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Answers for the agent that was asked: proposals in order of priority, each an operation and a target.
+    /// Sends the answer of the current agent: proposals in order of priority, each an operation and a target.
     fn answer(&mut self, proposals: &Bound<'_, PyAny>) -> PyResult<()> {
         if !self.is_waiting {
             return Err(PyRuntimeError::new_err("no agent was asked"));
@@ -154,12 +155,12 @@ impl Session {
             all.push(FunctionProposal { operation, target: id(&target)? });
         }
         self.is_waiting = false;
-        // Where the thread has ended, the next question tells why.
+        // If the thread has ended, the next call of `next_question` reports why.
         let _ = self.answers.as_ref().map(|answers| answers.send(all));
         Ok(())
     }
 
-    /// The time of the run.
+    /// The simulation time.
     #[getter]
     fn now(&self) -> f64 {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).now
@@ -182,7 +183,7 @@ impl Session {
         std::mem::take(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner).gone)
     }
 
-    /// Ends the run, complete or not.
+    /// Ends the run, even if it is not complete.
     fn close(&mut self, py: Python<'_>) {
         py.detach(|| self.stop());
     }
@@ -194,7 +195,7 @@ impl Session {
         self.answers = None;
         self.is_over = true;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so on standard error.
+            // A panic of the thread was already printed on standard error.
             let _ = thread.join();
         }
     }
@@ -203,12 +204,13 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Relaxed);
-        // The thread may be about to put a question, for which it needs the interpreter. Where that is about to end, so is the thread.
+        // The thread may be about to ask a question, for which it needs the interpreter. If the interpreter is shutting
+        // down, the thread ends with it.
         let _ = Python::try_attach(|py| py.detach(|| self.stop()));
     }
 }
 
-/// The policy of agents that Python decides for.
+/// The policy of agents for which Python decides.
 struct Asking {
     teller: Sender<Told>,
     answered: Mutex<Receiver<Vec<FunctionProposal>>>,
@@ -308,7 +310,7 @@ fn simulate(
     mut following: Following,
     is_closed: &AtomicBool,
 ) -> Result<(), Failure> {
-    // A learner is no function of the facts: what was decided before is not used again.
+    // A learner is not a function of the facts, so decisions must not be cached.
     let options = RunOptions { threads: 1, reuse: Reuse::Nothing };
     let mut simulation = start_with(resolved, options, functions)?;
     simulation.run_until_pause(resolved.scenario.end(), &mut following, || is_closed.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Failures as Python exceptions, with the text and the places that the command line shows.
+//! Failures as Python exceptions, with the text and the positions that the command line shows.
 
 use mario_diagnostics::{Diagnostic, Renderer};
 use mario_frontend::Failure;
@@ -32,7 +32,7 @@ pub(crate) fn text(diagnostics: &[Diagnostic]) -> String {
     texts.concat().trim_end().to_owned()
 }
 
-/// Diagnostics as dictionaries: title, causes, hints, and the place where there is one.
+/// Diagnostics as dictionaries: title, causes, hints, and the position if there is one.
 fn places<'py>(py: Python<'py>, diagnostics: &[Diagnostic]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for diagnostic in diagnostics {

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// What an agent knows. Of `node/2` and `node/3`, which say the same, there is the one with neighbours; `refused/3` is `inhibited/3`.
+/// The facts of an agent. Of `node/2` and `node/3`, which are equivalent, only the one with neighbours is included;
+/// `refused/3` appears as `inhibited/3`.
 pub(crate) fn dictionary<'py>(py: Python<'py>, facts: &KnowledgeBase) -> PyResult<Bound<'py, PyDict>> {
     let dictionary = PyDict::new(py);
     for (position, predicate) in FACTS.iter().enumerate() {

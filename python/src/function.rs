@@ -1,6 +1,6 @@
 //! Policies and metrics that are Python functions.
 //!
-//! A function that raises ends the run: its exception is kept here, and raised when the run has stopped.
+//! An exception of a function ends the run: it is kept here, and raised when the run has stopped.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// What it raised.
+    /// Takes the exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -42,7 +42,7 @@ struct PythonPolicy {
     raised: Raised,
 }
 
-/// The functions of policies, by their names.
+/// The functions that decide in place of policies, by name.
 pub(crate) fn policies(functions: Option<&Bound<'_, PyDict>>, raised: &Raised) -> PyResult<PolicyFunctions> {
     let mut all = PolicyFunctions::default();
     for (name, function) in functions.into_iter().flatten() {
@@ -88,7 +88,7 @@ impl PolicyFunction for PythonPolicy {
 
 /// An exception with a note of where it was raised.
 fn noted(py: Python<'_>, error: PyErr, note: impl FnOnce() -> String) -> PyErr {
-    // Notes came with Python 3.11; without them, the exception is as it is.
+    // Fails before Python 3.11, which has no notes; the exception then stays unchanged.
     let _ = error.value(py).call_method1("add_note", (note(),));
     error
 }
@@ -97,7 +97,7 @@ fn noted(py: Python<'_>, error: PyErr, note: impl FnOnce() -> String) -> PyErr {
 pub(crate) struct PythonMetric {
     pub(crate) name: String,
     pub(crate) function: Py<PyAny>,
-    /// Its source, where that is known: runs of another function by the same name are not joined.
+    /// Its source, if known: runs of different functions with the same name are not merged.
     pub(crate) identity: String,
     pub(crate) raised: Raised,
 }

@@ -1,11 +1,11 @@
 //! The module `mario._mario`: the native part of the Python package `mario`.
 //!
 //! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and stores the run in a directory, as `mario run` does.
-//! [`study`] makes many runs, [`policy`] asks one policy, [`table`] hands tables over by the Arrow `PyCapsule` interface, and
-//! [`environment`] lets learning agents decide. The public classes are written in Python, in `python/mario`; those here are
-//! thin.
+//! [`study`] makes many runs, [`policy`] evaluates one policy, [`table`] exports tables through the Arrow `PyCapsule`
+//! interface, and [`environment`] lets learning agents decide. The public classes are written in Python, in
+//! `python/mario`; those here are thin wrappers.
 //!
-//! **Invariant:** nothing is computed here: a binding calls a library or the front end, and converts.
+//! **Invariant:** nothing is computed here: a binding calls a library or the front end, and converts values.
 //! **Invariant:** the GIL is released while a simulation runs, and signals are polled every tenth of a second.
 //! **Invariant:** every failure is an exception with the text that the command line prints, never a panic.
 //!

@@ -1,4 +1,4 @@
-//! One policy: what it decides from facts, why, and what is wrong with it.
+//! One policy: its decisions, their explanations, and its problems.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) struct LoadedPolicy {
 
 #[pymethods]
 impl LoadedPolicy {
-    /// Loads a text; without one, the shipped policy of this name or the file at this path.
+    /// Loads a text; without one, loads the shipped policy of this name or the file at this path.
     #[new]
     #[pyo3(signature = (name, text, budget))]
     fn new(py: Python<'_>, name: String, text: Option<String>, budget: Option<u64>) -> PyResult<LoadedPolicy> {
@@ -49,19 +49,19 @@ impl LoadedPolicy {
         loaded.map_err(|failure: Failure| exception(py, &failure))
     }
 
-    /// Its name, as messages have it.
+    /// The name of the policy in messages.
     #[getter]
     fn name(&self) -> &str {
         &self.text.source.name
     }
 
-    /// Its text.
+    /// The text of the policy.
     #[getter]
     fn text(&self) -> &str {
         &self.text.source.text
     }
 
-    /// What the agent of an instance proposes, in JSON, as `mario policy decide --format json` prints it.
+    /// Returns what the agent of an instance proposes, in the JSON of `mario policy decide --format json`.
     #[pyo3(signature = (facts, name, instance, all))]
     fn decide(&self, py: Python<'_>, facts: &str, name: &str, instance: Option<&str>, all: bool) -> PyResult<String> {
         let wanted = if all { Wanted::All } else { Wanted::First };
@@ -77,7 +77,7 @@ impl LoadedPolicy {
         decided.map_err(|failure| exception(py, &failure))
     }
 
-    /// Why the agent of an instance proposes what it proposes, in JSON, as `mario policy explain --format json` prints it.
+    /// Explains the proposal of an instance's agent, in the JSON of `mario policy explain --format json`.
     #[pyo3(signature = (facts, name, instance))]
     fn explain(&self, py: Python<'_>, facts: &str, name: &str, instance: Option<&str>) -> PyResult<String> {
         let explained = py.detach(|| {
@@ -92,7 +92,7 @@ impl LoadedPolicy {
         explained.map_err(|failure| exception(py, &failure))
     }
 
-    /// What is wrong with it, in JSON, as `mario policy check --format json` prints it for each file.
+    /// Finds problems in the policy, in the JSON that `mario policy check --format json` prints for each file.
     #[pyo3(signature = (budget))]
     fn check(&self, py: Python<'_>, budget: Option<u64>) -> PyResult<String> {
         let inferences = budget.unwrap_or(CHECK_INFERENCES);

@@ -11,7 +11,7 @@ use crate::errors::warn;
 use crate::function::Raised;
 
 /// How often progress is reported and Python is polled for signals.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Reports progress to a function, which may stop the work.
 pub(crate) struct Progress<'a> {
@@ -19,13 +19,13 @@ pub(crate) struct Progress<'a> {
     total: f64,
     raised: Raised,
     next: Instant,
-    /// An exception of the function, or of a handler of signals.
+    /// An exception of the function, or of a signal handler.
     error: Option<PyErr>,
 }
 
 impl<'a> Progress<'a> {
     pub(crate) fn new(function: Option<&'a Py<PyAny>>, total: f64, raised: &Raised) -> Progress<'a> {
-        Progress { function, total, raised: raised.clone(), next: Instant::now() + GLANCE, error: None }
+        Progress { function, total, raised: raised.clone(), next: Instant::now() + POLL_INTERVAL, error: None }
     }
 
     pub(crate) fn set_total(&mut self, total: f64) {
@@ -42,7 +42,7 @@ impl<'a> Progress<'a> {
         if !is_over && Instant::now() < self.next {
             return true;
         }
-        self.next = Instant::now() + GLANCE;
+        self.next = Instant::now() + POLL_INTERVAL;
         let told = Python::attach(|py| {
             py.check_signals()?;
             if let Some(function) = self.function {
@@ -54,7 +54,7 @@ impl<'a> Progress<'a> {
         self.error.is_none()
     }
 
-    /// What was raised meanwhile by a policy, a metric, the function or a handler of signals.
+    /// The exception that was raised in the meantime by a policy, a metric, the function or a signal handler.
     pub(crate) fn into_error(self) -> Option<PyErr> {
         self.raised.take().or(self.error)
     }
@@ -68,7 +68,7 @@ impl Observer for Progress<'_> {
         if Instant::now() < self.next {
             return false;
         }
-        self.next = Instant::now() + GLANCE;
+        self.next = Instant::now() + POLL_INTERVAL;
         #[allow(
             clippy::redundant_closure_for_method_calls,
             reason = "the method is not general enough in its lifetime"

@@ -22,7 +22,7 @@ use crate::function::{Raised, policies};
 use crate::progress::Progress;
 use crate::scenario::ScenarioText;
 
-/// How a run is made and stored.
+/// The options of a run, and how it is stored.
 struct Options {
     out: PathBuf,
     keep: Keep,
@@ -123,7 +123,7 @@ fn simulate(
                 .hint("leave --messages away, or add --set network.fidelity=messages"),
         ));
     }
-    // What cannot be run must not leave a directory, or replace one: so this comes first.
+    // Before the directory is created: a scenario that cannot be run must neither leave a directory nor replace one.
     let simulation = start_with(resolved, options.run, functions)?;
     verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let directory = &options.out;
@@ -138,7 +138,7 @@ fn simulate(
     Ok(finished)
 }
 
-/// Stores the measures if the scenario asks for them.
+/// Stores the measures if the scenario enables them.
 fn measure(directory: &Path, scenario: &Scenario) -> Result<(), Failure> {
     if scenario.is_measured() {
         keep_measures(directory)?;
@@ -156,7 +156,7 @@ fn conclude(py: Python<'_>, done: Result<Vec<String>, Failure>, observer: Progre
     }
 }
 
-/// Ctrl-C becomes the exception that says where the run was saved. Every other exception stays what it is.
+/// Turns Ctrl-C into the exception that says where the checkpoint is. Every other exception is returned unchanged.
 pub(crate) fn interrupted(py: Python<'_>, failure: &Failure, error: PyErr) -> PyErr {
     if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
         return error;

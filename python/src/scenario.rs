@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use crate::errors::exception;
 use crate::function::{self, Raised};
 
-/// A scenario as it is written, before it is resolved.
+/// The text of a scenario, before it is resolved.
 #[pyclass(frozen, module = "mario._mario")]
 pub(crate) struct ScenarioText {
     document: Document,
@@ -22,20 +22,20 @@ pub(crate) struct ScenarioText {
 
 #[pymethods]
 impl ScenarioText {
-    /// The scenario that ships under a name, or that is in a file.
+    /// Opens a scenario that ships, by its name, or a scenario file, by its path.
     #[staticmethod]
     fn open(py: Python<'_>, name: PathBuf) -> PyResult<ScenarioText> {
         let document = open(&name).map_err(|failure| exception(py, &failure))?;
         Ok(ScenarioText { document })
     }
 
-    /// The scenario of a text in TOML; paths in it start at the directory of `path`.
+    /// A scenario from TOML text; paths in it are relative to the directory of `path`.
     #[staticmethod]
     fn read(path: PathBuf, text: String) -> ScenarioText {
         ScenarioText { document: Document::file(&path, text, &mut Disk) }
     }
 
-    /// The text in TOML of settings in JSON.
+    /// Converts settings from JSON to TOML.
     #[staticmethod]
     fn toml(settings: &str) -> PyResult<String> {
         let settings: serde_json::Value =
@@ -43,7 +43,7 @@ impl ScenarioText {
         toml::to_string(&settings).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Its settings with all defaults filled in, in JSON; notes for the user; and the estimated cost of a run.
+    /// The settings with all defaults filled in, in JSON; notes for the user; and the estimated cost of a run.
     #[pyo3(signature = (overrides, policies, seed, files))]
     fn resolved(
         &self,

@@ -24,10 +24,11 @@ use crate::progress::Progress;
 use crate::run::interrupted;
 use crate::scenario::{ScenarioText, Texts};
 
-/// The results of many runs: JSON, the table of runs, the table of results, a text for people, how many runs are missing, and notes.
+/// The results of many runs: JSON, the table of runs, the table of results, a text for people, the number of missing
+/// runs, and notes.
 type Told = (String, String, String, String, u64, Vec<String>);
 
-/// Makes the runs that are missing of a comparison, or of a sweep where there are keys.
+/// Makes the missing runs of a comparison, or of a sweep if there are keys.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, contenders, keys, seeds, seed, overrides, attachments, files, functions, metrics, metric_timeout, keep_runs, jobs, shard, out, progress))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
@@ -100,7 +101,7 @@ pub(crate) fn merge(py: Python<'_>, directories: Vec<PathBuf>, out: Option<PathB
     told.ok_or_else(|| PyValueError::new_err("there is nothing to merge: name at least one directory"))
 }
 
-/// A metric: its name, a function or a command, and what distinguishes it from others of that name.
+/// Converts a metric: its name, a function or a command, and what distinguishes it from others of that name.
 fn read_metric(py: Python<'_>, metric: (String, Py<PyAny>, String), raised: &Raised) -> PyResult<Metric> {
     let (name, maker, identity) = metric;
     if let Ok(command) = maker.extract::<String>(py) {

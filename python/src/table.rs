@@ -1,4 +1,5 @@
-//! Tables, handed over by the Arrow `PyCapsule` interface: pandas, polars, pyarrow and others read them without a copy.
+//! Tables that are exported through the Arrow `PyCapsule` interface: pandas, polars, pyarrow and others read them
+//! without a copy.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::errors::exception;
 
-/// A table in Arrow's columns. It is immutable.
+/// An immutable table of Arrow columns.
 #[pyclass(frozen, module = "mario._mario")]
 pub(crate) struct Table {
     fields: Fields,
@@ -47,7 +48,7 @@ impl Table {
         .map_err(|failure| exception(py, &failure))
     }
 
-    /// Reads the same from a text.
+    /// Like [`Table::read_csv`], from a text.
     #[staticmethod]
     fn parse_csv(text: &str, texts: Vec<String>, integers: Vec<String>) -> PyResult<Table> {
         table(text, &texts, &integers).map_err(|(line, why)| PyValueError::new_err(format!("line {line}: {why}")))
@@ -73,20 +74,20 @@ impl Table {
         format!("<mario.Table with {} rows: {}>", self.columns.len(), self.column_names().join(", "))
     }
 
-    /// The schema, by the Arrow `PyCapsule` interface.
+    /// The schema, as a capsule of the Arrow `PyCapsule` interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.columns.data_type()).map_err(|error| wrong(&error))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Schema and columns, by the Arrow `PyCapsule` interface. The memory is shared, not copied.
+    /// Schema and columns, as capsules of the Arrow `PyCapsule` interface. The memory is shared, not copied.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        // The interface lets a producer ignore what it cannot cast to.
+        // The interface allows a producer to ignore the requested schema.
         drop(requested_schema);
         let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&self.columns), c"arrow_array")?;
         PyTuple::new(py, [self.__arrow_c_schema__(py)?, array])
@@ -97,7 +98,7 @@ fn wrong(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Why a line is not a row, and which.
+/// The number of a malformed line, and its error.
 type Wrong = (usize, String);
 
 fn table(content: &str, texts: &[String], integers: &[String]) -> Result<Table, Wrong> {
@@ -189,7 +190,8 @@ impl Column {
     }
 }
 
-/// Takes the cells of the next row off the text. Cells in quotes may hold commas, line breaks and doubled quotes.
+/// Removes the next row from the text, and returns its cells. Quoted cells may hold commas, line breaks and doubled
+/// quotes.
 fn row(rest: &mut &str) -> Option<Vec<String>> {
     if rest.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-"""Tries the package where nothing else is installed: python/test runs this on the oldest and the newest Python."""
+"""Uses the package without any optional dependency: python/test runs this on the oldest and the newest Python."""
 
 import sys
 

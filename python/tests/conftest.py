@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Fixtures that several tests share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: A run of the paper's world that takes a few hundredths of a second.
+#: Settings of a run of the paper's scenario that takes a few hundredths of a second.
 SHORT = {"duration": 4000}
 
 
 @pytest.fixture(scope="session")
 def mario_command() -> Path:
-    """The command line to compare with: the one of the same build."""
+    """The command-line program of the same build, to compare with."""
     given = os.environ.get("MARIO_BINARY", str(ROOT / "target" / "debug" / "mario"))
     path = Path(given)
     assert path.exists(), f"{path} is not there: `cargo build` makes it, and MARIO_BINARY names another"
@@ -25,7 +25,7 @@ def mario_command() -> Path:
 
 @pytest.fixture
 def command(mario_command: Path):
-    """Runs the command line and returns what it printed; its exit code must be the expected one."""
+    """Runs the command line, checks its exit code, and returns its output."""
 
     def call(*arguments: object, code: int = 0, **options) -> str:
         done = subprocess.run([mario_command, *map(str, arguments)], capture_output=True, text=True, **options)

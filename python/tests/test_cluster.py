@@ -1,4 +1,4 @@
-"""Past one machine: a real cluster of Dask, and the files for other engines."""
+"""More than one machine: a real Dask cluster, and the files for other engines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def same_bytes(one: Path, other: Path, names: tuple[str, ...]) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_a_sweep_on_dask_is_that_of_one_machine(client, tmp_path):
+def test_a_sweep_on_dask_equals_that_of_one_machine(client, tmp_path):
     import mario.distributed
 
     whole = mario.sweep("paper", KEYS, POLICIES, seeds=3, set=SET, out=tmp_path / "whole")
@@ -57,7 +57,7 @@ def test_a_comparison_on_dask_takes_functions_texts_and_metrics_along(client, tm
     same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "comparison.csv", "comparison.json"))
 
 
-def test_a_part_whose_worker_dies_is_made_elsewhere(client, tmp_path):
+def test_a_shard_whose_worker_dies_is_retried_on_another(client, tmp_path):
     import mario.distributed
 
     marker = tmp_path / "died"
@@ -72,7 +72,7 @@ def test_a_part_whose_worker_dies_is_made_elsewhere(client, tmp_path):
     assert marker.exists() and made.missing == 0 and len(made.runs) == 4
 
 
-def test_a_part_that_cannot_be_made_is_named_and_the_others_are_kept(client, tmp_path):
+def test_a_failed_shard_is_named_and_the_others_are_kept(client, tmp_path):
     import mario.distributed
 
     allowed = tmp_path / "allowed"
@@ -96,7 +96,7 @@ def test_a_part_that_cannot_be_made_is_named_and_the_others_are_kept(client, tmp
     assert times and study().missing == 0
 
 
-def test_bad_input_on_dask_is_the_exception_of_one_machine(client):
+def test_bad_input_on_dask_raises_the_same_exception_as_on_one_machine(client):
     import mario.distributed
 
     with pytest.raises(mario.ShardError, match="there is no policy `no-such-policy`") as caught:
@@ -108,7 +108,7 @@ def test_bad_input_on_dask_is_the_exception_of_one_machine(client):
 
 @pytest.mark.parametrize("name", ["sweep.yaml", "merge.yaml"])
 @pytest.mark.parametrize("version", ["1.31", "1.34"])
-def test_manifests_are_what_kubernetes_takes(name, version):
+def test_manifests_are_valid_for_kubernetes(name, version):
     validator = pytest.importorskip("kubernetes_validate")
     yaml = pytest.importorskip("yaml")
     documents = list(yaml.safe_load_all((CLUSTER / name).read_text()))
@@ -120,7 +120,7 @@ def test_manifests_are_what_kubernetes_takes(name, version):
             validator.validate(broken, version, strict=True)
 
 
-def test_the_image_is_built_from_what_is_there():
+def test_the_image_is_built_from_existing_files():
     lines = (CLUSTER / "Dockerfile").read_text()
     toolchain = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
     assert f"FROM rust:{toolchain}-" in lines

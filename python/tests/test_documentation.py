@@ -1,4 +1,4 @@
-"""What the documentation shows works as it is shown."""
+"""The code in the documentation works as shown."""
 
 from __future__ import annotations
 

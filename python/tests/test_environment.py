@@ -26,15 +26,15 @@ def play(environment: Environment, choose, seed: int = 1) -> list[tuple[str, flo
     return rewards
 
 
-def test_it_passes_the_tests_of_pettingzoo():
+def test_the_environment_passes_the_tests_of_pettingzoo():
     from pettingzoo.test import api_test, seed_test
 
     api_test(Environment("paper", set=SHORT), num_cycles=300, verbose_progress=False)
     seed_test(lambda: Environment("paper", set=SHORT), num_cycles=60)
 
 
-def test_agents_that_act_as_a_policy_make_the_run_of_that_policy():
-    """What learners observe and when, and what becomes of it, is what policies meet."""
+def test_agents_that_act_like_a_policy_produce_the_run_of_that_policy():
+    """Learners get the observations of policies at the same times, and their actions have the same effects."""
     policy = mario.Policy.open("latency-aware")
     turns = []
 
@@ -60,7 +60,7 @@ def test_agents_that_act_as_a_policy_make_the_run_of_that_policy():
     assert sum(1 for _, first in asked if first and first[0] == "migrate") > 20
 
 
-def test_verdicts_are_told_with_their_reasons():
+def test_verdicts_have_their_reasons():
     told = set()
 
     def crowd(observation, info):
@@ -72,7 +72,7 @@ def test_verdicts_are_told_with_their_reasons():
     assert any(reason and "is needed" in reason for _, reason in told), told
 
 
-def test_the_same_seed_and_actions_are_the_same_run():
+def test_the_same_seed_and_actions_yield_the_same_run():
     def choose(observation, info):
         allowed = observation["action_mask"].nonzero()[0]
         return int(allowed[int(info["time"]) % len(allowed)])
@@ -81,7 +81,7 @@ def test_the_same_seed_and_actions_are_the_same_run():
     assert play(environment, choose) == play(environment, choose)
 
 
-def test_it_refuses_what_cannot_be_done_and_leaves_no_thread():
+def test_invalid_actions_are_refused_and_no_thread_is_left():
     before = threading.active_count()
     environment = Environment("paper", set=SHORT)
     with pytest.raises(RuntimeError, match="call reset first"):

@@ -1,4 +1,4 @@
-"""Bad input: an exception that says what and where, with the text of the command line, and nothing lost."""
+"""Bad input raises an exception that says what and where, with the text of the command line, and loses no results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def same_text(error: BaseException, printed: str) -> None:
         (["paper", "--set", "workload.period=often"], {"set": {"workload.period": "often"}}),
     ],
 )
-def test_a_mistake_is_told_in_the_words_of_the_command_line(arguments, options, command, tmp_path):
+def test_a_mistake_is_reported_in_the_words_of_the_command_line(arguments, options, command, tmp_path):
     printed = command("run", *arguments, "--out", "run", code=2, cwd=tmp_path)
     with pytest.raises(mario.InputError) as caught:
         mario.run(arguments[0], out=tmp_path / "run", **options)
@@ -48,7 +48,7 @@ def test_a_mistake_in_a_file_has_its_place(command, tmp_path):
     assert str(again) == str(caught.value) and again.diagnostics == caught.value.diagnostics
 
 
-def test_a_policy_that_raises_in_prolog_is_told_as_the_command_line_does(command, tmp_path):
+def test_a_policy_that_raises_in_prolog_is_reported_as_by_the_command_line(command, tmp_path):
     text = "operation(migrate, I, N) :- requests(I, N, R, _), X is foo + R, X > 0.\n"
     (tmp_path / "policy.pl").write_text(text)
     facts = "serviceInstance(s1, video, n1).\nrequests(s1, n2, 3, 4).\n"
@@ -136,17 +136,17 @@ def test_a_policy_that_raises_ends_the_run_with_its_exception(answer, exception,
     assert words in str(caught.value)
     notes = getattr(caught.value, "__notes__", ["in the policy `wrong`, asked about instance 1"])
     assert notes == ["in the policy `wrong`, asked about instance 1"]
-    # What happened until then is there, and marked.
+    # The run up to then is stored, and marked as partial.
     assert (tmp_path / "run" / "PARTIAL").exists() and not mario.Run(tmp_path / "run").is_complete
 
 
-def test_what_is_no_operation_is_counted_as_no_answer_and_not_dropped(tmp_path):
+def test_an_invalid_proposal_counts_as_a_failed_evaluation(tmp_path):
     run = mario.run("paper", policy=mario.policy(lambda facts: ("teleport", "moon"), name="wild"), set=SHORT)
     assert "a policy proposes undeploy, migrate" in run.trace.read_text()
     assert run.summary["groups"][0]["operations"]["migrate"] == 0
 
 
-def test_metrics_that_raise_or_return_no_number_are_told_and_keep_what_was_made(tmp_path):
+def test_failing_metrics_are_reported_and_completed_runs_are_kept(tmp_path):
     def sometimes(run: mario.Run) -> float:
         if run.summary["seed"] == 3:
             raise RuntimeError("the third is bad")
@@ -172,7 +172,7 @@ def test_metrics_that_raise_or_return_no_number_are_told_and_keep_what_was_made(
         mario.compare("paper", ["never-move", "cells"], seeds=1, set=SHORT, metrics={"m": lambda run: "many"})
 
 
-def test_an_output_that_is_there_is_refused_and_left_alone(tmp_path):
+def test_an_existing_output_directory_is_refused_and_left_unchanged(tmp_path):
     mario.run("paper", set=SHORT, out=tmp_path / "run")
     before = (tmp_path / "run" / "summary.json").read_bytes()
     with pytest.raises(mario.InputError, match="is there already and not empty"):

@@ -15,7 +15,7 @@ from pathlib import Path
 import mario
 import pytest
 
-#: A run of the paper's world that takes some seconds.
+#: Settings of a run of the paper's scenario that takes some seconds.
 LONG = {"duration": 40_000_000}
 
 
@@ -53,7 +53,7 @@ def test_ctrl_c_ends_a_long_run_within_a_second(tmp_path):
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
-    # A generous bound: the machine may be busy with other things.
+    # A generous bound, because the machine may be busy.
     assert time.monotonic() - begun < 10
     assert "mario.errors.Interrupted: error: the run was broken off" in told
     assert process.returncode != 0
@@ -77,7 +77,7 @@ def test_ctrl_c_keeps_the_runs_of_a_study(tmp_path):
         )
 
     with pytest.raises(mario.Interrupted, match="the same command makes the runs that are missing"):
-        # Only calls that are due are told, so that the third run may be told with the fourth.
+        # Progress is reported only every tenth of a second, so the third run may be reported with the fourth.
         study(lambda done, total: interrupt(min(done, 3) if done >= 3 else done, total))
     kept = len((tmp_path / "study" / "runs.jsonl").read_text().splitlines())
     assert 3 <= kept < 10
@@ -142,7 +142,7 @@ def test_memory_does_not_grow_with_the_number_of_calls():
             run.table(name).__arrow_c_array__()
         mario.compare("paper", ["cells", "never-move"], seeds=1, set={"duration": 1000}, metrics={"m": lambda run: 1.0})
         for step in range(50):
-            # A name that no other call has.
+            # A name that no other call uses.
             policy.decide({**facts, "requests": [(1, f"m{number}-{step}", 3, 9)]})
         with pytest.raises(mario.InputError):
             mario.Policy("operation(migrate, I, N :- x.")

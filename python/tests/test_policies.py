@@ -1,4 +1,4 @@
-"""Policies: asked, explained, checked; and Python functions in their place."""
+"""Policies: decisions, explanations, checks, and Python functions as policies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_facts_are_dictionaries_of_tuples():
     assert facts.requests == [("n43", 90, 30.5), ("self", 2, 0)] and facts.max_latency == 20
 
 
-def test_odd_names_and_numbers_reach_the_policy_as_they_are():
+def test_odd_names_and_numbers_reach_the_policy_unchanged():
     policy = mario.Policy("operation(migrate, I, N) :- requests(I, N, R, L), R < L.")
     for node in ["it's", "a\\b", "Ünï", "x y", "new\nline", 7]:
         for rate, latency in [(1e-7, 1e22), (0.5, math.inf), (3, 4)]:
@@ -50,7 +50,7 @@ def test_odd_names_and_numbers_reach_the_policy_as_they_are():
             assert policy.decide(facts).operations == [("migrate", "s", str(node))], (node, rate, latency)
 
 
-def test_a_check_tells_what_is_wrong(mario_command, tmp_path):
+def test_a_check_reports_findings(mario_command, tmp_path):
     text = "operation(migrate, I, N) :- requestz(I, N, _, _).\n"
     (tmp_path / "wrong.pl").write_text(text)
     arguments = [mario_command, "policy", "check", "wrong.pl", "--format", "json"]
@@ -61,7 +61,7 @@ def test_a_check_tells_what_is_wrong(mario_command, tmp_path):
     assert mario.Policy.open("latency-aware").check()["findings"] == []
 
 
-def test_a_text_as_a_policy_makes_the_run_that_its_file_makes(tmp_path):
+def test_a_policy_text_produces_the_same_run_as_its_file(tmp_path):
     text = mario.Policy.open("latency-aware").text
     by_text = mario.run("paper", policy=mario.Policy(text, name="mine.pl"), set=SHORT)
     by_name = mario.run("paper", policy="latency-aware", set=SHORT)
@@ -70,7 +70,7 @@ def test_a_text_as_a_policy_makes_the_run_that_its_file_makes(tmp_path):
     assert pickle.loads(pickle.dumps(mario.Policy(text, name="mine.pl"))).text == text
 
 
-# The policy of a neighbour with the most requests, in both languages.
+# A policy that migrates to the neighbour with the most requests, in both languages.
 PROLOG = """
 operation(migrate, I, N) :-
     findall(R-N1, (requests(I, N1, R, _), N1 \\== self), All), All \\== [],
@@ -94,7 +94,7 @@ def busiest(facts: mario.Facts):
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("reuse", [True, False])
-def test_a_function_makes_the_run_that_the_same_policy_in_prolog_makes(threads, reuse):
+def test_a_function_produces_the_same_run_as_the_same_policy_in_prolog(threads, reuse):
     in_prolog = mario.run("paper", policy=mario.Policy(PROLOG), set=SHORT)
     in_python = mario.run("paper", policy=busiest, set=SHORT, threads=threads, reuse=reuse)
     for table in ("operations.csv", "moves.csv", "handovers.csv"):
@@ -106,7 +106,7 @@ def test_a_function_makes_the_run_that_the_same_policy_in_prolog_makes(threads, 
     assert one["groups"][0]["operations"]["migrate"] > 0
 
 
-def test_the_audit_says_that_it_cannot_make_decisions_of_a_function(command, tmp_path):
+def test_the_audit_reports_that_it_cannot_reproduce_decisions_of_a_function(command, tmp_path):
     run = mario.run("paper", policy=busiest, set=SHORT, out=tmp_path / "run")
     told = command("audit", tmp_path / "run")
     assert "python:busiest.pl" in told and "a function that is not in the trace makes them" in told
@@ -121,7 +121,7 @@ def test_the_command_line_refuses_a_policy_that_is_a_function(command, tmp_path)
     assert "mario.run(" in told and not (tmp_path / "run").exists()
 
 
-def test_a_function_that_looks_back_draws_and_reads_kinds_is_given_all_of_it():
+def test_a_function_gets_the_history_random_numbers_and_hardware_kinds_that_it_declares():
     seen = []
 
     @mario.policy(requests=2, operations=3, random=True, hardware_kinds=True, age=True)
@@ -149,7 +149,7 @@ def test_metrics_in_python_join_tables_and_tests(tmp_path):
 
 
 def test_every_predicate_and_operation_of_the_language_is_known_here():
-    """What agents may know and propose grows: this says where Python has to follow."""
+    """Fails if a predicate or an operation is added to the language and not to the Python package."""
     from mario.facts import _PREDICATES
     from mario.run import _TABLES
 

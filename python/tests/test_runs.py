@@ -50,7 +50,7 @@ def test_a_run_leaves_the_same_bytes_as_the_command_line(arguments, options, com
     assert run.is_complete
 
 
-def test_a_run_without_a_directory_goes_when_nobody_holds_it():
+def test_a_run_without_a_directory_is_removed_with_its_object():
     run = mario.run("paper", set=SHORT)
     directory = run.directory
     assert (directory / "summary.json").exists()
@@ -104,7 +104,7 @@ def test_a_scenario_comes_from_a_graph():
     assert mario.run(scenario, policy="latency-aware").summary["nodes"] == 15
 
 
-def test_progress_tells_how_far_a_run_is():
+def test_progress_reports_the_time_of_a_run():
     told = []
     mario.run("paper", set={"duration": 400_000}, progress=lambda done, total: told.append((done, total)))
     assert told and all(total == 400_000 and 0 < done <= total for done, total in told)

@@ -24,7 +24,7 @@ def test_a_comparison_leaves_the_same_bytes(command, tmp_path):
     assert made.missing == 0 and len(made.runs) == 6
 
 
-def test_shards_that_are_merged_are_the_sweep_of_one_machine(command, tmp_path):
+def test_merged_shards_equal_the_sweep_of_one_machine(command, tmp_path):
     keys = {"workload.period": [20, 40], "memory.cycles": [2]}
     whole = mario.sweep("paper", keys, ["latency-aware", "cells"], seeds=2, set=SET, out=tmp_path / "whole")
     for part in (1, 2, 3):
