@@ -1,4 +1,4 @@
-//! Asks the managers' own policies again.
+//! Evaluates the acceptance policies of node managers again.
 
 use mario_domain::{
     AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
@@ -12,16 +12,16 @@ use crate::policies;
 use crate::reader::{Arbitration, Detail, Header, OwnerAct, OwnerActKind, Rule, TracedNode};
 use crate::world::World;
 
-/// The policies of managers, compiled.
+/// The compiled acceptance policies.
 pub(crate) struct Acceptances {
     machine: Machine,
-    /// With what every manager knows.
+    /// A view with the facts that every manager knows.
     view: ManagerView,
     facts: ExtraFacts,
     texts: Vec<Option<Acceptance>>,
 }
 
-/// A request, as it is put to a manager.
+/// A request as seen by a manager.
 pub(crate) struct Asked<'a> {
     pub(crate) concerned: Concerned,
     pub(crate) operation: OperationName,
@@ -38,26 +38,26 @@ pub(crate) struct Asked<'a> {
 pub(crate) enum Moment {
     /// In a recorded cycle.
     Cycle,
-    /// In the first cycle, which made the initial deployment.
+    /// In the first cycle, which made the initial deployment and is not recorded.
     Beginning,
 }
 
-/// What a manager's own policy says.
+/// The answer of an acceptance policy.
 pub(crate) enum Answer {
-    /// Yes.
+    /// The request is accepted.
     Accepts,
-    /// No, and why.
+    /// The request is rejected, for this reason.
     Refuses(Rule),
     /// There is no such policy, or it cannot be evaluated.
     Silent,
 }
 
-/// Whom a request concerns.
+/// The nodes that a request concerns.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned {
     /// The node whose manager is asked.
     pub(crate) node: u32,
-    /// The node that the agent is on; `None` for an operator.
+    /// The node of the agent; `None` for an operator.
     pub(crate) own: Option<u32>,
 }
 
@@ -94,7 +94,7 @@ impl Acceptances {
         Acceptances { machine, view, facts, texts }
     }
 
-    /// What the manager's own policy says.
+    /// The answer of the manager's acceptance policy.
     pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
         self.answer(header, world, asked).unwrap_or(Answer::Silent)
     }
@@ -105,7 +105,8 @@ impl Acceptances {
         let id = |node: u32| header.nodes[node as usize].id.clone();
         let application = &header.applications[asked.application as usize];
         let request = request(asked, application.id.clone(), &id)?;
-        // With these managers, the initial deployment counts as promised until all of it was judged.
+        // With arbitration by managers, the instances of the initial deployment are reservations until all of them are
+        // judged.
         let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
         let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
         match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
@@ -113,13 +114,13 @@ impl Acceptances {
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
                 DomainRule::AcceptanceFailed { cause } => Some(Answer::Refuses(Rule::AcceptanceFailed { cause })),
-                // By hardware, which is judged elsewhere.
+                // Judged by hardware, elsewhere.
                 _ => None,
             },
         }
     }
 
-    /// The places of the nodes whose owners have initiative.
+    /// The indices of the nodes whose owners have initiative.
     pub(crate) fn owners(&self, header: &Header) -> Vec<u32> {
         let has_initiative = |node: &TracedNode| {
             let text = node.acceptance.and_then(|place| self.texts[place as usize].as_ref());
@@ -128,8 +129,8 @@ impl Acceptances {
         (0..).zip(&header.nodes).filter(|(_, node)| has_initiative(node)).map(|(place, _)| place).collect()
     }
 
-    /// What the owner of a node wants now, apart from evictions that are due: shrinks, then announcements. `None` if
-    /// there is no such owner, or its view is not known. A policy without a valid answer wants nothing.
+    /// The actions that the owner of a node should take now, apart from due evictions: shrinks, then announcements.
+    /// `None` if there is no such owner, or its view is unknown. A policy without a valid answer takes no action.
     pub(crate) fn wanted(&mut self, header: &Header, world: &World, place: u32) -> Option<Vec<OwnerAct>> {
         let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let view = view(&self.view, &self.facts, (header, world), place, false)?;
@@ -163,8 +164,8 @@ impl Acceptances {
     }
 }
 
-/// What the manager of a node sees; `None` where that is not known. `is_promised` says that the instances there are
-/// only promised.
+/// The view of a node's manager; `None` if it is unknown. `is_promised` means that the instances there are only
+/// reserved.
 fn view(
     general: &ManagerView,
     facts: &ExtraFacts,
@@ -197,7 +198,7 @@ fn view(
                 view.push_asleep(&agent.instance);
             }
             if let Some(notice) = &agent.notice {
-                // How many evaluations are left is known where evaluations are recorded.
+                // The number of remaining evaluations is known only if evaluations are recorded.
                 let left = Some(notice.left).filter(|_| header.detail == Detail::Full)?;
                 view.push_leave(&agent.instance, u32::try_from(left).unwrap_or(u32::MAX));
             }
@@ -226,7 +227,7 @@ fn wakefulness(is_asleep: bool) -> Wakefulness {
     if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake }
 }
 
-/// A flavour of an application, if it has any.
+/// A flavour of an application, if the application has flavours.
 fn flavour(header: &Header, application: u32, flavour: u32) -> Option<&FlavourId> {
     header.applications[application as usize].flavours.get(flavour as usize).map(|flavour| &flavour.id)
 }
@@ -239,12 +240,12 @@ fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn
         OperationName::Undeploy => Operation::Undeploy,
         OperationName::Sleep => Operation::Sleep,
         OperationName::Wake => Operation::Wake,
-        // A manager's policy does not see the flavour.
+        // An acceptance policy does not see the flavour.
         OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
         OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
         OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
         OperationName::Deploy => return None,
     };
-    // A manager's policy does not see the agent.
+    // An acceptance policy does not see the agent.
     Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
 }

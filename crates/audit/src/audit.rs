@@ -30,28 +30,28 @@ use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Rec
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, InstanceState, Standing, World};
 
-/// Whether decisions are made again.
+/// Whether decisions are recomputed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decide {
-    /// Those of agents and of node managers.
+    /// The decisions of agents and of node managers are recomputed.
     Again,
-    /// They are taken as recorded.
+    /// Decisions are taken as recorded.
     AsRecorded,
 }
 
 /// The options of an audit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Whether decisions are made again.
+    /// Whether decisions are recomputed.
     pub decide: Decide,
-    /// How many findings are kept; all are counted.
+    /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
-    /// How many inferences the policies of the trace may use, all together. Their texts are those of the trace, and
+    /// The total budget of the policies of the trace, in inferences. Their texts come from the trace, and are
     /// untrusted.
     pub inferences: u64,
 }
 
-/// The default budget of the policies of a trace: some minutes. A decision of a shipped policy takes some hundred
+/// The default budget of the policies of a trace: a few minutes. A decision of a shipped policy takes a few hundred
 /// inferences.
 pub const INFERENCES: u64 = 10_000_000_000;
 
@@ -61,16 +61,16 @@ impl Default for Options {
     }
 }
 
-/// An audit under way.
+/// An audit in progress.
 pub struct Audit {
     header: Arc<Header>,
     options: Options,
     world: World,
     decisions: Option<Decisions>,
-    /// The pasts of agents; `None` where no decisions are recomputed.
+    /// The histories of agents; `None` if no decisions are recomputed.
     pasts: Option<Pasts>,
     acceptances: Option<Acceptances>,
-    /// The budget of the policies of the trace, all together.
+    /// The total budget of the policies of the trace.
     allowance: Allowance,
     /// The line at which it was exhausted.
     spent_at: Option<u64>,
@@ -80,22 +80,22 @@ pub struct Audit {
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
-    /// Quantities that are summed up in more than one way.
+    /// Quantities that the trace sums up in several ways.
     sums: sums::Sums,
-    /// The recorded comparisons of the placement with the best.
+    /// The recorded comparisons of the placement with the best one.
     comparisons: regret::Comparisons,
     owners: owners::OwnersTurn,
     measured: measured::Measured,
     called: calls::Called,
-    /// When an agent evaluated for the first time.
+    /// The time of the first evaluation.
     first_evaluation: Option<f64>,
-    /// For each policy, whether numbers are drawn for its agents, once that is known.
+    /// For each policy, whether numbers are drawn for its agents, once known.
     draws: Vec<Option<bool>>,
     /// When a node or a link last went up or down.
     changed_at: Option<f64>,
     /// The placement of instances, in a trace of counts.
     tiers: summed::Tiers,
-    /// The state of live nodes, in a trace of theirs.
+    /// The state of live nodes, in a trace of live nodes.
     live: Option<Box<live::LiveWorld>>,
     counts: Counts,
     line: u64,
@@ -125,8 +125,8 @@ impl Audit {
         Audit::with_engine(header, options, &Engine::new())
     }
 
-    /// The same with a shared engine, for audits of many short traces: creating an engine takes longer than reading one
-    /// of them.
+    /// As [`Audit::new`] with a shared engine, for audits of many short traces: creating an engine takes longer than
+    /// reading one of them.
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
@@ -193,12 +193,12 @@ impl Audit {
         }
     }
 
-    /// Reads all remaining records, and ends. `progress` is called with the number of each line.
+    /// Reads all remaining records, and completes the audit. `progress` is called with the number of each line.
     pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
         self.read_with(reader, &mut |line, _| progress(line))
     }
 
-    /// As above, and `each` is called with each record.
+    /// As [`Audit::read`]; `each` is called with each record.
     pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
@@ -259,7 +259,7 @@ impl Audit {
         self.note_spent(line);
     }
 
-    /// Once the budget of the trace's policies is exhausted, nothing more is decided.
+    /// Stops recomputing decisions once the budget of the trace's policies is exhausted.
     fn note_spent(&mut self, line: u64) {
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);
@@ -271,7 +271,7 @@ impl Audit {
         }
     }
 
-    /// Nothing follows.
+    /// Completes the audit after the last record.
     pub fn finish(mut self) -> Report {
         self.counts.instances = self.alive();
         if let Some(live) = self.live.take() {
@@ -335,7 +335,7 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// What follows from a record's position among the others.
+    /// Checks what follows from a record's position among the others.
     fn before_record(&mut self, record: &Record) {
         let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
         if !is_of_owners {
@@ -401,18 +401,18 @@ impl Audit {
         &self.header.nodes[node as usize].id
     }
 
-    /// The id of a target for an instance on `own`.
+    /// The id that a target has for an instance on `own`.
     fn target_id(&self, target: &Target, own: u32) -> Id {
         match target {
             Target::Own => self.node_id(own).id().clone(),
             Target::Node(node) => self.node_id(*node).id().clone(),
             Target::Unknown(id) => id.clone(),
-            // An instance adapts where it is.
+            // An instance adapts on its node.
             Target::Flavour(_) => self.node_id(own).id().clone(),
         }
     }
 
-    /// The agent of an instance that is said to act, if the instance exists.
+    /// The agent of an acting instance. Reports an instance that does not exist.
     fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
         let found = match self.world.standing(instance) {
             Some(Standing::There(agent)) => return Some(agent),
@@ -423,7 +423,7 @@ impl Audit {
         None
     }
 
-    /// An instance appears, unless its id was used before.
+    /// Adds an instance. Reports an id that was used before.
     fn appear(
         &mut self,
         instance: &InstanceId,

@@ -15,13 +15,13 @@ use crate::world::World;
 /// The approximate size of the cache of decisions.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// Everything that is needed to decide as the agents did.
+/// Everything needed to recompute the decisions of agents.
 pub(crate) struct Decisions {
     policies: Vec<Option<Policy>>,
     knowledge: Knowledge,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
-    /// The budget of all policies of the trace together.
+    /// The total budget of all policies of the trace.
     allowance: Allowance,
     kept: FxHashMap<Box<[u8]>, Decided>,
     kept_bytes: usize,
@@ -30,11 +30,11 @@ pub(crate) struct Decisions {
     computed: u64,
 }
 
-/// What follows from some facts.
+/// The decision that follows from some facts.
 struct Decided {
     solutions: Vec<Solution>,
     ending: Option<String>,
-    /// Whether it ended because part of the budget ran out.
+    /// Whether it ended because a budget was exhausted.
     is_exhausted: bool,
 }
 
@@ -74,31 +74,31 @@ impl Decisions {
         }
     }
 
-    /// How many decisions were checked, and for how many of them a policy was evaluated.
+    /// The number of checked decisions, and of those for which a policy was evaluated.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.made, self.computed)
     }
 
-    /// The policies whose decisions are made by functions that are not in the trace, by their names.
+    /// The names of the policies that are decided by functions outside the trace.
     pub(crate) fn outside<'a>(&'a self, header: &'a Header) -> impl Iterator<Item = &'a str> {
         let named = self.policies.iter().zip(&header.policies);
         named.filter(|(policy, _)| is_outside(policy.as_ref())).map(|(_, traced)| traced.name.as_str())
     }
 
-    /// What the agents of these policies remember, before the first record.
+    /// The histories of the agents of these policies, before the first record.
     pub(crate) fn pasts(&self, header: &Header) -> Pasts {
         let remembers = |policy: &Option<Policy>| policy.as_ref().map_or_else(Default::default, Policy::remembers);
         Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
-    /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
+    /// Counts a decision on the same facts as the agent's last one, which needs no further check.
     pub(crate) fn repeat(&mut self, policy: u32) {
         if !is_outside(self.policies.get(policy as usize).and_then(Option::as_ref)) {
             self.made += 1;
         }
     }
 
-    /// The recomputed and the recorded decision; `None` when they are the same.
+    /// The recomputed and the recorded decision; `None` if they are the same.
     pub(crate) fn mismatch(
         &mut self,
         header: &Header,
@@ -114,7 +114,7 @@ impl Decisions {
         if !self.kept.contains_key(self.key.as_slice()) {
             self.computed += 1;
             let decided = self.decide(header, world, situation)?;
-            // A decision cut short by the budget does not count.
+            // A decision that was cut short by the budget is ignored.
             if self.allowance.is_spent() {
                 return None;
             }
@@ -172,7 +172,7 @@ impl Decisions {
         Some(Decided { solutions, ending, is_exhausted })
     }
 
-    /// Writes all that a decision depends on into `key`.
+    /// Writes everything that a decision depends on into `key`.
     fn encode(&mut self, world: &World, situation: &Situation<'_>) {
         let key = &mut self.key;
         key.clear();
@@ -266,7 +266,7 @@ fn encode_id(key: &mut Vec<u8>, id: &Id) {
     }
 }
 
-/// A target as a trace writes it.
+/// A target in the notation of a trace.
 fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, operation: AgentOperation, target: Constant) -> Target {
     if operation.asks_for_flavour() {
         return facts.to_id(target).map_or(Target::Unknown(Id::Number(0)), Target::Flavour);

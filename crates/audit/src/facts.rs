@@ -1,11 +1,11 @@
-//! Who knows which of the extra facts.
+//! The extra facts, by the agents that know them.
 
 use mario_domain::{Fact, Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reader::Header;
 
-/// The extra facts of a header, sorted by what they are about.
+/// The extra facts of a header, sorted by their subject.
 pub(crate) struct ExtraFacts {
     /// Known to all agents.
     general: Vec<Fact>,
@@ -39,7 +39,7 @@ impl ExtraFacts {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anything is known about any node.
+    /// Whether there are facts about nodes.
     pub(crate) fn has_nodes(&self) -> bool {
         !self.of_node.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a trace.
+//! Findings of an audit.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 /// A contradiction in a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Finding {
-    /// What it goes against.
+    /// The violated rule.
     pub kind: FindingKind,
-    /// The file beside the trace that it is about; none for the trace itself.
+    /// The file beside the trace; `None` for the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the trace, or of that file, from 1.
     pub line: u64,
     /// The time of the record there.
     pub time: f64,
-    /// Who or what it is about.
+    /// The subject.
     pub who: String,
-    /// What should be there.
+    /// The expected content.
     pub expected: String,
-    /// What is there.
+    /// The found content.
     pub found: String,
 }
 
@@ -28,7 +28,7 @@ pub struct Finding {
 /// against them.
 macro_rules! kinds {
     ($($name:ident, $word:literal, $meaning:literal;)*) => {
-        /// What a [`Finding`] goes against.
+        /// The rule that a [`Finding`] violates.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum FindingKind {
@@ -36,10 +36,10 @@ macro_rules! kinds {
         }
 
         impl FindingKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &[FindingKind] = &[$(FindingKind::$name),*];
 
-            /// Its word, as in JSON.
+            /// The word in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(FindingKind::$name => $word,)* }
             }

@@ -10,38 +10,38 @@ use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
 
 /// Builds knowledge bases of recorded evaluations, reusing the same memory.
 pub struct Knowledge {
-    /// With what every agent knows.
+    /// A knowledge base with the facts that every agent knows.
     facts: KnowledgeBase,
     extra: ExtraFacts,
     /// Whether the facts include a number drawn for one agent.
     has_drawn: bool,
 }
 
-/// What one agent saw when it decided.
+/// The state of an agent when it decided.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// The place of its policy.
+    /// The index of its policy.
     pub policy: u32,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
     /// Its instance.
     pub instance: &'a InstanceId,
-    /// Where the instance is.
+    /// The node of the instance.
     pub node: u32,
     /// The free hardware of that node.
     pub free: Capacity,
-    /// The place of the flavour that the instance runs in.
+    /// The index of the instance's flavour.
     pub flavour: u32,
-    /// Whether the instance sleeps.
+    /// Whether the instance is asleep.
     pub is_asleep: bool,
-    /// The rest of what it saw.
+    /// Everything else that it saw.
     pub seen: &'a Seen,
-    /// What it remembers of what happened.
+    /// Its visible history.
     pub recalled: &'a Recalled,
 }
 
 impl Knowledge {
-    /// With the facts of a header. The names are those of `engine`, which must be that of the policies.
+    /// Uses the facts of a header, and the names of `engine`, which must be the engine of the policies.
     pub fn new(header: &Header, engine: &Engine) -> Knowledge {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &header.applications {
@@ -136,7 +136,7 @@ impl Knowledge {
     }
 }
 
-/// A number of evaluations as the facts hold it.
+/// A number of evaluations as a fact.
 fn counted(evaluations: u64) -> u32 {
     u32::try_from(evaluations).unwrap_or(u32::MAX)
 }

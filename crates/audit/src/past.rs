@@ -1,4 +1,4 @@
-//! The pasts of agents, reconstructed from the records of a trace alone.
+//! The histories of agents, reconstructed from the records of a trace alone.
 
 use std::sync::Arc;
 
@@ -12,41 +12,41 @@ use crate::reader::{
     Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Record, RequestFact, Update, Verdict, Wish,
 };
 
-/// The first format with pasts. Older policies declared nothing, and their `age` was not a fact.
+/// The first format with histories. Older policies declared no memory, and their `age` was not a fact.
 const FIRST_FORMAT: u64 = 3;
 
-/// The visible past of an agent at an evaluation.
+/// The history of an agent that is visible to an evaluation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recalled {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub earlier: Vec<Arc<[RequestFact]>>,
-    /// Own operations that were accepted, each with how many evaluations ago that was, the latest first: `done/4`.
+    /// Accepted own operations, with the number of evaluations since then, the latest first: `done/4`.
     pub done: Vec<(u64, Wish)>,
-    /// How many evaluations the agent has made on its node, if its policy reads that: `age/2`.
+    /// The number of evaluations on the current node, if the policy reads it: `age/2`.
     pub age: Option<u64>,
-    /// How many evaluations the agent has left on its node, if an eviction was announced: `leave/2`.
+    /// The number of evaluations left on the node, if an eviction was announced: `leave/2`.
     pub leave: Option<u64>,
 }
 
-/// The pasts of a trace's agents. Pass every record, in order.
+/// The histories of a trace's agents. Pass every record, in order.
 #[derive(Debug)]
 pub struct Pasts {
     /// How far back each policy of the header looks.
     remembers: Vec<Remembers>,
     /// The instances whose policy looks back, and those whose eviction was announced.
     of: FxHashMap<InstanceId, Past>,
-    /// The applications of instances; nothing where no policy looks back.
+    /// The applications of instances; empty if no policy looks back.
     applications: FxHashMap<InstanceId, u32>,
 }
 
-/// What one agent remembers.
+/// The history of one agent.
 #[derive(Debug)]
 struct Past {
     /// How far back its policy looks.
     remembers: Remembers,
-    /// What its next evaluation is shown.
+    /// The history visible to its next evaluation.
     next: Recalled,
-    /// What its last evaluation was shown; `None` before the first.
+    /// The history visible to its last evaluation; `None` before the first.
     last: Option<Recalled>,
 }
 
@@ -61,24 +61,24 @@ impl Pasts {
         Pasts::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
     }
 
-    /// For policies of which this is known, in the order of the header.
+    /// Creates histories for policies with these declarations, in the order of the header.
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
         let is_told = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
         let remembers = remembers.map(|remembers| if is_told { remembers } else { Remembers::default() });
         Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
-    /// The past visible to the next evaluation of an instance.
+    /// The history visible to the next evaluation of an instance.
     pub fn recalled(&self, instance: &InstanceId) -> &Recalled {
         self.of.get(instance).map_or(&NOTHING, |past| &past.next)
     }
 
-    /// Whether the next evaluation of an instance is shown what its last one was shown.
+    /// Whether the next evaluation of an instance sees the same history as its last one.
     pub(crate) fn is_unchanged(&self, instance: &InstanceId) -> bool {
         self.of.get(instance).is_none_or(|past| past.last.as_ref() == Some(&past.next))
     }
 
-    /// Takes note of a record.
+    /// Processes a record.
     pub fn read(&mut self, record: &Record) {
         match record {
             Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.application, deployed.policy),
@@ -95,7 +95,7 @@ impl Pasts {
         }
     }
 
-    /// The owner of a node announced an eviction, or evicted an instance.
+    /// Processes an announced or enacted eviction.
     fn acted(&mut self, owner: &Owner) {
         for act in &owner.acts {
             match act.kind {
@@ -124,7 +124,7 @@ impl Pasts {
         self.applications.remove(instance);
     }
 
-    /// The agents of an application switch to another policy, and their memory is cleared. Announced evictions stand.
+    /// Changes the policy of an application's agents, and clears their memory. Announced evictions remain.
     fn updated(&mut self, update: &Update) {
         let is_of_it = |(_, application): &(&InstanceId, &u32)| **application == update.application;
         let concerned: Vec<InstanceId> =
@@ -138,7 +138,7 @@ impl Pasts {
         }
     }
 
-    /// An agent starts to follow a policy that looks back this far.
+    /// Starts the history of an agent whose policy looks back this far.
     fn begin(&mut self, instance: &InstanceId, remembers: Remembers) {
         if remembers.is_nothing() {
             return;
@@ -190,7 +190,7 @@ impl Pasts {
         }
         let Some(past) = self.of.get_mut(instance) else { return };
         let remembers = past.remembers;
-        // A plan may also move an instance whose agent has not evaluated: then there is no evaluation that it could be counted from.
+        // A plan may also move an instance whose agent has not evaluated; then there is no evaluation to count from.
         if past.last.is_some() && remembers.operations > 0 {
             past.next.done.insert(0, (1, wish.clone()));
         }

@@ -1,4 +1,4 @@
-//! The policies in a header, compiled.
+//! Compiles the policies in a header.
 
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
 use mario_prolog::{Allowance, Engine, LoadError, Resolver};
@@ -27,7 +27,7 @@ pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 
-/// Compiles the policy of agents, with the header's budget of a decision: the allowance bounds all of them together.
+/// Compiles the policy of agents, with the header's budget of a decision. The allowance bounds all decisions together.
 pub(crate) fn of_agents(
     engine: &Engine,
     header: &Header,
@@ -59,7 +59,7 @@ fn parts(policy: &TracedPolicy) -> Result<(&str, &str, Box<dyn Resolver>), Strin
     Ok((name, text, resolver(policy)))
 }
 
-/// An error with the first of the problems behind it.
+/// An error with the first of its causes.
 fn with_first(error: &dyn std::error::Error, problems: &LoadError) -> String {
     match problems.errors.first() {
         Some(first) => format!("{error}: {}", first.message),

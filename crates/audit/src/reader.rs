@@ -41,7 +41,7 @@ pub use sleep::{Wakings, Woken};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
 pub use update::Update;
 
-/// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
+/// The maximum length of a line: a header with a hundred thousand nodes takes about ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;
 
 /// Reads a trace: the header first, then record after record. Its memory is the header and one line.
@@ -56,11 +56,11 @@ pub struct TraceReader<R> {
 /// Why something cannot be read as a trace.
 #[derive(Debug)]
 pub enum ReadError {
-    /// The bytes do not come.
+    /// The input cannot be read.
     Io {
-        /// After which line.
+        /// The last line read.
         line: u64,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// The first line is not a header.
@@ -71,11 +71,11 @@ pub enum ReadError {
     Header(String),
     /// A line is not a record.
     Record {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: u64,
-        /// The byte of the line, from 1, where that is known.
+        /// The byte of the line, from 1, if known.
         column: Option<usize>,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
 }
@@ -89,7 +89,7 @@ struct Version {
 impl<R: BufRead> TraceReader<R> {
     /// Reads the header.
     pub fn new(mut input: R) -> Result<TraceReader<R>, ReadError> {
-        // Anything else is not a trace; so a large file of another kind is not read to the end of its first line.
+        // Rejects other files at once, instead of reading a large one to the end of its first line.
         let first = input.fill_buf().map_err(|error| ReadError::Io { line: 0, error })?;
         if first.first() != Some(&b'{') {
             return Err(ReadError::NotATrace);
@@ -117,7 +117,7 @@ impl<R: BufRead> TraceReader<R> {
         &self.header
     }
 
-    /// The number of the line that was read last, from 1.
+    /// The number of the last line read, from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
@@ -163,7 +163,7 @@ fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Resul
     }
 }
 
-/// The message of an error without its place, which is told apart.
+/// The message of an error without its place, which is reported separately.
 fn without_place(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rfind(" at line ") {

@@ -15,36 +15,36 @@ pub struct Report {
     pub trace: Provenance,
     /// Whether the trace is complete.
     pub ending: TraceEnding,
-    /// What was seen.
+    /// The numbers of checked items.
     pub counts: Counts,
-    /// The line at which the policies of the trace exhausted their budget; nothing was decided from there on.
+    /// The line at which the policies of the trace exhausted their budget; no decisions were recomputed after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_at: Option<u64>,
-    /// The files beside the trace that were checked, too.
+    /// The files beside the trace that were checked as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// What this trace records only once, in words: nothing could contradict it.
+    /// The values that this trace records only once, in words: nothing could contradict them.
     pub taken: Vec<&'static str>,
     /// What could not be checked, in words.
     pub unchecked: Vec<String>,
-    /// How many findings there are of each kind.
+    /// The number of findings of each kind.
     pub found: BTreeMap<&'static str, u64>,
-    /// The first findings, as many as were wanted.
+    /// The first findings, up to the limit.
     pub findings: Vec<Finding>,
 }
 
-/// Where a trace comes from.
+/// The origin of a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Provenance {
-    /// What wrote it.
+    /// The program that wrote it.
     pub program: String,
     /// The name of the scenario.
     pub scenario: String,
     /// The seed.
     pub seed: u64,
-    /// How much it records.
+    /// Its detail.
     pub detail: Detail,
-    /// How many nodes it is about.
+    /// The number of nodes.
     pub nodes: usize,
 }
 
@@ -58,7 +58,7 @@ pub enum TraceEnding {
     Interrupted,
 }
 
-/// What was seen in a trace.
+/// The numbers of items in a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
     /// Lines after the header.
@@ -67,7 +67,7 @@ pub struct Counts {
     pub evaluations: u64,
     /// Decisions that were recomputed from the recorded facts.
     pub decisions: u64,
-    /// For how many of them a policy was evaluated; the others were cached.
+    /// The decisions for which a policy was evaluated; the others were cached.
     pub computed_decisions: u64,
     /// Cycles.
     pub cycles: u64,
@@ -75,9 +75,9 @@ pub struct Counts {
     pub nops: u64,
     /// Accepted operations, by their name.
     pub operations: BTreeMap<&'static str, u64>,
-    /// Inhibited ones, by the rule.
+    /// Inhibited operations, by rule.
     pub inhibited: BTreeMap<&'static str, u64>,
-    /// Accepted operations whose target is not a neighbour, where the arbitration allows it.
+    /// Accepted operations whose target is not a neighbour, if the arbitration allows it.
     pub outside_neighbourhood: u64,
     /// Recomputed verdicts of nodes with a policy of their own.
     pub acceptances: u64,
@@ -98,7 +98,7 @@ pub struct Counts {
     pub served: u64,
     /// Client requests lost.
     pub lost: u64,
-    /// The most instances at one time.
+    /// The maximum number of instances at one time.
     pub instances_max: u64,
     /// Instances at the end.
     pub instances: u64,
@@ -110,7 +110,7 @@ impl Counts {
         self.operations.values().sum()
     }
 
-    /// All inhibited ones.
+    /// All inhibited operations.
     pub fn refused(&self) -> u64 {
         self.inhibited.values().sum()
     }
@@ -134,7 +134,7 @@ impl Provenance {
 }
 
 impl Report {
-    /// Adds what was found in files beside the trace.
+    /// Adds the findings in files beside the trace.
     pub fn add_beside(&mut self, findings: Vec<Finding>, checked: &[String], unchecked: Vec<String>) {
         for finding in &findings {
             *self.found.entry(finding.kind.as_str()).or_default() += 1;
@@ -144,17 +144,17 @@ impl Report {
         self.unchecked.extend(unchecked);
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no findings.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// How many findings there are, shown or not.
+    /// The total number of findings.
     pub fn total(&self) -> u64 {
         self.found.values().sum()
     }
 
-    /// How many findings there are of a kind.
+    /// The number of findings of a kind.
     pub fn count(&self, kind: FindingKind) -> u64 {
         self.found.get(kind.as_str()).copied().unwrap_or(0)
     }

@@ -15,7 +15,7 @@ pub(crate) fn wish_text(header: &Header, wish: &Wish) -> String {
 }
 
 pub(crate) fn solutions_text(header: &Header, solutions: &[Solution]) -> String {
-    /// More than these are not shown.
+    /// The maximum number of items shown.
     const SHOWN_MAX: usize = 6;
     if solutions.is_empty() {
         return "no solution".to_owned();

@@ -1,4 +1,4 @@
-//! The state that the records of a trace imply, replayed.
+//! The state of the infrastructure, replayed from the records of a trace.
 
 use std::collections::BTreeSet;
 
@@ -7,65 +7,65 @@ use rustc_hash::FxHashMap;
 
 use crate::reader::{Header, Seen, Target, Wish};
 
-/// Nodes, instances and users as they are after the records so far.
+/// The nodes, instances and users after the records so far.
 pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
-    /// Where each user is connected.
+    /// The access point of each user.
     pub(crate) users: Vec<Option<u32>>,
     /// Whether each user was ever connected.
     pub(crate) were_connected: Vec<bool>,
     agents: Vec<Agent>,
-    /// Every id that was ever used.
+    /// The state of every id that was ever used.
     standings: FxHashMap<InstanceId, Standing>,
     /// Free slots in `agents`.
     vacant: Vec<u32>,
-    /// Links that are down, the lesser place first.
+    /// Links that are down, with the smaller index first.
     broken_links: BTreeSet<(u32, u32)>,
     alive: u64,
-    /// For each application, how many instances there are.
+    /// For each application, the number of instances.
     pub(crate) alive_of: Vec<u64>,
 }
 
-/// Where an id stands.
+/// The state of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// Its instance is there: its agent.
+    /// Its instance exists, with this agent.
     There(AgentPlace),
-    /// Its instance went at this line.
+    /// Its instance disappeared at this line.
     Gone(u64),
 }
 
-/// The place of an agent in its table.
+/// The index of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AgentPlace(u32);
 
 pub(crate) struct Node {
     pub(crate) capacity: Capacity,
     pub(crate) used: Hardware,
-    /// The hardware promised in the current cycle.
+    /// The hardware reserved in the current cycle.
     pub(crate) promised: Hardware,
-    /// The instances that this was promised to, in the order of the verdicts.
+    /// The instances for which it is reserved, in the order of the verdicts.
     pub(crate) arrivals: Vec<Arrival>,
     /// The hardware freed by the current cycle.
     pub(crate) freed: Hardware,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
-    /// Whether it gave notice, or may have given it while it was down, when it is not recorded.
+    /// Whether it gave notice, or may have done so unrecorded while it was down.
     pub(crate) has_given_notice: bool,
-    /// Changes with the neighbours that can be reached.
+    /// A version that changes with the reachable neighbours.
     pub(crate) neighbourhood: u32,
-    /// The agents here, in the order in which they came.
+    /// The agents here, in the order of arrival.
     pub(crate) agents: Vec<AgentPlace>,
-    /// Sorted, to find one among many.
+    /// Sorted, for binary search.
     neighbours: Box<[u32]>,
 }
 
-/// An instance that was accepted in the cycle that is being read and is not on its node yet.
+/// An instance that was accepted in the current cycle and is not on its node yet.
 pub(crate) struct Arrival {
     pub(crate) application: u32,
-    /// The instance that migrates; `None` for one that appears by this cycle, which has no id before.
+    /// The migrating instance; `None` for a new one, which has no id yet.
     pub(crate) instance: Option<InstanceId>,
-    /// The place of the flavour that it will run in.
+    /// The index of the flavour that it will have.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Agent {
     pub(crate) application: u32,
     pub(crate) policy: u32,
     pub(crate) node: u32,
-    /// The place of the flavour that its instance runs in.
+    /// The index of its instance's flavour.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
     /// Whether, since its last evaluation, a client request was not allowed to wake its instance.
@@ -84,16 +84,16 @@ pub(crate) struct Agent {
     pub(crate) held: Hardware,
     /// When it appeared.
     pub(crate) born: f64,
-    /// How often it has evaluated.
+    /// The number of evaluations.
     pub(crate) evaluations: u64,
-    /// When it evaluated last.
+    /// The time of the last evaluation.
     pub(crate) last_evaluation: Option<f64>,
-    /// What it saw and decided then.
+    /// The facts and the decision of the last evaluation.
     pub(crate) last_seen: Option<Seen>,
-    /// Where and how it decided then: its node, the free hardware there, the version of the neighbourhood, its flavour, and whether
-    /// it slept.
+    /// The circumstances of the last decision: node, free hardware, version of the neighbourhood, flavour, and whether
+    /// it was asleep.
     pub(crate) decided_at: Option<(u32, Capacity, u32, u32, bool)>,
-    /// The nodes that it was on since then, its present one apart.
+    /// The nodes that it has left since then.
     pub(crate) left: Vec<u32>,
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
     pub(crate) remembered: Vec<(u64, Wish)>,
@@ -104,31 +104,31 @@ pub(crate) struct Agent {
     pub(crate) notice: Option<Notice>,
 }
 
-/// How an instance is run.
+/// The flavour and wakefulness of an instance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstanceState {
-    /// The place of the flavour that it runs in.
+    /// The index of its flavour.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
     /// The hardware that it holds.
     pub(crate) held: Hardware,
 }
 
-/// That an instance will be evicted.
+/// The announced eviction of an instance.
 pub(crate) struct Notice {
-    /// How many evaluations its agent has left.
+    /// The number of evaluations that its agent has left.
     pub(crate) left: u64,
     pub(crate) reason: String,
 }
 
-/// What an agent waits for.
+/// The proposal of an agent that waits for a verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Pending {
-    /// It has not evaluated since it was judged.
+    /// The agent has not evaluated since it was judged.
     Nothing,
-    /// Its policy proposed no operation.
+    /// The policy proposed no operation.
     Nop,
-    /// Its policy proposed this.
+    /// The policy proposed this.
     Wish(Wish),
 }
 
@@ -180,12 +180,12 @@ impl World {
         &mut self.agents[place.0 as usize]
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     pub(crate) fn alive(&self) -> u64 {
         self.alive
     }
 
-    /// All instances that are there, node by node.
+    /// All instances, node by node.
     pub(crate) fn all_alive(&self) -> impl Iterator<Item = &Agent> {
         self.nodes.iter().flat_map(|node| &node.agents).map(|place| self.agent(*place))
     }
@@ -194,7 +194,7 @@ impl World {
         self.standings.get(instance).copied()
     }
 
-    /// An instance appears. Its id must be fresh.
+    /// Adds an instance with a fresh id.
     pub(crate) fn appear(
         &mut self,
         instance: &InstanceId,
@@ -241,7 +241,7 @@ impl World {
         place
     }
 
-    /// An instance goes, at this line.
+    /// Removes an instance at this line.
     pub(crate) fn go(&mut self, place: AgentPlace, line: u64) {
         self.unsettle(place);
         let agent = self.agent(place);
@@ -252,7 +252,7 @@ impl World {
         self.alive_of[application] -= 1;
     }
 
-    /// An instance moves.
+    /// Moves an instance.
     pub(crate) fn travel(&mut self, place: AgentPlace, to: u32) {
         self.unsettle(place);
         let agent = self.agent_mut(place);
@@ -263,7 +263,7 @@ impl World {
         self.settle(place, to);
     }
 
-    /// The agents of an application switch to another policy, and their memory is cleared.
+    /// Changes the policy of an application's agents, and clears their memory.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         for agent in self.agents.iter_mut().filter(|agent| agent.application == application) {
             agent.policy = policy;
@@ -272,7 +272,7 @@ impl World {
         }
     }
 
-    /// An instance runs in another flavour, falls asleep or wakes, and holds this much from now on.
+    /// Changes the flavour, wakefulness and hardware of an instance.
     pub(crate) fn change(&mut self, place: AgentPlace, InstanceState { flavour, is_asleep, held }: InstanceState) {
         let agent = self.agent_mut(place);
         (agent.flavour, agent.is_asleep) = (flavour, is_asleep);
@@ -324,7 +324,7 @@ impl World {
         parts
     }
 
-    /// Whether two nodes are linked, by the header.
+    /// Whether the header has a link between two nodes.
     pub(crate) fn are_linked(&self, from: u32, to: u32) -> bool {
         self.node(from).neighbours.binary_search(&to).is_ok()
     }
@@ -364,12 +364,12 @@ fn ordered(one: u32, other: u32) -> (u32, u32) {
 }
 
 impl Node {
-    /// What no instance uses.
+    /// The hardware that no instance uses.
     pub(crate) fn free(&self) -> Capacity {
         self.left_of(self.used)
     }
 
-    /// The hardware that is neither used nor promised.
+    /// The hardware that is neither used nor reserved.
     pub(crate) fn unpromised(&self) -> Capacity {
         self.left_of(self.used.saturating_add(self.promised))
     }
@@ -383,7 +383,7 @@ impl Node {
 }
 
 impl Target {
-    /// The node that it means for an instance on `own`; `None` when no node has that name.
+    /// The node of a target for an instance on `own`; `None` for an unknown name.
     pub(crate) fn resolve(&self, own: u32) -> Option<u32> {
         match self {
             Target::Own => Some(own),

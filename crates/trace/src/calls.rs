@@ -1,4 +1,4 @@
-//! What became of the requests that instances sent to other applications.
+//! Records the results of calls between applications.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::place::{ApplicationPlace, CallPlace};
 use crate::record::{Sent, SentCalls};
 use crate::writer::TraceWriter;
 
-/// What became of the requests of one call.
+/// The results of one call.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct CallSums {
     sent: u64,
@@ -21,35 +21,35 @@ pub(crate) struct CallSums {
 }
 
 impl CallSums {
-    /// Nothing was sent yet of each call of a header.
+    /// Empty results for each call of a header.
     pub(crate) fn of(header: &Header<'_>) -> Vec<CallSums> {
         vec![CallSums::default(); header.calls.len()]
     }
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// An instance sent this number of requests of a call.
+    /// Records that an instance sent requests of a call.
     pub fn call_sent(&mut self, call: CallPlace, requests: u32) {
         self.calls[call.position()].sent += u64::from(requests);
     }
 
-    /// A request of a call to an application was answered, in this time.
+    /// Records that a request of a call was answered, with its response time.
     pub fn call_served(&mut self, call: CallPlace, application: ApplicationPlace, response: Duration) {
         self.call_became(call, application, Sent { served: 1, lost: 0, response });
     }
 
-    /// A request of a call to an application was lost.
+    /// Records that a request of a call was lost.
     pub fn call_lost(&mut self, call: CallPlace, application: ApplicationPlace) {
         self.call_became(call, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// What became of all requests of a call to an application, from the beginning until now. What was told of it before is part of it.
+    /// Records the results of all requests of a call since the start, which include earlier reports.
     pub fn calls_sent(&mut self, call: CallPlace, application: ApplicationPlace, of: &SentCalls) {
         let before = self.calls[call.position()];
         let (served, lost) = (of.served.saturating_sub(before.served), of.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.call_became(call, application, Sent { served, lost, response: of.response - before.sum });
-            // Not a sum of differences: what all took together does not depend on how often it was told.
+            // Not a sum of differences: the total must not depend on how often it was reported.
             self.calls[call.position()].sum = of.response;
         }
         self.calls[call.position()].sent = of.sent;
@@ -63,7 +63,7 @@ impl<W: Write> TraceWriter<W> {
         self.became(application, of);
     }
 
-    /// What the whole run came to, for each call.
+    /// Writes the results of each call over the whole run.
     pub(crate) fn tell_calls(&mut self, time: Time) {
         for call in 0..self.calls.len() {
             let sums = self.calls[call];

@@ -1,4 +1,4 @@
-//! What clients saw, and how much instances were used.
+//! Records the results of client requests, and the usage of instances.
 
 use std::io::Write;
 
@@ -13,17 +13,17 @@ use crate::writer::TraceWriter;
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
-    /// A client request of a user was served, in this time.
+    /// Records that a client request of a user was served, with its response time.
     pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: Duration) {
         self.became_of(user, application, Sent { served: 1, lost: 0, response });
     }
 
-    /// A client request of a user was lost.
+    /// Records that a client request of a user was lost.
     pub fn lost(&mut self, user: UserPlace, application: ApplicationPlace) {
         self.became_of(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
-    /// The results of all requests of a user since the start. Earlier reports of the user are part of it.
+    /// Records the results of all requests of a user since the start, which include earlier reports.
     pub fn sent(&mut self, user: UserPlace, application: ApplicationPlace, sent: &Sent) {
         let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
@@ -43,7 +43,7 @@ impl<W: Write> TraceWriter<W> {
         self.became(application, of);
     }
 
-    /// This became of further client requests to an application.
+    /// Adds the results of further client requests to an application.
     pub(crate) fn became(&mut self, application: ApplicationPlace, of: Sent) {
         let Sent { served, lost, response } = of;
         self.totals.served += served;
@@ -63,7 +63,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes what the clients of each application saw since the last records of this kind: due before each step of mobility but
+    /// Writes the results of each application since the last such records. Call it before each step of mobility except
     /// the first.
     pub fn responses(&mut self, time: Time) {
         for application in 0..self.seen.len() {
@@ -94,7 +94,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// The results of the whole run, for each application and for each user.
+    /// Writes the results of the whole run, for each application and user.
     pub(crate) fn usage_and_clients(&mut self, time: Time) {
         for application in 0..self.usage.len() {
             let usage = self.usage[application];

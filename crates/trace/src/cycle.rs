@@ -15,7 +15,7 @@ pub struct Cycle<'w, W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// The managers judged the pending requests; `outcomes` adds them, in the order judged. A trace of counts has
+    /// Records a cycle; `outcomes` adds the outcomes, in the order of judging. A trace of counts has
     /// [`TraceWriter::count_cycle`] instead.
     pub fn cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
         self.begin("cycle", time);
@@ -37,14 +37,14 @@ impl<W: Write> TraceWriter<W> {
 }
 
 impl<W: Write> Cycle<'_, W> {
-    /// An agent proposed nothing.
+    /// Records an agent without a proposal.
     pub fn nop(&mut self, instance: &InstanceId) {
         self.begin();
         id(&mut self.writer.line, instance.id());
         self.writer.line.extend_from_slice(b",\"nop\"]");
     }
 
-    /// An agent proposed something.
+    /// Records a proposal of an agent.
     pub fn judged(&mut self, judged: &Judged<'_>) {
         self.begin();
         let writer = &mut *self.writer;
@@ -74,7 +74,7 @@ impl<W: Write> Cycle<'_, W> {
         }
     }
 
-    /// An operator asked for an instance.
+    /// Records a deployment by an operator.
     pub fn deployed(&mut self, deployed: &Deployed<'_>) {
         self.begin();
         let writer = &mut *self.writer;

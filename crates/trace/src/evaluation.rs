@@ -1,4 +1,4 @@
-//! What an agent saw and remembered, and the decision of its policy.
+//! Records evaluations: what an agent saw and remembered, and the decision of its policy.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::record::{Decided, Detail, Evaluation, RequestsSeen, Solution, Target}
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// Counts evaluations of agents of an application without records; `rates` is the sum of the rates that they saw.
+    /// Counts evaluations without records, of agents of an application; `rates` is the sum of the rates that they saw.
     pub fn count_evaluations(&mut self, application: ApplicationPlace, evaluations: u64, rates: f64) {
         self.totals.evaluations += evaluations;
         let usage = &mut self.usage[application.position()];
@@ -18,14 +18,14 @@ impl<W: Write> TraceWriter<W> {
         usage.requests += rates;
     }
 
-    /// Counts an evaluation that gets no record, of an agent whose instance runs in a flavour that handles `max_rate`.
+    /// Counts an evaluation without a record, of an instance in a flavour that handles `max_rate`.
     pub fn count_evaluation_in_flavour(&mut self, application: ApplicationPlace, rate: f64, max_rate: f64) {
         self.count_evaluations(application, 1, 0.0);
         self.usage[application.position()].used_in_flavours += rate / max_rate;
     }
 
-    /// An agent evaluated its policy; `None` when facts and solutions are those of its last evaluation. Only a trace with the
-    /// detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
+    /// Records an evaluation; `None` if facts and solutions are those of the agent's last evaluation. Only a trace with
+    /// the detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
     pub fn evaluation<'a, R, M, S>(
         &mut self,
         time: Time,

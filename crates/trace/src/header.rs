@@ -6,24 +6,24 @@ use serde::Serialize;
 use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
 use crate::record::Detail;
 
-/// The version of the format. A run is written in the oldest version that suffices.
+/// The version of the format. A trace has the oldest version that suffices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
-    /// What every run has.
+    /// The basic format.
     Second,
-    /// For runs in which agents remember what happened, hardware has several kinds, or applications have flavours. A run with measures or models is written so, too.
+    /// For runs with agents that look back, several kinds of hardware, flavours, measures or models.
     Third,
-    /// For live nodes: [`Header::live`] is there.
+    /// For live nodes: with [`Header::live`].
     Fourth,
-    /// For runs in which owners of nodes have initiative: [`Header::notice`] is there.
+    /// For runs in which owners of nodes have initiative: with [`Header::notice`].
     Fifth,
-    /// For runs in which an application sleeps, or a policy of agents mentions it.
+    /// For runs in which an application sleeps, or a policy of agents mentions sleep.
     Sixth,
-    /// For runs in which applications call others: [`Header::calls`] and [`Header::traffic`] are there.
+    /// For runs in which applications call others: with [`Header::calls`] and [`Header::traffic`].
     Seventh,
 }
 
-/// What is known before the run. The fields are the keys of the first line, in its order.
+/// The header of a trace. The fields are the keys of the first line, in order.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header<'a> {
     /// The version of the format that the run needs.
@@ -33,43 +33,44 @@ pub struct Header<'a> {
     pub scenario: &'a str,
     /// The seed of the run.
     pub seed: u64,
-    /// When the run ends.
+    /// The end of the run.
     pub duration: Duration,
     /// The time between two steps of mobility.
     pub step: Duration,
     /// The time between two evaluations of an agent.
     pub evaluation_period: Duration,
-    /// The budget of one decision, in inferences, if that is not the default.
+    /// The budget of one decision, in inferences, if it is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
-    /// How much the trace holds.
+    /// The detail of the trace.
     pub detail: Detail,
-    /// What agents see of their clients' requests, by the name of the strategy.
+    /// The name of the observation strategy.
     pub observation: &'a str,
-    /// Which instance a client request goes to, by the name of the strategy.
+    /// The name of the routing strategy.
     pub routing: &'a str,
-    /// How requests to manage are judged, by the name of the strategy.
+    /// The name of the arbitration strategy.
     pub arbitration: &'a str,
-    /// How long agents remember, by the name of the strategy.
+    /// The name of the memory strategy.
     pub memory: &'a str,
-    /// With a memory that is cleared periodically, every how many evaluations.
+    /// With periodic memory, the number of evaluations after which it is cleared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u32>,
-    /// If owners of nodes have initiative: how many evaluations an agent has left when its eviction is announced.
+    /// If owners of nodes have initiative, the number of evaluations that an agent has left when its eviction is
+    /// announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<u32>,
-    /// What is run.
+    /// The applications.
     pub applications: Vec<HeaderApplication<'a>>,
-    /// What applications call, application by application in the order of stages.
+    /// The calls between applications, by application and stage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<HeaderCall>,
-    /// Where applications call others, whether client requests were sent one by one, `messages`, or counted, `rates`.
+    /// If applications call others, whether client requests were simulated as `messages` or as `rates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<&'a str>,
-    /// The names of the tiers, from the top down; empty when they have none.
+    /// The names of the tiers, from the top down; empty if they have none.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
-    /// Whether the trace records for each application which requests were late and how long they took.
+    /// Whether the trace records late requests and response times of each application.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub measures: bool,
     /// The models of energy, money and carbon.
@@ -95,11 +96,11 @@ pub struct Header<'a> {
 pub struct HeaderLive {
     /// The time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Nodes that are named and have no part.
+    /// Nodes without a part, which other nodes mention.
     pub silent: Vec<NodePlace>,
     /// Nodes with an acceptance policy of their own.
     pub acceptances: Vec<NodePlace>,
-    /// Nodes whose facts changed between two of their parts; `facts` has the last ones.
+    /// Nodes whose facts changed between two of their parts; `facts` has the latest.
     pub facts_changed: Vec<NodePlace>,
 }
 
@@ -109,7 +110,7 @@ pub struct HeaderApplication<'a> {
     /// Its descriptor.
     #[serde(flatten)]
     pub application: &'a Application,
-    /// The group that it belongs to in figures.
+    /// Its group in figures.
     pub kind: &'a str,
     /// The policy of its agents.
     pub policy: PolicyPlace,
@@ -118,15 +119,15 @@ pub struct HeaderApplication<'a> {
 /// A call in a header.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct HeaderCall {
-    /// The application whose instances make it.
+    /// The calling application.
     pub caller: ApplicationPlace,
-    /// Which of the caller's stages it belongs to, from 0.
+    /// The stage of the caller, from 0.
     pub stage: u32,
-    /// Whether the requests of the stage are sent at once, `parallel`, or one after another, `sequence`.
+    /// `parallel` if the requests of the stage are sent at once, `sequence` if one after another.
     pub order: &'static str,
-    /// The application that is called.
+    /// The called application.
     pub application: ApplicationPlace,
-    /// How many requests are sent for each that the caller has served.
+    /// The number of requests for each that the caller serves.
     pub requests: u32,
 }
 
@@ -137,9 +138,9 @@ pub struct HeaderNode<'a> {
     pub id: &'a NodeId,
     /// Its hardware.
     pub capacity: Capacity,
-    /// How far it is from the top.
+    /// Its distance from the top.
     pub tier: u16,
-    /// The nodes that it has a link to.
+    /// Its neighbours.
     pub neighbours: Vec<NodePlace>,
     /// Latitude and longitude.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +148,7 @@ pub struct HeaderNode<'a> {
     /// Whether users can be connected to it.
     #[serde(rename = "access_point", skip_serializing_if = "std::ops::Not::not")]
     pub is_access_point: bool,
-    /// Its manager's own policy.
+    /// The acceptance policy of its manager.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<AcceptancePlace>,
 }
@@ -157,7 +158,7 @@ pub struct HeaderNode<'a> {
 pub struct HeaderPolicy<'a> {
     /// Its name.
     pub name: &'a str,
-    /// For how many evaluations its agents remember.
+    /// The number of evaluations for which its agents remember an inhibition.
     pub memory: u32,
     /// Names and texts of its files, the policy first.
     pub files: &'a [(String, String)],
@@ -168,11 +169,11 @@ pub struct HeaderPolicy<'a> {
 pub struct HeaderUser<'a> {
     /// The user's id.
     pub id: &'a Id,
-    /// The application that the user uses.
+    /// The user's application.
     pub application: ApplicationPlace,
 }
 
-/// A header with what every trace of this program begins with.
+/// The header with the version and the program.
 #[derive(Serialize)]
 struct Line<'a> {
     mario_trace: u32,

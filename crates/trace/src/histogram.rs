@@ -1,4 +1,4 @@
-//! How many took how long.
+//! A histogram of response times.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// Whether its buckets are those of numbers.
+    /// Whether its buckets are possible.
     pub(crate) fn can_be(&self) -> bool {
-        /// Beyond the quarter powers of two that a number can be.
+        /// The buckets of all finite numbers, and more.
         const BUCKETS: std::ops::RangeInclusive<i64> = -5_000..=5_000;
         let first = i64::from(self.first);
         BUCKETS.contains(&first) && BUCKETS.contains(&(first + self.counts.len() as i64))
@@ -40,7 +40,7 @@ impl Histogram {
         self.counts[place] += times;
     }
 
-    /// The buckets with something in them, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
+    /// The non-empty buckets, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
         let zeros = (self.zeros > 0).then_some((None, self.zeros));
         let others = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
@@ -48,7 +48,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value, from the bits of the number alone: the same on every machine.
+/// The bucket of a value, computed from its bits, so that it is the same on every machine.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const BIAS: i32 = 1_023;

@@ -5,11 +5,11 @@
 //!                                   └──► merge: by hybrid logical clock, and nothing before what it follows from ──► trace
 //! ```
 //!
-//! The clocks of messages order causes before effects. That is not enough where a clock was set back, or where a daemon
-//! recorded its last records only after a restart. So an arrival waits for its departure, and a confirmation for its
-//! arrival, by the ids of transfers.
+//! The clocks of messages order causes before effects, unless a clock was set back, or a daemon wrote its last records
+//! only after a restart. So an arrival waits for its departure, and a confirmation for its arrival, by the ids of
+//! transfers.
 //!
-//! Nothing is verified here: a part that lies makes a trace that lies, which `audit` finds.
+//! Nothing is verified here: if a part is wrong, so is the trace, and `audit` reports it.
 
 mod merge;
 mod parts;
@@ -26,20 +26,20 @@ use mario_domain::{ApplicationId, NodeId};
 /// Opens a part by its path.
 pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
 
-/// What parts were joined to.
+/// The result of joining parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Joined {
-    /// The nodes that are named, in the order of the header.
+    /// The number of nodes in the header.
     pub nodes: usize,
-    /// Those of them without a part.
+    /// The nodes without a part.
     pub silent: Vec<NodeId>,
-    /// Lines of parts that were read.
+    /// The number of lines read.
     pub lines: u64,
     /// Records that were delayed until after their causes, although their clocks were earlier.
     pub reordered: u64,
     /// Records that were written before their causes, because of a cyclic dependency.
     pub unordered: u64,
-    /// Evaluations of agents that the trace has.
+    /// The number of evaluations in the trace.
     pub evaluations: u64,
     /// Instances at the end, by application.
     pub instances: BTreeMap<ApplicationId, usize>,
@@ -50,13 +50,13 @@ pub struct Joined {
 pub struct JoinError {
     /// The part.
     pub path: PathBuf,
-    /// The line, from 1; 0 where it is about the whole.
+    /// The line, from 1; 0 for the whole part.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: JoinProblem,
 }
 
-/// What is wrong with a part.
+/// A problem of a part.
 #[derive(Debug)]
 pub enum JoinProblem {
     /// It cannot be read, or the trace cannot be written.
@@ -67,9 +67,9 @@ pub enum JoinProblem {
     Version(u32),
     /// A line is not a record.
     Record(String),
-    /// It is of another node than the parts beside it.
+    /// It belongs to another node than the other parts of its directory.
     Mixed {
-        /// The node of the parts before.
+        /// The node of the earlier parts.
         expected: NodeId,
         /// The node of this part.
         found: NodeId,
@@ -78,8 +78,8 @@ pub enum JoinProblem {
     Empty,
 }
 
-/// Joins the parts of some nodes: each list has the parts of one data directory, in the order in which they were written. The same
-/// parts make the same trace, in whatever order the lists are given.
+/// Joins the parts of some nodes: each list has the parts of one data directory, in the order of writing. The result
+/// does not depend on the order of the lists.
 pub fn join<W: Write>(directories: &[Vec<PathBuf>], open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
     let survey = survey::Survey::of(directories, open)?;
     merge::merge(&survey, open, out)

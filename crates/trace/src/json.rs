@@ -1,10 +1,10 @@
-//! Writing JSON by hand, for lines that are written very often.
+//! Writes JSON without serde, for lines that are written very often.
 
 use std::io::Write;
 
 use mario_domain::Id;
 
-/// Appends a number: without a fraction where it is whole.
+/// Appends a number, without a fraction if it is whole.
 pub fn number(out: &mut Vec<u8>, value: f64) {
     /// Beyond this, not every whole number is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -1,4 +1,4 @@
-//! What the clients of each application saw in the whole run, exactly, on request.
+//! Optional exact response times of each application over the whole run.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,17 +10,17 @@ use crate::header::Header;
 use crate::json::{integer, natural, number};
 use crate::writer::TraceWriter;
 
-/// A response time that equals a bound up to rounding errors is not beyond it.
+/// A response time that equals a bound up to rounding errors does not exceed it.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
-/// What the clients of one application saw.
+/// The response times of one application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Latency {
     late: u64,
     max: Duration,
-    /// What takes longer is late.
+    /// Longer response times are late.
     limit: f64,
-    /// How many took how long; `None` is 0. Buckets are powers of two, each in 64 equal parts.
+    /// The histogram; `None` is 0. Buckets are powers of two, divided into 64 equal parts.
     histogram: BTreeMap<Option<i32>, u64>,
 }
 
@@ -32,11 +32,11 @@ impl Latency {
         header.measures.then(|| applications.collect())
     }
 
-    /// `served` requests took this long each.
+    /// Adds `served` requests with this response time.
     pub(crate) fn count(&mut self, response: Duration, served: u64) {
         let units = response.units();
         if units > self.limit * (1.0 + BOUND_TOLERANCE) {
-            // What was restored may be any number.
+            // A restored count may be any number.
             self.late = self.late.saturating_add(served);
         }
         if response > self.max {
@@ -46,7 +46,7 @@ impl Latency {
         *count = count.saturating_add(served);
     }
 
-    /// Whether it can be of an application with this bound.
+    /// Whether a restored value is possible for an application with this limit.
     pub(crate) fn can_be(&self, limit: f64) -> bool {
         const BUCKETS: std::ops::RangeInclusive<i32> = -80_000..=80_000;
         self.limit.to_bits() == limit.to_bits()
@@ -55,7 +55,7 @@ impl Latency {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// What clients saw in the whole run, application by application.
+    /// Writes the response times of each application over the whole run.
     pub(crate) fn tell_latencies(&mut self, time: Time) {
         for (application, latency) in self.latencies.take().into_iter().flatten().enumerate() {
             self.begin("latency", time);
@@ -81,7 +81,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// The links that client requests went over in the whole run. Written at the end, if the header has models.
+    /// Records the number of links that client requests passed in the whole run. Written at the end, if the header has
+    /// models.
     pub fn traffic(&mut self, hops: u64) {
         self.hops = Some(hops);
     }
@@ -96,7 +97,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// The bucket of a value, from the bits of the number alone: 64 times the power of two, and which 64th of it.
+/// The bucket of a value, computed from its bits: 64 times the power of two, plus the index of the 64th.
 fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const PART_BITS: u32 = 6;

@@ -3,19 +3,19 @@
 //! Start at [`TraceWriter`]: it starts with a [`Header`], takes records as plain data in order, and
 //! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` is the format.
 //!
-//! Records name nodes, applications, policies and users by their place in the header's tables ([`NodePlace`] and others), and
-//! instances by their id. A trace with the detail [`Detail::Summary`] counts instead: the writer sums up moves of users and client
-//! requests by itself, and cycles come in by [`TraceWriter::count_cycle`].
+//! Records refer to nodes, applications, policies and users by their index in the header's tables ([`NodePlace`] and
+//! others), and to instances by their id. A trace with the detail [`Detail::Summary`] has counts instead: the writer
+//! sums up handovers and client requests, and cycles are recorded by [`TraceWriter::count_cycle`].
 //!
 //! **Invariant:** the same records produce the same bytes, even across [saving](TraceWriter::saved) and
-//! [resuming](TraceWriter::resumed) a writer.
-//! **Invariant:** nothing is copied to be written: records borrow, their lists come in as iterators, and lines are put together in
-//! one buffer.
-//! **Invariant:** a failed write is [kept](TraceWriter::failure) and nothing is written after it, so no trace has a gap.
+//! [resuming](TraceWriter::resumed) a writer. **Invariant:** writing copies no data: records borrow, their lists are
+//! iterators, and lines are assembled in one buffer. **Invariant:** a failed write is [kept](TraceWriter::failure) and
+//! nothing is written after it, so no trace has a gap.
 //!
-//! A live node writes parts of a trace: the lines of [`live`]. [`join`](join::join) makes one trace of the parts of many nodes.
+//! A live node writes parts of a trace: the lines of [`live`]. [`join`](join::join) merges the parts of many nodes into
+//! one trace.
 //!
-//! Not here: what happens (`simulator`, or a live node), files, and reading (`audit`, which shares no code with this).
+//! Not here: the runs themselves (`simulator`, `live`), files, and reading (`audit`, which shares no code with this).
 
 mod header;
 mod place;

@@ -13,10 +13,10 @@ use crate::writer::TraceWriter;
 
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 
-/// The version of the format of parts. Version 2 has the actions of owners; version 1 is read, too.
+/// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
 pub const PART_VERSION: u32 = 2;
 
-/// A timestamp of a hybrid logical clock: no earlier than anything that its node knew of, and close to wall-clock time.
+/// A timestamp of a hybrid logical clock: later than every event that its node knew of, and close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.
@@ -30,15 +30,15 @@ pub struct Stamp(
 pub struct PartHeader {
     /// The version of the format.
     pub mario_trace_part: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub program: String,
-    /// The colony that the node is of.
+    /// The colony of the node.
     pub colony: String,
     /// The node.
     pub node: NodeId,
     /// Its journal: 32 hexadecimal digits.
     pub journal: String,
-    /// Counts the parts of a data directory, from 1.
+    /// The number of the part in its data directory, from 1.
     pub part: u64,
     /// Its hardware.
     pub capacity: Capacity,
@@ -54,14 +54,14 @@ pub struct PartHeader {
     pub decision_budget: u64,
 }
 
-/// A line after the first: its timestamp, the number of the journal's record, counted from 1, and the event.
+/// A line after the first: its timestamp, the number of its journal record, from 1, and the event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartRecord(
-    /// When.
+    /// The timestamp.
     pub Stamp,
-    /// The number of the record; `None` for what is not in the journal.
+    /// The number of the journal record; `None` for events that are not in the journal.
     pub Option<u64>,
-    /// What.
+    /// The event.
     pub PartLine,
 );
 
@@ -69,7 +69,7 @@ pub struct PartRecord(
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartLine {
-    /// An application that later lines of the part name by its place among these lines, from 0.
+    /// An application. Later lines of the part refer to it by its index among these lines, from 0.
     Application(Box<PartApplication>),
     /// An agent evaluated its policy.
     Evaluation(Box<PartEvaluation>),
@@ -77,21 +77,21 @@ pub enum PartLine {
     Inhibited(Box<PartInhibited>),
     /// The owner of the node acted on an instance there. The consequences in the journal come after it.
     Owner(Box<PartOwnerAct>),
-    /// Anything else.
+    /// Any other event.
     #[serde(untagged)]
     Happened(Happened<NodeId>),
 }
 
-/// An application that is described on the node.
+/// An application described on the node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PartApplication {
-    /// What is run.
+    /// Its descriptor.
     pub application: Application,
     /// Facts about it.
     pub facts: Vec<Fact>,
-    /// What people call its policy.
+    /// The name of its policy.
     pub policy: String,
-    /// For how many evaluations its agents remember what was inhibited.
+    /// The number of evaluations for which its agents remember an inhibition.
     pub memory: u32,
     /// Names and texts of the policy's files, the policy first.
     pub files: Vec<(String, String)>,
@@ -102,74 +102,74 @@ pub struct PartApplication {
 pub struct PartEvaluation {
     /// Its instance.
     pub instance: InstanceId,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
     /// The free hardware that it saw.
     pub free: Capacity,
-    /// Last hop, rate and latency of client requests; no hop for clients on the node itself.
+    /// Last hop, rate and latency of client requests; `None` for clients on the node itself.
     pub requests: Vec<(Option<NodeId>, f64, f64)>,
-    /// What it remembers as inhibited; no node for `self`.
+    /// The inhibited operations that it remembers; `None` for `self`.
     pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
     /// The first solution of its policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<PartSolution>,
-    /// What stopped the policy.
+    /// Why the policy failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// What was drawn for it.
+    /// The number drawn for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<u32>,
 }
 
-/// A solution of a policy and its clause.
+/// A solution of a policy, with its clause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartSolution {
-    /// An operation, its target as the policy wrote it, and the clause; no node for `self`.
+    /// An operation, its target as written by the policy, and the clause; `None` for `self`.
     Proposal(AgentOperation, Option<NodeId>, usize),
-    /// What is wrong with it, and the clause.
+    /// The error, and the clause.
     Invalid(String, usize),
 }
 
-/// Something that was inhibited.
+/// An inhibited proposal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartInhibited {
-    /// The instance whose agent asked.
+    /// The instance of the proposing agent.
     pub instance: InstanceId,
-    /// What was asked for.
+    /// The operation.
     pub operation: AgentOperation,
-    /// Where to; `None` for `self`.
+    /// The target; `None` for `self`.
     pub target: Option<NodeId>,
-    /// Who inhibited it, and why.
+    /// The inhibiting manager and its reason.
     pub inhibition: Inhibition,
 }
 
 /// The action of a node's owner on an instance there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartOwnerAct {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// What was done.
+    /// The action.
     pub act: PartOwnerActKind,
-    /// Why, as the owner's policy said it.
+    /// The reason that the owner's policy gave.
     pub reason: String,
 }
 
-/// What an owner can do to an instance.
+/// The kind of an owner's action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartOwnerActKind {
-    /// It is undeployed.
+    /// It was undeployed.
     Evicted,
-    /// It runs in the smaller flavour that has this place in its application.
+    /// It runs in the smaller flavour with this index in its application.
     Shrunk(u32),
-    /// It will be evicted, after this many more evaluations of its agent.
+    /// It will be evicted after this many further evaluations of its agent.
     Leave(u32),
 }
 
 /// An event on a live node. `N` is the name of nodes: an id in a part, an index in a trace.
 ///
-/// Transfers are named `JOURNAL.BOOT.COUNTER`, copies `BOOT.COUNTER`, and applications by place.
+/// Transfers are named `JOURNAL.BOOT.COUNTER`, copies `BOOT.COUNTER`, and applications are indices.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened<N> {
@@ -177,19 +177,19 @@ pub enum Happened<N> {
     Boot {
         /// Its journal.
         journal: String,
-        /// How often that was opened before.
+        /// How often the journal was opened before.
         boot: u32,
         /// The hardware of the node.
         capacity: Capacity,
     },
     /// The whole state of the node: the ledger of its journal, and its reservations.
     State(Box<NodeState<N>>),
-    /// An instance is the node's. In the journal.
+    /// The node owns an instance. In the journal.
     Own {
         /// The instance and its copy.
         #[serde(flatten)]
         owned: OwnedState,
-        /// How it became so.
+        /// How the node came to own it.
         cause: Cause<N>,
     },
     /// An instance is handed over and kept in custody until the target has answered. In the journal.
@@ -198,11 +198,11 @@ pub enum Happened<N> {
         instance: InstanceId,
         /// Its epoch here.
         epoch: u32,
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// To whom.
+        /// The target.
         target: N,
-        /// Whether its copy runs on meanwhile.
+        /// Whether its copy keeps running until then.
         is_running: bool,
     },
     /// An operator ended an instance that is handed over. In the journal.
@@ -212,14 +212,14 @@ pub enum Happened<N> {
     },
     /// A new instance is offered to a target. In the journal.
     Offer(OfferState<N>),
-    /// The target has confirmed that it took what was handed over or offered. In the journal.
+    /// The target has confirmed that it accepted a transfer. In the journal.
     Taken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// The target will never take what was offered, or what an operator ended in the meantime. In the journal.
+    /// The target has declined a transfer for good. In the journal.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
     /// An instance ended here. In the journal.
@@ -227,32 +227,32 @@ pub enum Happened<N> {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy that was to stop has stopped. In the journal.
+    /// A stopping copy has stopped. In the journal.
     Stopped {
         /// The copy.
         workload: String,
     },
-    /// The source has said that it needs no more answers. In the journal.
+    /// The source needs no more answers about a transfer. In the journal.
     Forgotten {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// An operator pinned an instance, or let it go. In the journal.
+    /// An operator pinned or unpinned an instance. In the journal.
     Pinned {
         /// The instance.
         instance: InstanceId,
-        /// Whether it is pinned now.
+        /// Whether it is pinned.
         is_pinned: bool,
     },
     /// An operator updated an instance to another description of its application. In the journal.
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The place of its application, as it is described now.
+        /// The index of the new description of its application.
         application: u32,
-        /// What its copy uses, once it runs like that.
+        /// The hardware of its copy after the update.
         needed: Hardware,
-        /// The place of the flavour that it runs in.
+        /// The index of its flavour.
         #[serde(default, skip_serializing_if = "state::is_default")]
         flavour: u32,
     },
@@ -260,7 +260,7 @@ pub enum Happened<N> {
     Adapted {
         /// The instance.
         instance: InstanceId,
-        /// The place of the flavour in its application.
+        /// The index of the flavour in its application.
         flavour: u32,
     },
     /// An instance fell asleep. In the journal.
@@ -277,17 +277,17 @@ pub enum Happened<N> {
     WakeRefused {
         /// The instance.
         instance: InstanceId,
-        /// Why not.
+        /// The reason.
         inhibition: Inhibition,
     },
-    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped. In the journal.
+    /// A copy has been restarted in a smaller flavour, or has stopped for a sleep. In the journal.
     Shrunk {
         /// The copy.
         workload: String,
     },
-    /// An operator declared that a journal will never come back. In the journal.
+    /// An operator declared that a journal will never return. In the journal.
     Lost {
-        /// Which journal.
+        /// The journal.
         journal: String,
     },
     /// A neighbour introduced itself. In the journal.
@@ -299,27 +299,27 @@ pub enum Happened<N> {
     },
     /// An agent's proposal is sent to a target, and the agent is frozen.
     Prepare {
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// The instance whose agent asks.
+        /// The instance of the proposing agent.
         instance: InstanceId,
         /// Migrate or replicate.
         operation: AgentOperation,
-        /// Whom.
+        /// The target.
         target: N,
     },
     /// A transfer that was being prepared was aborted.
     GaveUp {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// Hardware is reserved for an instance that may come.
+    /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
-    /// A reservation ended. A copy that was started for it counts as hardware until it is freed.
+    /// A reservation ended. The hardware of a copy that was started for it counts until it is freed.
     Released {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
-        /// Whether a copy was started in it.
+        /// Whether a copy was started for it.
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -329,19 +329,19 @@ pub enum Happened<N> {
     },
     /// The reachable neighbours have changed, or the facts of one became known.
     Neighbours {
-        /// Those that are reached, in the order in which agents see them.
+        /// The reachable neighbours, in the order in which agents see them.
         up: Vec<N>,
         /// Those of them whose facts are known.
         told: Vec<N>,
     },
-    /// An operator drains the node, or lets it accept instances again.
+    /// An operator started or ended draining the node.
     Draining {
-        /// Whether it is drained now.
+        /// Whether it is draining.
         is_draining: bool,
     },
 }
 
-/// How an instance became a node's.
+/// How a node came to own an instance.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause<N> {
@@ -349,30 +349,30 @@ pub enum Cause<N> {
     Deployed,
     /// A neighbour handed it over.
     Taken {
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// Who.
+        /// The neighbour.
         from: N,
     },
-    /// An agent on the node replicated onto it.
+    /// It is a replica made by an agent on the same node.
     Replicated {
-        /// That agent's instance.
+        /// The instance of the replicating agent.
         parent: InstanceId,
     },
-    /// It was handed over, and the target will never take it.
+    /// It was handed over, and the target declined it.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
     /// It is the copy of an instance that was handed over to a node that an operator declared lost, under a fresh id.
     Adopted {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
 }
 
 impl<N> Happened<N> {
-    /// The same with other names for nodes and other places of applications.
+    /// Replaces the names of nodes and the indices of applications.
     pub fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> Happened<M> {
         match self {
             Happened::Boot { journal, boot, capacity } => Happened::Boot { journal, boot, capacity },
@@ -428,7 +428,7 @@ impl<N> Cause<N> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Something happened on a live node; `number` is that of the record of its journal, if it is in there.
+    /// Records an event on a live node; `number` is that of its journal record, if it is in the journal.
     pub fn live(&mut self, time: Time, node: NodePlace, number: Option<u64>, happened: &Happened<NodePlace>) {
         self.begin("live", time);
         self.comma_node(Some(node));

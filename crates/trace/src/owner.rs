@@ -1,4 +1,4 @@
-//! The actions of nodes' owners.
+//! Records the actions of nodes' owners.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::record::{OwnerAct, OwnerActKind, Target};
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// The actions of a node's owner after a cycle, in this order.
+    /// Records the actions of a node's owner after a cycle, in order.
     pub fn owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
         if self.summing.is_some() {
             return self.count_owner(time, node, acts);

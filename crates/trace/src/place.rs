@@ -1,4 +1,4 @@
-//! Places in the tables of a header, by which records name things.
+//! Typed indices into the tables of a header.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ macro_rules! places {
 }
 
 places! {
-    /// A place in the header's `nodes`.
+    /// An index into the header's `nodes`.
     NodePlace;
-    /// A place in the header's `applications`.
+    /// An index into the header's `applications`.
     ApplicationPlace;
-    /// A place in the header's `policies`.
+    /// An index into the header's `policies`.
     PolicyPlace;
-    /// A place in the header's `acceptances`.
+    /// An index into the header's `acceptances`.
     AcceptancePlace;
-    /// A place in the header's `users`.
+    /// An index into the header's `users`.
     UserPlace;
-    /// A place in the header's `calls`.
+    /// An index into the header's `calls`.
     CallPlace;
 }
 

@@ -1,4 +1,4 @@
-//! What records are made of.
+//! The contents of records.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
 
-/// How much a trace holds.
+/// The detail of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
     /// Everything.
     Full,
-    /// No evaluations.
+    /// Everything except evaluations.
     Operations,
-    /// Counts, and neither instances nor users one by one.
+    /// Counts instead of single instances and users.
     Summary,
 }
 
@@ -30,38 +30,38 @@ impl Detail {
     }
 }
 
-/// Where an operation leads to, as a policy wrote it.
+/// The target of an operation, as written by the policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target<'a> {
-    /// The node that the instance is on, written `self`.
+    /// The node of the instance, written `self`.
     Own,
     /// A node.
     Node(NodePlace),
-    /// A name that no node has.
+    /// A name that is not the name of any node.
     Unknown(Cow<'a, NodeId>),
     /// A flavour.
     Flavour(Cow<'a, FlavourId>),
 }
 
-/// An agent that evaluated its policy, and where.
+/// An agent that evaluated its policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
     /// The agent's instance.
     pub instance: &'a InstanceId,
-    /// What it is an instance of.
+    /// Its application.
     pub application: ApplicationPlace,
-    /// Where it is.
+    /// Its node.
     pub node: NodePlace,
     /// The free hardware that the agent saw.
     pub free: Capacity,
     /// The sum of the rates that the agent saw.
     pub rate: f64,
-    /// What its instance handles, if it runs in another flavour than the default.
+    /// The capacity of its instance, if it is not in the default flavour.
     pub max_rate: Option<f64>,
 }
 
-/// What an agent saw and remembered, and the decision of its policy. The lists are iterators, so that nothing is copied
-/// for a record.
+/// What an agent saw and remembered, and the decision of its policy. The lists are iterators, so that a record copies
+/// no data.
 #[derive(Clone, Debug)]
 pub struct Decided<R, M, S> {
     /// [`RequestsSeen`], in the order seen.
@@ -81,29 +81,29 @@ pub struct Decided<R, M, S> {
 pub struct RequestsSeen {
     /// The last hop; `None` for clients on the instance's own node.
     pub neighbour: Option<NodePlace>,
-    /// How many came in the last evaluation period.
+    /// The number of requests in the last evaluation period.
     pub rate: f64,
     /// The latency of the path, without queueing.
     pub latency: f64,
 }
 
-/// A solution of a policy, with the clause of `operation/3` that it is from, counted from 0.
+/// A solution of a policy, with the index of its clause of `operation/3`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Solution<'a> {
     /// An operation.
     Proposal {
-        /// Which.
+        /// The operation.
         operation: AgentOperation,
-        /// Where it leads to.
+        /// The target.
         target: Target<'a>,
-        /// From where in the policy.
+        /// The clause.
         clause: usize,
     },
-    /// No operation.
+    /// An invalid solution.
     Invalid {
-        /// Why not.
+        /// The error.
         fault: &'a str,
-        /// From where in the policy.
+        /// The clause.
         clause: usize,
     },
 }
@@ -113,22 +113,22 @@ pub enum Solution<'a> {
 pub struct Judged<'a> {
     /// The agent's instance.
     pub instance: &'a InstanceId,
-    /// What it asked for.
+    /// The proposed operation.
     pub operation: AgentOperation,
-    /// Where that leads to.
+    /// The target.
     pub target: Target<'a>,
-    /// What the managers concerned said.
+    /// The verdict of the managers concerned.
     pub verdict: &'a Verdict,
-    /// The instance that appeared, if one did.
+    /// The created instance, if any.
     pub created: Option<InstanceId>,
 }
 
 /// An operator's deployment and its outcome.
 #[derive(Clone, Debug)]
 pub struct Deployed<'a> {
-    /// What to deploy.
+    /// The application.
     pub application: ApplicationPlace,
-    /// Where.
+    /// The node.
     pub node: NodePlace,
     /// The policy of the new agent.
     pub policy: PolicyPlace,
@@ -138,23 +138,23 @@ pub struct Deployed<'a> {
     pub created: Option<InstanceId>,
 }
 
-/// The action of a node's owner on an instance there, and the reason.
+/// The action of a node's owner on an instance, with the reason.
 #[derive(Clone, Debug)]
 pub struct OwnerAct<'a> {
     /// The instance.
     pub instance: InstanceId,
-    /// What it is an instance of.
+    /// Its application.
     pub application: ApplicationPlace,
-    /// What was done.
+    /// The action.
     pub kind: OwnerActKind<'a>,
-    /// Why, as the owner's policy said it.
+    /// The reason that the owner's policy gave.
     pub reason: &'a str,
 }
 
-/// An action of a node's owner on an instance there.
+/// The kind of an owner's action.
 #[derive(Clone, Debug)]
 pub enum OwnerActKind<'a> {
-    /// It is gone.
+    /// It was evicted.
     Evicted,
     /// It runs in this smaller flavour.
     Shrunk(&'a FlavourId),
@@ -162,14 +162,14 @@ pub enum OwnerActKind<'a> {
     Announced(u32),
 }
 
-/// Why a node went.
+/// Why a node is down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// It crashed.
     Crash,
-    /// It left.
+    /// It left as announced.
     Leave,
-    /// It has not come yet.
+    /// It has not joined yet.
     Absent,
 }
 
@@ -184,20 +184,20 @@ impl Cause {
     }
 }
 
-/// A placement and the best one of the same moment.
+/// The placement and the best one at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Regret<'a> {
-    /// How the best was searched for.
+    /// How the best placement was searched for.
     pub search: &'a str,
     /// Connected users.
     pub users: u64,
-    /// What the placement is worth.
+    /// The value of the placement.
     pub actual: Worth,
-    /// What the best is worth.
+    /// The value of the best placement.
     pub best: Worth,
 }
 
-/// What a placement is worth.
+/// The value of a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worth {
     /// Applications with an instance.
@@ -206,7 +206,7 @@ pub struct Worth {
     pub satisfied: i64,
     /// Users who reach an instance.
     pub served: i64,
-    /// The latency of those users, summed up, in millionths.
+    /// The total latency of those users, in millionths of a millisecond.
     pub latency_millionths: i64,
     /// Instances.
     pub instances: i64,
@@ -215,23 +215,23 @@ pub struct Worth {
 /// The results of the client requests of a user.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sent {
-    /// How many were served.
+    /// The number served.
     pub served: u64,
-    /// How many were lost.
+    /// The number lost.
     pub lost: u64,
     /// The total response time of the served ones.
     pub response: Duration,
 }
 
-/// What became of the requests of a call.
+/// The results of a call.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SentCalls {
-    /// How many were sent.
+    /// The number sent.
     pub sent: u64,
-    /// How many were served.
+    /// The number served.
     pub served: u64,
-    /// How many were lost.
+    /// The number lost.
     pub lost: u64,
-    /// How long those that were served took, all together.
+    /// The total response time of the served requests.
     pub response: Duration,
 }

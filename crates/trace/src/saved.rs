@@ -1,4 +1,4 @@
-//! Resuming a trace.
+//! Stores and resumes the state of a trace writer.
 
 use std::io::Write;
 
@@ -71,7 +71,7 @@ impl<W: Write> TraceWriter<W> {
             && self.summing.as_ref().is_none_or(|summing| summing.is_of(header))
     }
 
-    /// Where the trace goes.
+    /// The output of the trace.
     pub fn out(&mut self) -> &mut W {
         &mut self.out
     }

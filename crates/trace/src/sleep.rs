@@ -1,4 +1,4 @@
-//! Client requests that reached instances which slept.
+//! Records client requests that reached sleeping instances.
 
 use std::io::Write;
 
@@ -9,8 +9,8 @@ use crate::place::ApplicationPlace;
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// A client request reached an instance that slept, and its manager said whether it may wake. A trace of counts names the
-    /// application, and of what speaks against it the rule.
+    /// Records the verdict on waking a sleeping instance for a client request. A trace of counts has only the
+    /// application and the inhibiting rule.
     pub fn woken(&mut self, time: Time, instance: &InstanceId, application: ApplicationPlace, verdict: &Verdict) {
         if self.summing.is_none() {
             self.begin("woken", time);

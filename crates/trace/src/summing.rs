@@ -12,19 +12,18 @@ use crate::place::{ApplicationPlace, NodePlace, UserPlace};
 use crate::record::{OwnerAct, OwnerActKind};
 use crate::writer::TraceWriter;
 
-/// What is counted instead of recorded individually.
+/// The counts that replace individual records.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Summing {
     application_of_user: Vec<ApplicationPlace>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
-    /// Columns of a row that only some runs have: adapts where applications have flavours or sleep, sleeps and wakes where they
-    /// sleep.
+    /// Optional columns: adapts if applications have flavours or sleep, sleeps and wakes if they sleep.
     has_flavours: bool,
     has_sleep: bool,
-    /// By application, then by tier.
+    /// The number of instances by application, then by tier.
     placed: Vec<u64>,
-    /// When users moved last, and how many of each application; written as soon as something else happens.
+    /// The time and number of the last handovers by application; written before the next other record.
     moves: Option<(Time, Vec<u64>)>,
 }
 
@@ -59,7 +58,7 @@ impl Summing {
         }
     }
 
-    /// Whether it is consistent with a run with this header.
+    /// Whether the counts are consistent with a run with this header.
     pub(crate) fn is_of(&self, header: &Header<'_>) -> bool {
         let founded = Summing::new(header);
         self.application_of_user == founded.application_of_user
@@ -70,7 +69,7 @@ impl Summing {
             && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == header.applications.len())
     }
 
-    /// Instances of an application came to a node, or went from it.
+    /// Adds instances of an application on a node; a negative number removes them.
     pub(crate) fn place(&mut self, application: ApplicationPlace, node: NodePlace, by: i64) {
         let tier = usize::from(self.tier_of_node[node.position()]);
         let count = &mut self.placed[application.position() * self.tier_count + tier];
@@ -78,7 +77,7 @@ impl Summing {
     }
 }
 
-/// The counts of a cycle while they are taken.
+/// The counts of a cycle in progress.
 pub struct Counts<'s> {
     summing: &'s mut Summing,
     rows: Vec<Row>,
@@ -86,19 +85,19 @@ pub struct Counts<'s> {
 }
 
 impl Counts<'_> {
-    /// Agents proposed nothing.
+    /// Counts agents without a proposal.
     pub fn nops(&mut self, application: ApplicationPlace, count: u64) {
         self.rows[application.position()].nop += count;
     }
 
-    /// Proposals of agents were inhibited by a rule, which is named as in a verdict.
+    /// Counts proposals of agents that were inhibited by a rule, named as in a verdict.
     pub fn inhibited(&mut self, application: ApplicationPlace, rule: &'static str, count: u64) {
         self.rows[application.position()].inhibited += count;
         *self.rules.entry(rule).or_default() += count;
     }
 
-    /// An operation of an agent was accepted. Its instance was on `from` and is on `to`, or gone; `created` is where another one
-    /// appeared.
+    /// Counts an accepted operation of an agent. Its instance was on `from` and is now on `to`, or gone; `created` is
+    /// the node of a new instance.
     pub fn accepted(
         &mut self,
         application: ApplicationPlace,
@@ -126,13 +125,13 @@ impl Counts<'_> {
         }
     }
 
-    /// An operator deployed an instance.
+    /// Counts an instance deployed by an operator.
     pub fn deployed(&mut self, application: ApplicationPlace, node: NodePlace) {
         self.rows[application.position()].deployed += 1;
         self.summing.place(application, node, 1);
     }
 
-    /// An operator's deploy was inhibited by a rule, which is named as in a verdict.
+    /// Counts an operator's deploy that was inhibited by a rule, named as in a verdict.
     pub fn not_deployed(&mut self, application: ApplicationPlace, rule: &'static str) {
         self.rows[application.position()].not_deployed += 1;
         *self.rules.entry(rule).or_default() += 1;
@@ -140,7 +139,7 @@ impl Counts<'_> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// A user moved. Moves of one time are written together.
+    /// Counts a handover. Handovers of one time are written together.
     pub(crate) fn count_move(&mut self, time: Time, user: UserPlace) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
             self.tell_moves();
@@ -151,7 +150,7 @@ impl<W: Write> TraceWriter<W> {
         moves[summing.application_of_user[user.position()].position()] += 1;
     }
 
-    /// Writes the moves that were counted last.
+    /// Writes the handovers that were counted last.
     pub(crate) fn tell_moves(&mut self) {
         let Some((time, moves)) = self.summing.as_mut().and_then(|summing| summing.moves.take()) else { return };
         self.begin("handovers", time);
@@ -161,8 +160,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// The managers judged the pending requests; `outcomes` counts them by application. Does nothing unless the detail
-    /// is `summary`.
+    /// Records a cycle; `outcomes` counts the outcomes by application. Does nothing unless the detail is `summary`.
     pub fn count_cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Counts<'_>)) {
         let rows = vec![Row::default(); self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
@@ -211,9 +209,9 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// The owner of a node acted on instances there.
+    /// Counts the actions of a node's owner.
     pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodePlace, acts: impl Iterator<Item = OwnerAct<'a>>) {
-        // Of each application: evicted, shrunk, announced.
+        // For each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
         for act in acts {
@@ -238,7 +236,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Instances of these applications went with their node.
+    /// Records that instances of these applications were lost with their node.
     pub(crate) fn count_gone(
         &mut self,
         time: Time,
@@ -261,7 +259,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// What the users of each application saw in the whole run.
+    /// Writes the results of each application's users over the whole run.
     pub(crate) fn clients_of_applications(&mut self, time: Time) {
         let Some(summing) = &self.summing else { return };
         // Users, requests served, requests lost, and the sum of mean response times.
@@ -294,7 +292,7 @@ impl<W: Write> TraceWriter<W> {
         self.rows(filled.map(|filled| row(filled).into_iter()));
     }
 
-    /// A list of lists of numbers, as the next element.
+    /// Writes a list of lists of numbers as the next element.
     fn rows(&mut self, rows: impl Iterator<Item = impl Iterator<Item = u64>>) {
         self.line.extend_from_slice(b",[");
         for (position, row) in rows.enumerate() {

@@ -1,4 +1,4 @@
-//! Policies that change in the course of a run.
+//! Records changes of policies during a run.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::place::{ApplicationPlace, PolicyPlace};
 use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
-    /// The agents of an application switch to another policy, with an empty memory.
+    /// Records that the agents of an application switch to another policy, with an empty memory.
     pub fn updated(&mut self, time: Time, application: ApplicationPlace, policy: PolicyPlace) {
         self.begin("update", time);
         for place in [application.0, policy.0] {

@@ -1,4 +1,4 @@
-//! The writer itself, and records of single events.
+//! The trace writer, and records of single events.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::place::{ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 use crate::record::{Cause, Detail, Regret, Target};
 use crate::summing::Summing;
 
-/// Writes the trace of a run, record by record, in the order in which things happen.
+/// Writes the trace of a run, record by record, in the order of events.
 pub struct TraceWriter<W: Write> {
     pub(crate) out: W,
     pub(crate) detail: Detail,
@@ -25,18 +25,18 @@ pub struct TraceWriter<W: Write> {
     pub(crate) clients: Vec<Client>,
     pub(crate) usage: Vec<Usage>,
     pub(crate) totals: Totals,
-    /// What is counted instead of recorded individually, in a trace of counts.
+    /// The counts that replace individual records, in a trace of counts.
     pub(crate) summing: Option<Box<Summing>>,
-    /// What the clients of each application saw in the whole run, where the header asks for it.
+    /// The response times of each application, if the header asks for them.
     pub(crate) latencies: Option<Vec<Latency>>,
-    /// Links that client requests went over, once the run is over.
+    /// The number of links that client requests passed, at the end of the run.
     pub(crate) hops: Option<u64>,
     pub(crate) has_models: bool,
-    /// What became of calls, in the order of the header.
+    /// The results of calls, in the order of the header.
     pub(crate) calls: Vec<CallSums>,
 }
 
-/// What one user has seen.
+/// The results of one user's client requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) served: u64,
@@ -44,17 +44,17 @@ pub(crate) struct Client {
     pub(crate) sum: Duration,
 }
 
-/// How much the instances of one application were used.
+/// The usage of one application's instances.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Usage {
     pub(crate) max_rate: f64,
     pub(crate) evaluations: u64,
     pub(crate) requests: f64,
-    /// How much of what they handle was used in the evaluations of instances that ran in other flavours than the default.
+    /// The part that was used in evaluations of instances in other flavours than the default.
     pub(crate) used_in_flavours: f64,
 }
 
-/// What clients saw of an application since the last record.
+/// The results of an application's client requests since the last record.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) served: u64,
@@ -75,7 +75,7 @@ pub(crate) struct Totals {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace with its header.
+    /// Starts a trace with its header.
     pub fn new(out: W, header: &Header<'_>) -> TraceWriter<W> {
         let mut writer = TraceWriter {
             out,
@@ -99,12 +99,12 @@ impl<W: Write> TraceWriter<W> {
         writer
     }
 
-    /// How much the trace holds.
+    /// The detail of the trace.
     pub fn detail(&self) -> Detail {
         self.detail
     }
 
-    /// Ends the trace of a run that came to its end, and returns the output.
+    /// Completes the trace of a run that reached its end, and returns the output.
     pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
         self.tell_calls(time);
@@ -136,7 +136,7 @@ impl<W: Write> TraceWriter<W> {
         self.close()
     }
 
-    /// Ends the trace of a run that was broken off: there is no last record.
+    /// Ends the trace of an interrupted run, without a last record.
     pub fn close(mut self) -> io::Result<W> {
         self.tell_moves();
         match self.broken {
@@ -145,12 +145,12 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// What went wrong in writing.
+    /// The first write error.
     pub fn failure(&self) -> Option<&io::Error> {
         self.broken.as_ref()
     }
 
-    /// An instance is there when the run begins.
+    /// Records an instance that exists at the start of the run.
     pub fn deployed(
         &mut self,
         time: Time,
@@ -173,7 +173,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// A user's connection moved; arrived from nowhere, or left for nowhere.
+    /// Records a handover; `None` for a user who arrives or leaves.
     pub fn handover(&mut self, time: Time, user: UserPlace, from: Option<NodePlace>, to: Option<NodePlace>) {
         self.totals.handovers += 1;
         if self.summing.is_some() {
@@ -189,7 +189,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// A node went, and these instances with it.
+    /// Records that a node went down, with these instances.
     pub fn node_down(
         &mut self,
         time: Time,
@@ -217,27 +217,27 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// A node came, or came back.
+    /// Records that a node came up.
     pub fn node_up(&mut self, time: Time, node: NodePlace) {
         self.nodes("node-up", time, &[node]);
     }
 
-    /// A node announced that it will go.
+    /// Records that a node announced to leave.
     pub fn node_leaving(&mut self, time: Time, node: NodePlace) {
         self.nodes("node-leaving", time, &[node]);
     }
 
-    /// A link went.
+    /// Records that a link went down.
     pub fn link_down(&mut self, time: Time, one: NodePlace, other: NodePlace) {
         self.nodes("link-down", time, &[one, other]);
     }
 
-    /// A link came back.
+    /// Records that a link came up.
     pub fn link_up(&mut self, time: Time, one: NodePlace, other: NodePlace) {
         self.nodes("link-up", time, &[one, other]);
     }
 
-    /// The placement was compared with the best.
+    /// Records a comparison of the placement with the best one.
     pub fn regret(&mut self, time: Time, regret: &Regret<'_>) {
         self.begin("regret", time);
         self.line.push(b',');
@@ -256,7 +256,7 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Something happened to nodes; a trace of counts leaves it out.
+    /// Records an event of nodes, except in a trace of counts.
     fn nodes(&mut self, kind: &str, time: Time, nodes: &[NodePlace]) {
         if self.summing.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! Service graphs: what instances sent to other applications for the client requests that they served.
+//! Service graphs: the calls that instances made for client requests.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::sums::{Seen, is_near};
 use crate::finding::FindingKind;
 use crate::reader::{CallOrder, Calls, Detail, Header, TracedCall, TrafficKind};
 
-/// The records `calls` that were read.
+/// The records `calls` read so far.
 pub(super) struct Called {
     records: Vec<Calls>,
-    /// For each application, what became of all requests of calls to it.
+    /// For each application, the results of all calls to it.
     seen: Vec<Seen>,
-    /// And how many were sent.
+    /// For each application, the number of calls to it.
     sent: Vec<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Called {
         Called { records: Vec::new(), seen: vec![Seen::default(); applications], sent: vec![0; applications] }
     }
 
-    /// What became of all requests of calls to an application.
+    /// The results of all calls to an application.
     pub(super) fn to(&self, application: u32) -> Seen {
         self.seen[application as usize]
     }
@@ -58,8 +58,8 @@ impl Audit {
         self.called.records.push(record.clone());
     }
 
-    /// At the end: as many requests were sent and answered as the graph of applications says. Where traffic is rates, counts are those of means, and
-    /// only sums are checked.
+    /// Checks at the end that calls were sent and answered as the call graph prescribes. Where traffic is rates, counts
+    /// are rounded means, and only sums are checked.
     pub(super) fn require_calls(&mut self) {
         let header = Arc::clone(&self.header);
         let records = std::mem::take(&mut self.called.records);
@@ -68,7 +68,7 @@ impl Audit {
             self.find(FindingKind::Calls, "the end", expected, records.len().to_string());
             return;
         }
-        // What cannot be in a header was found there.
+        // Invalid calls in the header are reported there.
         if header.traffic != Some(TrafficKind::Messages) || header.calls.iter().any(|call| call.requests == 0) {
             return;
         }
@@ -87,8 +87,8 @@ impl Audit {
         }
     }
 
-    /// A client request that was served has had all its calls answered, and one that came to a stage those of the stage before. `next` is how
-    /// often the next stage began.
+    /// Checks that a served client request has had all its calls answered, and one that reached a stage those of the
+    /// previous stage. `next` is how often the next stage was started.
     fn require_answers(&mut self, stage: &[(TracedCall, Calls)], next: Option<u64>) {
         let times = begun(&stage[0]);
         for (call, calls) in stage {
@@ -116,7 +116,7 @@ impl Audit {
         }
     }
 
-    /// Where nothing was lost or is still on its way, client requests took at least as long as their calls.
+    /// Checks that client requests took at least as long as their calls, if nothing was lost or is still in transit.
     fn require_time_for_calls(&mut self, application: u32, stages: &[&[(TracedCall, Calls)]]) {
         let served = self.served_of(application);
         let is_complete = |(call, calls): &(TracedCall, Calls)| {
@@ -125,7 +125,7 @@ impl Audit {
         if !stages.iter().copied().flatten().all(is_complete) {
             return;
         }
-        // The slowest of requests that were sent at once is not faster than their mean.
+        // The slowest of parallel requests takes at least their mean.
         let of_call = |(call, calls): &(TracedCall, Calls)| match call.order {
             CallOrder::Sequence => calls.sum,
             CallOrder::Parallel => calls.sum / call.requests as f64,
@@ -139,9 +139,9 @@ impl Audit {
         }
     }
 
-    /// The agents of an application without users saw no more client requests than were sent to it.
+    /// Checks that the agents of an application without users saw no more client requests than were sent to it.
     fn require_seen_were_sent(&mut self, application: u32) {
-        // A request that a sleeper passes on is seen more than once.
+        // A request that a sleeper forwards is seen more than once.
         let sleeps = self.header.applications[application as usize].sleep.is_some();
         if self.header.detail != Detail::Full || self.sums.users_of(application) > 0 || sleeps {
             return;
@@ -162,7 +162,7 @@ impl Audit {
     }
 }
 
-/// What cannot be in the graph of a header.
+/// The faults of a call graph in a header.
 pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     let is_seventh = header.mario_trace == 7;
     let words = |are_there: bool| if are_there { "calls" } else { "no calls" }.to_owned();
@@ -210,8 +210,7 @@ pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether some applications call each other in a circle: those that none calls are removed, one after another, until nothing is left or
-/// none can be.
+/// Whether the call graph has a cycle: applications that none calls are removed repeatedly; the rest is cyclic.
 fn has_cycle(header: &Header) -> bool {
     let mut callers = vec![0_usize; header.applications.len()];
     let mut calls_of: Vec<Vec<u32>> = vec![Vec::new(); header.applications.len()];
@@ -233,7 +232,7 @@ fn has_cycle(header: &Header) -> bool {
     taken < callers.len()
 }
 
-/// How often a stage began, by one of its calls.
+/// How often a stage was started, by one of its calls.
 fn begun((call, calls): &(TracedCall, Calls)) -> u64 {
     calls.sent.div_ceil(call.requests)
 }

@@ -1,4 +1,4 @@
-//! Recomputes the verdicts of the managers' own policies.
+//! Recomputes the verdicts of acceptance policies.
 
 use mario_domain::OperationName;
 
@@ -9,8 +9,8 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
 impl Audit {
-    /// Evaluates the policy of a node for an instance of the initial deployment: it was deployed, like those before it,
-    /// in a first cycle that is not in the trace.
+    /// Evaluates the policy of a node for an instance of the initial deployment: all of them were deployed in a first
+    /// cycle that is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
         // A trace of counts does not record which nodes are absent, so the neighbours that the manager saw are unknown.
         let is_told = self.header.detail != Detail::Summary;
@@ -37,7 +37,8 @@ impl Audit {
         }
     }
 
-    /// Evaluates the policies of the nodes concerned again. `reason` is the recorded one, if it was inhibited.
+    /// Evaluates the acceptance policies of the nodes concerned again. `reason` is the recorded one, if the request was
+    /// inhibited.
     pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let instance = case.agent.map(|agent| &self.world.agent(agent).instance);
@@ -63,7 +64,7 @@ impl Audit {
                 Answer::Accepts => None,
                 Answer::Refuses(rule) => Some(rule),
             };
-            // An answer cut short by the budget does not count.
+            // An answer that was cut short by the budget is ignored.
             if self.allowance.is_spent() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Rule r2: nodes, links and users come, move and go.
+//! Rule r2: changes of nodes, links and users.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ impl Audit {
         self.stranded.extend(connected.map(|(_, user)| user));
     }
 
-    /// Users whose access point went down have moved by the end of that moment.
+    /// Checks that users whose access point went down have moved by the end of that time.
     pub(super) fn require_nobody_stranded(&mut self) {
         for user in std::mem::take(&mut self.stranded) {
             if let Some(node) = self.world.users[user as usize]
@@ -111,7 +111,7 @@ impl Audit {
         (state.is_leaving, state.has_given_notice) = (true, true);
     }
 
-    /// The agents of an application switch to another policy.
+    /// Changes the policy of an application's agents.
     pub(super) fn updated(&mut self, record: &Update) {
         const FIRST_FORMAT: u64 = 3;
         self.counts.context_changes += 1;

@@ -17,13 +17,13 @@ pub(super) enum Enactment {
     Change(AgentPlace, InstanceState),
 }
 
-/// A request as the managers see it.
+/// A request, with everything that its verdict depends on.
 pub(super) struct Case<'a> {
-    /// For findings.
+    /// The subject, for findings.
     pub(super) who: String,
-    /// The agent that proposes; `None` for an operator.
+    /// The proposing agent; `None` for an operator.
     pub(super) agent: Option<AgentPlace>,
-    /// The node that the agent is on.
+    /// The node of the agent.
     pub(super) own: Option<u32>,
     pub(super) operation: OperationName,
     /// Its target; `None` for an unknown name, and for an undeploy.
@@ -32,15 +32,15 @@ pub(super) struct Case<'a> {
     pub(super) application: u32,
     /// The hardware that it needs at its target.
     pub(super) needed: Hardware,
-    /// How the instance is run after an adapt, a sleep or a wake, or the rule that inhibits it.
+    /// The state of the instance after an adapt, a sleep or a wake, or the rule that inhibits it.
     pub(super) change: Option<Result<InstanceState, Rule>>,
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
-/// What inhibits a request, by the rules that every node has.
+/// The reasons to inhibit a request, by the rules of every node.
 #[derive(Clone)]
 struct Against {
-    /// What makes an adapt, a sleep or a wake impossible, whatever the hardware.
+    /// The rule that makes an adapt, a sleep or a wake impossible, regardless of the hardware.
     change: Option<Rule>,
     outside: bool,
     down: bool,
@@ -89,7 +89,7 @@ impl Audit {
         }
     }
 
-    /// Everything that was proposed since the last cycle must have been judged by now.
+    /// Checks that everything proposed since the last cycle has been judged.
     fn require_all_judged(&mut self) {
         for (place, instance) in std::mem::take(&mut self.waiting) {
             if self.world.standing(&instance) != Some(Standing::There(place)) {
@@ -119,7 +119,8 @@ impl Audit {
         Some((place, pending))
     }
 
-    /// Even without recorded evaluations, an agent evaluates no earlier than one period after it appeared.
+    /// Checks that an agent does not evaluate earlier than one period after it appeared, even if evaluations are not
+    /// recorded.
     fn require_old_enough(&mut self, place: AgentPlace) {
         // A plan may also move an instance whose agent has not evaluated.
         if self.header.detail == Detail::Full || self.header.arbitration == Arbitration::Central {
@@ -205,14 +206,14 @@ impl Audit {
     /// Whether this is the agent's proposal.
     fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
         if self.header.arbitration == Arbitration::Central {
-            // With a plan, any operation is allowed; no rule says whether the plan is good.
+            // A plan may contain any operation; whether the plan is good is not checked.
             return true;
         }
         let Pending::Wish(pending) = pending else { return false };
         let is_same = match (wish.operation, self.header.arbitration) {
-            // What has no target is recorded without one.
+            // An operation without a target is recorded without one.
             (operation, _) if !operation.has_target() => true,
-            // `self` is resolved before it is judged there.
+            // The prototype resolves `self` before judging.
             (_, Arbitration::Sequential) => {
                 pending.target == wish.target
                     || (pending.target == Target::Own && wish.target.resolve(own) == Some(own))
@@ -280,7 +281,7 @@ impl Audit {
         self.require_target(case);
         self.require_consent(case, None);
         self.promise(case);
-        // An unknown name is already a finding, and has no node.
+        // An unknown name has already been reported, and has no node.
         let Some(to) = case.target else { return };
         let agent = self.world.agent(place);
         let (application, policy) = (agent.application, agent.policy);
@@ -325,7 +326,7 @@ impl Audit {
         self.promising.push(node);
     }
 
-    /// Hardware for an accepted request: it must be free, and is reserved.
+    /// Reserves the hardware of an accepted request. Reports hardware that is not free.
     fn promise(&mut self, case: &Case<'_>) {
         let Some(to) = case.target else { return };
         self.require_room(to, case.needed, &case.who);
@@ -341,7 +342,7 @@ impl Audit {
         self.promising.push(to);
     }
 
-    /// The target of an accepted request must be valid.
+    /// Checks that the target of an accepted request is valid.
     fn require_target(&mut self, case: &Case<'_>) {
         let against = self.against(case);
         let id = &case.target_id;
@@ -370,7 +371,7 @@ impl Audit {
             let full = (!case.needed.fits(left)).then_some(left);
             return match change {
                 Err(rule) => Against { change: Some(rule.clone()), ..nothing },
-                // What needs nothing more always fits.
+                // A request that needs no further hardware always fits.
                 Ok(_) if case.needed == Hardware::NONE => nothing,
                 Ok(_) => Against { down: !node.is_up, leaving: node.is_leaving, full, ..nothing },
             };
@@ -393,7 +394,7 @@ impl Audit {
     pub(super) fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // There, targets need not be neighbours. An undeploy has none.
+            // With sequential arbitration, targets need not be neighbours. An undeploy has no target.
             against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
@@ -413,7 +414,7 @@ impl Audit {
         self.find(FindingKind::Reason, &case.who, expected, found());
     }
 
-    /// The expected reason; `None` when the recorded one is true.
+    /// The expected reason; `None` if the recorded one is correct.
     fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: &Against) -> Option<String> {
         let target = &case.target_id;
         let own = case.own.map(|own| self.node_id(own).id().clone());
@@ -435,7 +436,7 @@ impl Audit {
                 let mut with_text = concerned.filter(|node| self.header.nodes[*node as usize].acceptance.is_some());
                 with_text.any(|node| *self.node_id(node).id() == reason.node)
             }
-            // Simulated nodes have none of these.
+            // Rules of live nodes do not occur in simulations.
             Rule::Live(_) => false,
         };
         if is_true {
@@ -460,7 +461,7 @@ impl Audit {
     }
 }
 
-/// That an instance does it, in words.
+/// The operation as a verb phrase.
 const fn does(operation: OperationName) -> &'static str {
     match operation {
         OperationName::Undeploy => "undeploys",

@@ -1,4 +1,4 @@
-//! What agents see, remember and decide.
+//! Checks what agents see, remember and decide.
 
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ impl Audit {
         let last = self.world.agent_mut(place).last_seen.take();
         let seen = match (&record.seen, last) {
             (Some(seen), last) => {
-                // Reuses the memory of the last evaluation.
+                // Reuses the allocation of the last evaluation.
                 let mut kept = last.unwrap_or_default();
                 kept.clone_from(seen);
                 kept
@@ -98,7 +98,7 @@ impl Audit {
         }
     }
 
-    /// The effects of the evaluation: a count, a pending proposal, and the expiry of old memories.
+    /// The effects of the evaluation: its count, a pending proposal, and the expiry of inhibitions.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
         let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
@@ -135,7 +135,7 @@ impl Audit {
         }
     }
 
-    /// When an agent evaluates next: a period after its last evaluation, or after it appeared. The agents of the
+    /// The time of an agent's next evaluation: a period after its last one, or after it appeared. The agents of the
     /// initial deployment evaluate together, before all others.
     fn due(&self, agent: &Agent, first: f64) -> f64 {
         let period = self.header.evaluation_period;
@@ -145,7 +145,7 @@ impl Audit {
         }
     }
 
-    /// The agents of a policy all draw numbers, or none does.
+    /// Checks that all agents of a policy draw numbers, or none.
     fn check_random(&mut self, place: AgentPlace, seen: &Seen) {
         let agent = self.world.agent(place);
         let does_draw = seen.random.is_some();
@@ -158,7 +158,7 @@ impl Audit {
         }
     }
 
-    /// Whether an agent stopped evaluating before the end.
+    /// Reports agents that stopped evaluating before the end.
     pub(super) fn require_all_evaluated(&mut self, end: f64) {
         let Some(first) = self.first_evaluation else { return };
         let mut silent = Vec::new();
@@ -195,7 +195,7 @@ impl Audit {
         }
     }
 
-    /// A target as a policy writes it.
+    /// The id of a target as written by a policy.
     fn written_id(&self, target: &Target) -> Id {
         match target {
             Target::Own => own_id(),
@@ -211,7 +211,7 @@ impl Audit {
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With another routing, a request may reach an instance on the path to another one.
+        // With other routing strategies, a request may reach an instance on the path to another one.
         let is_by_own_way = self.header.routing == "nearest";
         for fact in requests.iter().filter(|_| is_by_own_way) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };
@@ -266,7 +266,7 @@ impl Audit {
         format!("requests({neighbour}, {}, {})", fact.rate, fact.latency)
     }
 
-    /// The agent remembers that this was inhibited.
+    /// Adds an inhibition to the memory of an agent.
     pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: AgentOperation, target: Target) {
         let agent = self.world.agent_mut(place);
         let proposed = agent.evaluations;

@@ -1,4 +1,4 @@
-//! Contradictions within a header.
+//! Checks a header for contradictions.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -57,7 +57,7 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
         let who = format!("format {}", header.mario_trace);
         faults.push((who, words(is_fourth), words(header.live.is_some())));
     }
-    // An application that was updated while the nodes ran occurs once for each description.
+    // A live application that was updated occurs once for each description.
     if header.live.is_none() {
         same_ids("application", header.applications.iter().map(|application| &application.id), &mut faults);
     }
@@ -71,10 +71,11 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     faults
 }
 
-/// Owners have initiative in formats 5, 6 and 7 alone, where some node has a policy of its own, and give notice.
+/// Checks that owners have initiative only in formats 5, 6 and 7, where some node has an acceptance policy, and give
+/// notice.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
-    // In format 6 both may be.
+    // In format 6, owners are optional.
     let is_fifth = header.mario_trace == 5;
     if !(6..=7).contains(&header.mario_trace) && is_fifth != header.notice.is_some() {
         faults.push((format!("format {}", header.mario_trace), words(is_fifth), words(header.notice.is_some())));
@@ -90,7 +91,7 @@ fn owners(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Flavours have names of their own, and the first has the numbers of the application.
+/// Checks that flavours have distinct names, and that the first has the numbers of the application.
 fn flavours(header: &Header, faults: &mut Vec<Fault>) {
     for application in header.applications.iter().filter(|application| !application.flavours.is_empty()) {
         let what = format!("application {}: flavour", application.id);
@@ -108,7 +109,8 @@ fn flavours(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Applications sleep only in format 6, and in traces of live nodes; the start time of an instance is not negative.
+/// Checks that applications sleep only from format 6 on and in traces of live nodes, and that start times are not
+/// negative.
 fn sleep(header: &Header, faults: &mut Vec<Fault>) {
     for application in &header.applications {
         let Some(sleep) = application.sleep else { continue };
@@ -123,7 +125,7 @@ fn sleep(header: &Header, faults: &mut Vec<Fault>) {
     }
 }
 
-/// An id names one thing only.
+/// Checks that ids are unique.
 fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a T>, faults: &mut Vec<Fault>) {
     let mut seen = BTreeSet::new();
     for id in ids.filter(|id| !seen.insert(*id)).collect::<Vec<_>>() {
@@ -131,7 +133,7 @@ fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a
     }
 }
 
-/// A link leads both ways, and there is one between two nodes.
+/// Checks that links exist in both directions, and that there is at most one between two nodes.
 fn links(header: &Header, faults: &mut Vec<Fault>) {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     let ends = |place: usize| header.nodes[place].neighbours.iter().map(move |to| (place as u32, *to));

@@ -1,7 +1,7 @@
 //! The audit of live nodes: ownership, custody, and reservations.
 //!
-//! Each node records its journal and its reservations. The nodes are replayed together: what one has handed over,
-//! another must have taken before the first may forget it.
+//! Each node records its journal and its reservations. The nodes are replayed together: an instance that one has handed
+//! over must have been taken by another before the first may forget it.
 //!
 //! | file | what is checked |
 //! |---|---|
@@ -34,25 +34,25 @@ use transfers::{Departure, Life};
 pub(super) struct LiveWorld {
     header: Arc<Header>,
     nodes: Vec<LiveNode>,
-    /// Every instance ever recorded.
+    /// Every instance recorded so far.
     lives: BTreeMap<InstanceId, Life>,
     /// Every transfer that left a node.
     departures: BTreeMap<String, Departure>,
-    /// Where instances are, according to cycles.
+    /// The placement of instances according to cycles.
     placed: BTreeMap<InstanceId, u32>,
-    /// What each agent proposed at its last evaluation.
+    /// The proposal of each agent at its last evaluation.
     proposals: BTreeMap<InstanceId, Option<Wish>>,
-    /// What cycles have to say next.
+    /// The outcomes that the next cycles must have.
     expected: VecDeque<Expected>,
     decisions: Option<LiveDecisions>,
     counts: Totals,
-    /// For each application, how often its agents evaluated, and the rates that they saw.
+    /// For each application, the number of its evaluations, and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
     /// Findings that were not reported yet.
     found: Vec<Found>,
 }
 
-/// What a cycle has to say.
+/// An outcome that the next cycle must have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Expected {
     Deploy { node: u32, application: u32, instance: InstanceId },
@@ -107,7 +107,7 @@ impl LiveWorld {
         format!("node {}", self.header.nodes[node as usize].id)
     }
 
-    /// Takes in a record; returns whether a live trace has such records.
+    /// Checks a record. Returns whether such records are valid in a live trace.
     fn observe(&mut self, record: &Record) -> bool {
         if !matches!(record, Record::Cycle(_) | Record::Owner(_)) {
             self.require_nothing_expected();
@@ -133,7 +133,7 @@ impl LiveWorld {
         }
     }
 
-    /// A link is down when one of its ends does not reach the other, and up when both do.
+    /// A link is down if either end does not reach the other, and up if both do.
     fn link(&mut self, nodes: [u32; 2], is_up: bool) {
         let [one, other] = nodes;
         let reaches = |from: u32, to: u32| self.nodes[from as usize].up.contains(&to);
@@ -165,14 +165,14 @@ impl LiveWorld {
         self.require_nothing_lost();
     }
 
-    /// How many transfers are open.
+    /// The number of open transfers.
     fn open(&self) -> usize {
         self.nodes.iter().map(|node| node.custody.len() + node.offers.len()).sum()
     }
 }
 
 impl Audit {
-    /// Takes note of a record of live nodes.
+    /// Checks a record of live nodes.
     pub(super) fn observe_live(&mut self, world: &mut LiveWorld, record: &Record) {
         if !world.observe(record) {
             self.find(FindingKind::Header, "the record", "a record that live nodes have", "one of a simulated run");
@@ -196,7 +196,7 @@ impl Audit {
         }
     }
 
-    /// What a trace of live nodes records only once.
+    /// The values that a trace of live nodes records only once.
     pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
         let mut taken = vec![
             "names, policies and facts, and when things happened, within the order that records and transfers allow",
@@ -209,7 +209,7 @@ impl Audit {
         taken
     }
 
-    /// What could not be checked of live nodes.
+    /// What could not be checked about live nodes.
     pub(super) fn unchecked_live(&self, world: &LiveWorld) -> Vec<String> {
         let mut unchecked = Vec::new();
         let named = |places: &mut dyn Iterator<Item = u32>| -> String {
@@ -241,7 +241,7 @@ impl Audit {
         unchecked
     }
 
-    /// The decisions that were made again.
+    /// Adds the recomputed decisions to the counts.
     pub(super) fn count_live(&mut self, world: &LiveWorld) {
         self.counts.instances = world.placed.len() as u64;
         if let Some(decisions) = &world.decisions {

@@ -1,13 +1,13 @@
-//! Optional measures at the end of a run.
+//! Checks the optional measures at the end of a run.
 
 use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Header, Latency, Traffic};
 
-/// What lies in a bin of a histogram is known as exactly as the bounds of the bin are.
+/// The bounds of a bin are known up to this relative error.
 const BIN_TOLERANCE: f64 = 1e-8;
 
-/// Which of these records there were.
+/// The measures recorded so far.
 #[derive(Default)]
 pub(super) struct Measured {
     latencies: usize,
@@ -15,7 +15,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// How many records are missing, with what they are called.
+    /// The names of the records, each with the recorded and the required number.
     fn missing(&self, header: &Header) -> [(&'static str, usize, usize); 2] {
         let latencies = if header.measures { header.applications.len() } else { 0 };
         let traffic = usize::from(header.models.is_some());
@@ -24,7 +24,8 @@ impl Measured {
 }
 
 impl Audit {
-    /// As many response times as requests were served, the longest of them in the last bin, and as many late as bins allow.
+    /// Checks that there are as many response times as served requests, that the longest is in the last bin, and that
+    /// the number of late ones is possible.
     pub(super) fn latency(&mut self, record: &Latency) {
         let who = self.application_text(record.application);
         let next = self.measured.latencies;
@@ -66,13 +67,13 @@ impl Audit {
         }
     }
 
-    /// There is one such record. How far client requests travelled is told nowhere else.
+    /// Checks that there is one such record. The number of hops itself is recorded nowhere else.
     pub(super) fn traffic(&mut self, record: &Traffic) {
         self.measured.traffic = self.measured.traffic.saturating_add(1);
         self.require_end(record.time, "the traffic");
     }
 
-    /// There are as many of these records as the header asks for.
+    /// Checks that the records required by the header exist.
     pub(super) fn check_measured(&mut self) {
         for (name, expected, found) in self.measured.missing(&self.header) {
             if expected != found {

@@ -1,4 +1,4 @@
-//! Operations that concern the agent's own node alone.
+//! Operations that concern only the agent's own node.
 
 use mario_domain::{AgentOperation, Hardware, OperationName};
 
@@ -9,8 +9,8 @@ use crate::reader::{Rule, Target, Wish};
 use crate::world::{AgentPlace, InstanceState};
 
 impl Audit {
-    /// How an agent's instance is run after an operation that concerns its own node alone and leaves it there, or the rule that
-    /// speaks against that; `None` for another operation.
+    /// The state of an agent's instance after an operation that concerns only its own node, or the rule that inhibits
+    /// it; `None` for other operations.
     pub(super) fn change_by(&self, place: AgentPlace, wish: &Wish) -> Option<Result<InstanceState, Rule>> {
         let agent = self.world.agent(place);
         let application = &self.header.applications[agent.application as usize];
@@ -35,7 +35,7 @@ impl Audit {
         }
     }
 
-    /// An accepted adapt, sleep or wake: it must be possible, and what the instance needs more must be there.
+    /// Checks an accepted adapt, sleep or wake: it must be possible, and the additional hardware must be free.
     pub(super) fn changes(&mut self, case: &mut Case<'_>, place: AgentPlace, own: u32) {
         let changed = match &case.change {
             Some(Ok(changed)) => *changed,

@@ -1,4 +1,4 @@
-//! The actions of nodes' owners: after each cycle, and as their policies say.
+//! Checks the actions of nodes' owners after each cycle against their policies.
 
 use mario_domain::{Hardware, Id, InstanceId};
 
@@ -10,13 +10,13 @@ use crate::world::{AgentPlace, InstanceState, Notice, Standing};
 /// The owners, and their actions since the last cycle.
 #[derive(Default)]
 pub(super) struct OwnersTurn {
-    /// The nodes whose owners have initiative, where their policies are asked.
+    /// The nodes whose owners have initiative, if their policies are evaluated.
     nodes: Vec<u32>,
-    /// The nodes whose owners acted since, the last one last; `None` unless it is the owners' turn.
+    /// The nodes whose owners acted since the last cycle, the latest last; `None` if owners may not act now.
     acted: Option<Vec<u32>>,
-    /// When it became their turn.
+    /// The time of that cycle.
     since: f64,
-    /// For each application, announced evictions that have not come to anything yet, in a trace of counts.
+    /// For each application, announced evictions that have not been carried out, in a trace of counts.
     announced: Vec<u64>,
 }
 
@@ -27,14 +27,14 @@ impl OwnersTurn {
 }
 
 impl Audit {
-    /// A cycle is over: it is the owners' turn.
+    /// Lets owners act after a cycle.
     pub(super) fn begin_turn_of_owners(&mut self) {
         self.owners.acted = self.header.notice.map(|_| Vec::new());
         self.owners.since = self.time;
     }
 
-    /// A record other than an owner's action follows. Due evictions must have happened by now, and the other owners
-    /// wanted nothing.
+    /// Ends the owners' turn before another record. Due evictions must have happened, and the policies of all other
+    /// owners must have demanded nothing.
     pub(super) fn end_turn_of_owners(&mut self) {
         let Some(acted) = self.owners.acted.take() else { return };
         let nodes = std::mem::take(&mut self.owners.nodes);
@@ -51,7 +51,7 @@ impl Audit {
     }
 
     pub(super) fn owner(&mut self, record: &Owner) {
-        // Where nothing was judged, an activation of the managers has no cycle.
+        // An activation without proposals has no cycle.
         if self.owners.since < self.time {
             self.end_turn_of_owners();
             self.begin_turn_of_owners();
@@ -89,7 +89,7 @@ impl Audit {
         }
     }
 
-    /// Instances whose agents have had their last evaluation are evicted, in the order of arrival.
+    /// Checks that instances whose agents have had their last evaluation are evicted, in the order of arrival.
     fn require_evicted_in_order(&mut self, node: u32, evictions: &[OwnerAct]) {
         if self.header.detail != Detail::Full {
             return;
@@ -123,7 +123,7 @@ impl Audit {
     fn require_wanted(&mut self, node: u32, found: &[OwnerAct]) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let Some(expected) = acceptances.wanted(&self.header, &self.world, node) else { return };
-        // An answer cut short by the budget does not count.
+        // An answer that was cut short by the budget is ignored.
         if self.allowance.is_spent() {
             return;
         }
@@ -134,7 +134,7 @@ impl Audit {
         }
     }
 
-    /// The agent of an instance that is on a node.
+    /// The agent of an instance on a node. Reports an instance that is not there.
     fn on_node(&mut self, node: u32, act: &OwnerAct) -> Option<AgentPlace> {
         let place = self.present(&act.instance, "is dealt with by an owner")?;
         let actual = self.world.agent(place).node;
@@ -207,7 +207,7 @@ impl Audit {
         }
     }
 
-    /// What the owner of a node did, in a trace of counts.
+    /// Checks the actions of owners in a trace of counts.
     pub(super) fn owners(&mut self, record: &Owners) {
         if self.header.notice.is_none() {
             self.find(FindingKind::Owner, "the owners", "no owner with initiative", "what one did");

@@ -1,4 +1,4 @@
-//! The recorded comparisons of the placement with the best.
+//! Checks the recorded comparisons of the placement with the best one.
 
 use mario_domain::Capacity;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,10 +11,10 @@ use crate::reader::{Detail, Regret, Search, Worth};
 #[derive(Default)]
 pub(super) struct Comparisons {
     last: Option<Regret>,
-    /// The value of the best placement while users and infrastructure do not change, if it is better than the
-    /// placement: it was found, and will be found again.
+    /// The value of the best placement, if it is better than the actual one. While users and infrastructure do not
+    /// change, the same search must find it again.
     best: Option<Worth>,
-    /// The time between two activations of the managers: that of the first comparison.
+    /// The time between two activations of the managers, which equals the time of the first comparison.
     period: f64,
     have_users_changed: bool,
     has_infrastructure_changed: bool,
@@ -23,14 +23,14 @@ pub(super) struct Comparisons {
     last_cycle: Option<f64>,
     /// The time of a cycle that was just recorded.
     awaited: Option<f64>,
-    /// The time of a cycle after which there was no comparison.
+    /// The time of a cycle without a comparison.
     missing: Option<f64>,
-    /// For each node the part of the infrastructure that it is connected with, while that stays as it is.
+    /// For each node, its connected part of the infrastructure; valid until the infrastructure changes.
     parts: Vec<u32>,
 }
 
 impl Comparisons {
-    /// Whether there are any.
+    /// Whether there are any comparisons.
     pub(super) fn has_any(&self) -> bool {
         self.last.is_some()
     }
@@ -50,7 +50,7 @@ impl Comparisons {
 }
 
 impl Audit {
-    /// The managers were active, once at a time, so a comparison follows if there are any.
+    /// Expects a comparison after an activation of the managers.
     pub(super) fn await_comparison(&mut self, has_placement_changed: bool) {
         let last = self.comparisons.last_cycle.replace(self.time);
         if last.is_some_and(|last| last >= self.time) {
@@ -60,7 +60,7 @@ impl Audit {
         self.comparisons.awaited = Some(self.time);
     }
 
-    /// Something else follows a cycle.
+    /// Notes that another record follows a cycle.
     pub(super) fn note_cycle_without_comparison(&mut self) {
         if let Some(time) = self.comparisons.awaited.take() {
             self.comparisons.missing.get_or_insert(time);
@@ -77,7 +77,7 @@ impl Audit {
         }
     }
 
-    /// The placement is compared at every activation of the managers until the end.
+    /// Checks that the placement was compared at every activation of the managers until the end.
     pub(super) fn require_last_comparison(&mut self) {
         let Some(last) = &self.comparisons.last else { return };
         let next = last.time + self.comparisons.period;
@@ -87,8 +87,8 @@ impl Audit {
         }
     }
 
-    /// What can be counted is checked; satisfied users, latencies and the best placement cannot be derived from a
-    /// trace.
+    /// Checks the numbers that can be counted; satisfied users, latencies and the best placement cannot be derived from
+    /// a trace.
     pub(super) fn regret(&mut self, record: &Regret) {
         self.check_comparison_time(record);
         self.check_regret_counts(record);
@@ -126,7 +126,7 @@ impl Audit {
         comparisons.has_placement_changed = false;
     }
 
-    /// Comparisons are as far apart as activations of the managers, the first of which is one period after the beginning.
+    /// Checks that comparisons have the period of the managers, the first one a period after the start.
     fn check_comparison_time(&mut self, record: &Regret) {
         if self.header.mario_trace < 2 {
             self.find(FindingKind::Regret, "the record", "no comparison in a trace of format 1", "one");
@@ -147,7 +147,7 @@ impl Audit {
     }
 
     fn check_regret_counts(&mut self, record: &Regret) {
-        // A trace of counts does not record who is connected.
+        // A trace of counts does not record which users are connected.
         let (users, is_known) = match self.header.detail {
             Detail::Summary => (self.header.users.len(), false),
             Detail::Full | Detail::Operations => (self.world.users.iter().flatten().count(), true),
@@ -169,8 +169,8 @@ impl Audit {
         }
     }
 
-    /// The best placement is one that fits: an application has an instance where a node holds one, and a user reaches an
-    /// instance where such a node is connected with the user's access point.
+    /// Checks that the best placement is feasible: an application can have an instance only if a node holds one, and a
+    /// user can be served only if such a node is connected with the user's access point.
     fn check_best_counts(&mut self, best: &Worth) {
         self.find_parts();
         let mut rooms: FxHashMap<u32, Capacity> = FxHashMap::default();
@@ -186,7 +186,7 @@ impl Audit {
             ("applications present", present as u64, best.present),
             ("instances", self.instances_max(), best.instances),
         ];
-        // A trace of counts does not record where users are.
+        // A trace of counts does not record the access points of users.
         if self.header.detail != Detail::Summary {
             let fits = |application: u32, node: u32| {
                 let part = self.comparisons.parts[node as usize];
@@ -204,7 +204,7 @@ impl Audit {
         }
     }
 
-    /// No placement has more instances: the nodes that are up would be full of the smallest.
+    /// An upper bound on the number of instances: all nodes that are up, filled with the smallest.
     fn instances_max(&self) -> u64 {
         let smallest = self.header.applications.iter().map(|application| application.hardware.as_units()).min();
         let Some(smallest @ 1..) = smallest else { return u64::MAX };
@@ -222,7 +222,7 @@ impl Audit {
         }
     }
 
-    /// How many connected users reach an instance of their application.
+    /// The number of connected users who reach an instance of their application.
     fn served_users(&mut self) -> u64 {
         self.find_parts();
         let parts = &self.comparisons.parts;
@@ -233,14 +233,14 @@ impl Audit {
         users.filter(|(user, node)| node.is_some_and(|node| is_served(user.application, node))).count() as u64
     }
 
-    /// Finds out which nodes are connected, unless that is known.
+    /// Computes the connected parts, unless they are known.
     fn find_parts(&mut self) {
         if self.comparisons.parts.is_empty() {
             self.comparisons.parts = self.world.parts();
         }
     }
 
-    /// While nothing changes, neither does what the placement and the best one are worth.
+    /// Checks that the values do not change while nothing else changes.
     fn compare_with_last(&mut self, record: &Regret) {
         let Some(last) = self.comparisons.last.clone() else {
             self.comparisons.best = found(record);
@@ -264,7 +264,7 @@ impl Audit {
         let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
-            // The best was the placement itself, and anything else found is worth no more.
+            // The best was the placement itself, so no other may have a higher value.
             None => !better(last.best, record.actual).is_less_than(&record.best),
         };
         if !is_true {
@@ -275,7 +275,7 @@ impl Audit {
     }
 }
 
-/// The capacity that holds more.
+/// The larger of two capacities.
 fn larger(one: Capacity, other: Capacity) -> Capacity {
     match one {
         Capacity::Bounded(hardware) if hardware.fits(other) => other,
@@ -283,7 +283,7 @@ fn larger(one: Capacity, other: Capacity) -> Capacity {
     }
 }
 
-/// What was found, where that is better than the placement.
+/// The best placement, if it is better than the actual one.
 fn found(record: &Regret) -> Option<Worth> {
     (record.best != record.actual).then_some(record.best)
 }

@@ -1,4 +1,4 @@
-//! Client requests that reach sleepers.
+//! Checks client requests that reach sleeping instances.
 
 use mario_domain::{AgentOperation, OperationName};
 
@@ -8,7 +8,7 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Target, Verdict, Wakings, Wish, Woken};
 
 impl Audit {
-    /// A client request reached a sleeper, and its manager said whether it may wake.
+    /// Checks the verdict on waking a sleeping instance for a client request.
     pub(super) fn woken(&mut self, record: &Woken) {
         self.counts.woken += u64::from(matches!(record.verdict, Verdict::Accepted(_)));
         let Some(place) = self.present(&record.instance, "is woken") else { return };
@@ -51,7 +51,7 @@ impl Audit {
         }
     }
 
-    /// The same, in a trace of counts.
+    /// The same check in a trace of counts.
     pub(super) fn wakings(&mut self, record: &Wakings) {
         self.counts.woken += u64::from(record.refused_by.is_none());
         let sleeps = self.header.applications[record.application as usize].sleep.is_some();

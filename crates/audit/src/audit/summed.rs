@@ -1,4 +1,4 @@
-//! Traces of counts: instances by application and tier instead of individually.
+//! Checks traces of counts: instances by application and tier instead of individually.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Counted, Detail, Gone, Handovers, Header, OutcomeCounts, Placed};
 
-/// How many instances of each application there are in each tier.
+/// The number of instances of each application in each tier.
 pub(super) struct Tiers {
     instances: BTreeMap<(u32, u32), u64>,
     /// The hardware of each tier.
@@ -42,7 +42,7 @@ impl Tiers {
         self.instances.get(&(application, tier)).copied().unwrap_or(0)
     }
 
-    /// How many instances of an application are in tiers that have more of them than before.
+    /// The number of instances of an application in tiers that have more of them than before.
     fn more_than(&self, before: &Tiers, application: u32) -> u64 {
         let here = self.instances.range((application, 0)..=(application, u32::MAX));
         let more = here.map(|(key, count)| count.saturating_sub(before.instances.get(key).copied().unwrap_or(0)));
@@ -53,7 +53,7 @@ impl Tiers {
         self.instances.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The same tiers with other instances in them.
+    /// The same tiers with these instances.
     fn with(&self, placed: &[Placed]) -> Tiers {
         let mut tiers = Tiers { instances: BTreeMap::new(), rooms: self.rooms.clone() };
         for Placed { application, tier, instances } in placed {
@@ -65,7 +65,7 @@ impl Tiers {
 }
 
 impl Audit {
-    /// How many instances there are.
+    /// The number of instances.
     pub(super) fn alive(&self) -> u64 {
         if self.header.detail == Detail::Summary { self.tiers.all() } else { self.world.alive() }
     }
@@ -81,7 +81,7 @@ impl Audit {
         self.require_each_once(record.moves.iter().map(|(application, count)| ((*application, 0), *count)));
     }
 
-    /// Each count occurs once, in order, and zero counts are omitted.
+    /// Checks that counts are unique, in order, and not zero.
     fn require_each_once(&mut self, rows: impl Iterator<Item = ((u32, u32), u64)>) {
         let mut last = None;
         let mut is_true = true;
@@ -95,7 +95,7 @@ impl Audit {
         }
     }
 
-    /// A cycle: the instances of each application must match its operations, and in each tier must fit.
+    /// Checks a cycle: the instances of each application must follow from its operations, and fit into each tier.
     pub(super) fn counted(&mut self, record: &Counted) {
         self.counts.cycles += 1;
         let accepted = self.counts.accepted();
@@ -167,7 +167,8 @@ impl Audit {
         self.await_comparison(self.counts.accepted() > accepted);
     }
 
-    /// Each agent of an application is judged at most once, and instances change tiers only by what was accepted.
+    /// Checks that each agent of an application is judged at most once, and that instances change tiers only by
+    /// accepted operations.
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
         let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
         let adapts = adapt.unwrap_or(0);
@@ -203,7 +204,7 @@ impl Audit {
         }
     }
 
-    /// An application of which nothing was judged stays where it is, and a rule is named that can be broken.
+    /// Checks that an application without judged proposals does not move, and that the named rules are possible.
     fn require_rules(&mut self, record: &Counted, after: &Tiers) {
         let mut judged = vec![false; self.header.applications.len()];
         record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);
@@ -243,7 +244,7 @@ impl Audit {
         }
     }
 
-    /// Instances of an application are no longer in a tier.
+    /// Removes instances of an application from a tier.
     pub(super) fn take_from_tier(&mut self, application: u32, tier: u32, instances: u64) {
         if instances == 0 {
             return;
@@ -262,7 +263,7 @@ impl Audit {
     fn require_room_in_tiers(&mut self) {
         let mut used: BTreeMap<u32, u64> = BTreeMap::new();
         for ((application, tier), instances) in &self.tiers.instances {
-            // Which flavours they run in is not told, nor which of them sleep.
+            // The flavours of instances, and which of them are asleep, are not recorded.
             let application = &self.header.applications[*application as usize];
             let of_flavours = application.flavours.iter().map(|flavour| flavour.hardware);
             let asleep = application.sleep.map(|sleep| sleep.keeps);

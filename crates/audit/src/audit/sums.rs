@@ -1,44 +1,45 @@
-//! Sums: by step, at the end of the run, and in the totals.
+//! Checks sums: by step, at the end of the run, and in the totals.
 
 use super::Audit;
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Client, Clients, Detail, End, Header, Responses, Totals, Usage};
 
-/// Sums of the same response times in another order differ by rounding errors: less than this part of them.
+/// The relative tolerance between sums of the same response times in different orders.
 const SUM_TOLERANCE: f64 = 1e-8;
 
-/// How many times the length of a run a response may take.
+/// The longest possible response time, as a multiple of the duration of the run.
 const DELAY_MAX: f64 = 1e6;
 
-/// What lies in a bin of a histogram is known as exactly as the bounds of the bin are.
+/// The bounds of a bin are known up to this relative error.
 const BIN_TOLERANCE: f64 = 1e-6;
 
-/// Quantities that the trace sums up in more than one way.
+/// Quantities that the trace sums up in several ways.
 pub(super) struct Sums {
-    /// For each application, how many users it has.
+    /// For each application, the number of its users.
     users: Vec<u64>,
-    /// For each application, what its records `responses` add up to.
+    /// For each application, the sum of its records `responses`.
     responses: Vec<Seen>,
-    /// For each application, what its users saw by the records at the end.
+    /// For each application, the sum of its users' records at the end.
     clients: Vec<Seen>,
     /// For each application, its evaluations and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
-    /// The same of instances in other flavours than the default: the sum of rates over what they handle.
+    /// For each application, the sum of rate over capacity in evaluations of instances in other flavours than the
+    /// default.
     used_in_flavours: Vec<f64>,
-    /// For each application, how often one of its agents was judged.
+    /// For each application, how often its agents were judged.
     judged: Vec<u64>,
     /// For each application, whether it had an instance.
     had_instance: Vec<bool>,
-    /// How many evaluations the records `usage` tell of.
+    /// The number of evaluations according to the records `usage`.
     told_evaluations: u64,
-    /// How many records there are at the end: `usage`, then `client` or `clients`.
+    /// The number of records at the end: `usage`, then `client` or `clients`.
     told: [usize; 2],
-    /// When the last `responses` were told, and of which application.
+    /// The time and the application of the last record `responses`.
     last_responses: Option<(f64, u32)>,
     is_silence_checked: bool,
 }
 
-/// What clients saw.
+/// The results of client requests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seen {
     served: u64,
@@ -54,7 +55,7 @@ impl Seen {
     }
 }
 
-/// The records at the end of which there is one for each application or user.
+/// The kinds of records at the end, with one record per application or user.
 #[derive(Clone, Copy)]
 enum Told {
     Usage,
@@ -81,23 +82,23 @@ impl Sums {
         }
     }
 
-    /// How long all client requests of an application took together, by the records `responses`.
+    /// The total response time of an application's client requests, according to the records `responses`.
     pub(super) fn response_sum(&self, application: u32) -> f64 {
         self.responses[application as usize].sum
     }
 
-    /// The sum of the rates that agents of an application saw, those in other flavours than the default left out.
+    /// The sum of the rates that agents of an application saw, without those in other flavours than the default.
     pub(super) fn rates_seen(&self, application: u32) -> f64 {
         self.usage[application as usize].1
     }
 
-    /// How many users an application has.
+    /// The number of users of an application.
     pub(super) fn users_of(&self, application: u32) -> u64 {
         self.users[application as usize]
     }
 
-    /// An agent of the application evaluated and saw client requests of this rate. `handles` is what its instance handles, if that
-    /// is in another flavour than the default.
+    /// Adds an evaluation that saw client requests of this rate. `handles` is the capacity of the instance, if it is
+    /// not in the default flavour.
     pub(super) fn evaluated(&mut self, application: u32, rate: f64, handles: Option<f64>) {
         let (evaluations, requests) = &mut self.usage[application as usize];
         *evaluations += 1;
@@ -107,12 +108,12 @@ impl Sums {
         }
     }
 
-    /// An instance of the application is there.
+    /// Notes that the application has an instance.
     pub(super) fn appeared(&mut self, application: u32) {
         self.had_instance[application as usize] = true;
     }
 
-    /// `count` agents of the application were judged.
+    /// Adds `count` judged agents of the application.
     pub(super) fn judged(&mut self, application: u32, count: u64) {
         let judged = &mut self.judged[application as usize];
         *judged = judged.saturating_add(count);
@@ -142,7 +143,8 @@ impl Audit {
         self.check_histogram(record, &who);
     }
 
-    /// As many response times as requests were served, each bin once and in order, and a sum that these bins allow.
+    /// Checks that there are as many response times as served requests, that bins are unique and in order, and that the
+    /// sum is possible.
     fn check_histogram(&mut self, record: &Responses, who: &str) {
         let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
         if counted != record.served {
@@ -157,13 +159,14 @@ impl Audit {
         self.check_sum(record, who);
     }
 
-    /// The sum of the response times is one that the bins allow.
+    /// Checks that the sum of the response times is possible for these bins.
     fn check_sum(&mut self, record: &Responses, who: &str) {
         let (mut least, mut most) = (0.0, 0.0);
         for (bin, count) in record.histogram.iter().filter(|(_, count)| *count > 0) {
             let Some(bin) = bin else { continue };
             let bounds = [*bin as f64, *bin as f64 + 1.0].map(|quarters| (quarters / 4.0).exp2());
-            // Where traffic is rates, a link that has far too much to carry delays for longer than the run, but not endlessly.
+            // Where traffic is rates, the delay of an overloaded link may exceed the duration of the run, but is
+            // finite.
             if bounds[0] > DELAY_MAX * self.header.duration {
                 let expected = format!("response times of at most {DELAY_MAX} times the length of the run");
                 self.find(FindingKind::Totals, who, expected, format!("{count} of {} and more", bounds[0]));
@@ -171,9 +174,9 @@ impl Audit {
             least += *count as f64 * bounds[0];
             most += *count as f64 * bounds[1];
         }
-        // Where traffic is rates, only a mean is known of what a user was served, and a later mean corrects what was told before.
-        // A user with a request served is in the bin of the corrected time, in that of 0 if less than nothing is left of it. A
-        // user with requests lost only is in no bin.
+        // Where traffic is rates, only the mean response time of a user is known, and a later mean corrects an earlier
+        // report. A user with a served request is in the bin of the correction, or in that of 0 if the correction is
+        // negative. A user with only lost requests is in no bin.
         let are_rates_possible = self.header.observation == "arrivals" && self.header.routing == "nearest";
         let is_corrected = are_rates_possible && record.lost > 0;
         let is_less = are_rates_possible && record.histogram.iter().any(|(bin, _)| bin.is_none());
@@ -182,7 +185,7 @@ impl Audit {
             most += all.served as f64 * DELAY_MAX * self.header.duration;
         }
         if is_corrected || is_less {
-            // All together took no less than nothing.
+            // The total of all records is not negative.
             least = (record.sum - all.sum).min(0.0);
         }
         let slack = |bound: f64| BIN_TOLERANCE * (bound.abs() + record.served as f64);
@@ -196,7 +199,7 @@ impl Audit {
         }
     }
 
-    /// How many client requests of an application were served by the records `responses`.
+    /// The number of served client requests of an application, according to the records `responses`.
     pub(super) fn served_of(&self, application: u32) -> u64 {
         self.sums.responses[application as usize].served
     }
@@ -229,14 +232,14 @@ impl Audit {
         }
     }
 
-    /// An agent that stopped evaluating explains a low usage, so it is searched for before that.
+    /// Reports agents that stopped evaluating. This comes before the check of usage, which they would explain.
     fn require_all_evaluated_once(&mut self, time: f64) {
         if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
             self.require_all_evaluated(time);
         }
     }
 
-    /// There is one such record for each application or user, in their order, at the end of the run.
+    /// Checks that there is one such record for each application or user, in order, at the end of the run.
     fn require_turn(&mut self, told: Told, place: u32, time: f64, who: &str) {
         let next = self.sums.told[told as usize];
         if place as usize != next {
@@ -282,7 +285,7 @@ impl Audit {
             self.find(FindingKind::Totals, &who, expected, record.users.to_string());
             return;
         }
-        // A user was served at least once, and at most as often as the others leave.
+        // Every counted user was served at least once, so this is the maximum for a single user.
         let often = record.served.saturating_sub(record.users).saturating_add(1) as f64;
         let (least, most) = (all / often, all);
         let slack = BIN_TOLERANCE * most.max(1.0);
@@ -322,7 +325,7 @@ impl Audit {
         }
     }
 
-    /// What the users of an application saw, and the applications that call it, is what its clients saw.
+    /// Checks that the results of an application's users and callers add up to those of its clients.
     fn require_same_sums(&mut self) {
         for application in 0..self.header.applications.len() {
             let (expected, mut found) = (self.sums.responses[application], self.sums.clients[application]);
@@ -361,10 +364,10 @@ impl Audit {
         }
     }
 
-    /// Whether users move at this time without a change of the infrastructure.
+    /// Whether this is the time of a step, at which users move without a change of the infrastructure.
     pub(super) fn is_step(&self, time: f64) -> bool {
         let step = self.header.step;
-        // An invalid step is found in the header.
+        // An invalid step is reported with the header.
         step.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || is_near((time / step).round() * step, time)
     }
 }

@@ -1,10 +1,10 @@
-//! What an audit takes as recorded, and what it could not check, in words.
+//! Lists in words what an audit takes as recorded, and what it could not check.
 
 use super::{Audit, Decide};
 use crate::reader::{Arbitration, Detail};
 
 impl Audit {
-    /// What is recorded only once, in words.
+    /// The values that are recorded only once, in words.
     pub(super) fn taken(&self) -> Vec<&'static str> {
         if let Some(live) = &self.live {
             return Audit::taken_live(live);

@@ -1,48 +1,48 @@
-//! What applications call, and what became of it.
+//! Calls between applications, and their results.
 
 use serde::{Deserialize, Serialize};
 
-/// A call in a header: requests that instances of one application send to another for each that they have served.
+/// A call in a header: requests that instances of one application send to another for each request that they serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedCall {
-    /// The application whose instances make it.
+    /// The calling application.
     pub caller: u32,
-    /// Which of the caller's stages it belongs to, from 0. A stage begins when the one before it has been answered.
+    /// The stage of the caller, from 0. A stage starts when the previous one has been answered.
     pub stage: u32,
-    /// How the requests of the stage follow each other.
+    /// The order of the requests of the stage.
     pub order: CallOrder,
-    /// The application that is called.
+    /// The called application.
     pub application: u32,
-    /// How many requests are sent for each that the caller has served.
+    /// The number of requests for each that the caller serves.
     pub requests: u64,
 }
 
-/// How the requests of a stage follow each other.
+/// The order of the requests of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallOrder {
-    /// Each is sent when the one before it has been answered.
+    /// Each is sent when the previous one has been answered.
     Sequence,
     /// All are sent at once.
     Parallel,
 }
 
-/// How client requests travelled.
+/// How client requests were simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrafficKind {
-    /// One by one.
+    /// As individual messages.
     Messages,
-    /// They were counted.
+    /// As rates.
     Rates,
 }
 
 /// See [`Record::Calls`](super::Record::Calls).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Calls {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which call of the header.
+    /// The index of the call in the header.
     pub call: u32,
     /// Requests sent.
     pub sent: u64,
@@ -50,6 +50,6 @@ pub struct Calls {
     pub served: u64,
     /// Requests lost.
     pub lost: u64,
-    /// The sum of the response times of those that were served.
+    /// The sum of the response times of served requests.
     pub sum: f64,
 }

@@ -1,4 +1,4 @@
-//! The first line of a trace: what was run, where, by whom, and by which rules.
+//! The header of a trace: the run, its infrastructure, policies, users and rules.
 
 use mario_domain::{
     Application, ApplicationId, Capacity, Fact, Flavour, Hardware, Id, Models, NodeId, OwnerId, Quantity, Sleep,
@@ -9,57 +9,58 @@ use super::calls::{TracedCall, TrafficKind};
 use super::live::TracedLive;
 use super::record::{Record, Target};
 
-/// The newest version of the format that is read here; all before it are read, too.
+/// The newest supported version of the format. All older versions are supported.
 pub const FORMAT: u64 = 7;
 
-/// What was run, where, by whom, and by which rules.
+/// The header of a trace: the run, its infrastructure, policies, users and rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
     pub mario_trace: u64,
-    /// What wrote the trace.
+    /// The program that wrote the trace.
     pub program: String,
     /// The name of the scenario.
     pub scenario: String,
     /// The seed of the run.
     pub seed: u64,
-    /// When the run ends.
+    /// The end of the run.
     pub duration: f64,
     /// The time between two steps of mobility.
     pub step: f64,
     /// The time between two evaluations of one agent.
     pub evaluation_period: f64,
-    /// The budget of one decision, in inferences, if that is not the default.
+    /// The budget of one decision, in inferences, if it is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_budget: Option<u64>,
-    /// How much is recorded.
+    /// The detail of the trace.
     pub detail: Detail,
-    /// How agents see their clients' requests, by name.
+    /// The name of the observation strategy.
     pub observation: String,
-    /// How client requests find an instance, by name.
+    /// The name of the routing strategy.
     pub routing: String,
-    /// How requests to manage are judged.
+    /// The arbitration strategy.
     pub arbitration: Arbitration,
-    /// How long agents remember inhibitions.
+    /// The memory strategy.
     pub memory: Memory,
-    /// With a periodic memory: it is cleared every this many evaluations.
+    /// With periodic memory, the number of evaluations after which it is cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgets_every: Option<u64>,
-    /// If owners of nodes have initiative: how many evaluations an agent has left when its eviction is announced.
+    /// If owners of nodes have initiative, the number of evaluations that an agent has left when its eviction is
+    /// announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<u64>,
-    /// What is run.
+    /// The applications.
     pub applications: Vec<TracedApplication>,
-    /// What applications call, application by application in the order of stages.
+    /// The calls between applications, by application and stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<TracedCall>,
-    /// Where applications call others: how client requests travelled.
+    /// How client requests were simulated, if applications call others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficKind>,
-    /// What the tiers are called, from the top down; empty when they have no names.
+    /// The names of the tiers, from the top down; empty if they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
-    /// Whether the trace records for each application which requests were late and how long they took.
+    /// Whether the trace records late requests and response times of each application.
     #[serde(default, skip_serializing_if = "is_false")]
     pub measures: bool,
     /// The models of energy, money and carbon.
@@ -68,30 +69,30 @@ pub struct Header {
     /// Data of live nodes only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<TracedLive>,
-    /// Where.
+    /// The nodes.
     pub nodes: Vec<TracedNode>,
-    /// What else is known.
+    /// The extra facts.
     #[serde(default)]
     pub facts: Vec<Fact>,
-    /// What agents decide by.
+    /// The policies of agents.
     pub policies: Vec<TracedPolicy>,
-    /// What node managers decide by.
+    /// The policies of node managers.
     #[serde(default)]
     pub acceptances: Vec<TracedPolicy>,
-    /// Who uses it.
+    /// The users.
     #[serde(default)]
     pub users: Vec<TracedUser>,
 }
 
-/// How much a trace records.
+/// The detail of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
     /// Everything.
     Full,
-    /// Everything but evaluations.
+    /// Everything except evaluations.
     Operations,
-    /// Counts, and neither instances nor users one by one.
+    /// Counts instead of single instances and users.
     Summary,
 }
 
@@ -130,23 +131,23 @@ impl Detail {
     }
 }
 
-/// How requests to manage are judged.
+/// The arbitration strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arbitration {
     /// By the managers of all nodes concerned; all accepted operations are enacted together.
     Managers,
-    /// Each is enacted before the next is judged, by free hardware alone.
+    /// One by one, by free hardware alone, each enacted before the next is judged.
     Sequential,
-    /// The plan of a central planner is enacted step by step.
+    /// By the plan of a central planner, enacted one by one.
     Central,
 }
 
-/// How long agents remember inhibitions.
+/// The memory strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
-    /// For as many of their last evaluations as their policy says.
+    /// Inhibitions are forgotten after as many evaluations as the policy says.
     Sliding,
     /// The memory is cleared periodically.
     Periodic,
@@ -155,41 +156,41 @@ pub enum Memory {
 /// An application in a header.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TracedApplication {
-    /// Which application.
+    /// Its id.
     pub id: ApplicationId,
-    /// Who runs it, if that is known.
+    /// Its owner, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<OwnerId>,
-    /// What one instance needs of its node.
+    /// The hardware of one instance.
     pub hardware: Hardware,
     /// The client requests that one instance handles in one evaluation period.
     pub max_rate: Quantity,
     /// The latency that a client request tolerates.
     pub max_latency: Quantity,
-    /// The ways to run it, the default first; empty if there is one only.
+    /// Its flavours, the default first; empty if it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<Flavour>,
-    /// How its instances sleep, if they do.
+    /// The sleep settings, if its instances can sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Sleep>,
-    /// The group that it belongs to in figures.
+    /// Its group in figures.
     #[serde(default)]
     pub kind: String,
-    /// The place of the policy of its agents.
+    /// The index of the policy of its agents.
     pub policy: u32,
 }
 
 /// A node in a header.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TracedNode {
-    /// Which node.
+    /// Its id.
     pub id: NodeId,
-    /// All the hardware it has.
+    /// Its total hardware.
     pub capacity: Capacity,
-    /// How far it is from the top.
+    /// Its distance from the top.
     #[serde(default)]
     pub tier: u32,
-    /// The places of the nodes that it has a link to.
+    /// The indices of its neighbours.
     pub neighbours: Vec<u32>,
     /// Latitude and longitude.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +198,7 @@ pub struct TracedNode {
     /// Whether users can be connected to it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub access_point: bool,
-    /// The place of its manager's own policy in `acceptances`.
+    /// The index of its manager's policy in `acceptances`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<u32>,
 }
@@ -205,21 +206,21 @@ pub struct TracedNode {
 /// A policy in a header.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedPolicy {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// For how many of its last evaluations an agent remembers what was inhibited.
+    /// The number of evaluations for which an agent remembers an inhibition.
     #[serde(default)]
     pub memory: u64,
-    /// Name and text of the policy, then of what it loads.
+    /// The name and text of the policy, then of the files that it loads.
     pub files: Vec<(String, String)>,
 }
 
 /// A user in a header.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedUser {
-    /// Which user.
+    /// The user's id.
     pub id: Id,
-    /// The place of the application used.
+    /// The index of the user's application.
     pub application: u32,
 }
 
@@ -229,7 +230,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl TracedApplication {
-    /// Its descriptor in the words of the domain.
+    /// Its descriptor as a type of the domain.
     pub fn descriptor(&self) -> Application {
         Application {
             id: self.id.clone(),
@@ -242,18 +243,18 @@ impl TracedApplication {
         }
     }
 
-    /// The place of the flavour that a target names, if it names one.
+    /// The index of the flavour named by a target, if any.
     pub fn find_flavour(&self, target: &Target) -> Option<u32> {
         let Target::Flavour(id) = target else { return None };
         self.flavours.iter().position(|flavour| flavour.id.id() == id).map(|place| place as u32)
     }
 
-    /// What one instance in the flavour at this place needs of its node.
+    /// The hardware that one instance in this flavour needs.
     pub fn needed_in(&self, flavour: u32) -> Hardware {
         self.flavours.get(flavour as usize).map_or(self.hardware, |flavour| flavour.hardware)
     }
 
-    /// What one instance in the flavour at this place holds of its node, awake or asleep.
+    /// The hardware that one instance in this flavour holds, awake or asleep.
     pub fn held_in(&self, flavour: u32, is_asleep: bool) -> Hardware {
         if is_asleep { self.sleep.unwrap_or_default().keeps } else { self.needed_in(flavour) }
     }
@@ -270,7 +271,7 @@ impl Header {
         self.applications.iter().any(|application| application.sleep.is_some())
     }
 
-    /// What is wrong with the indices in the header, if anything.
+    /// An invalid index in the header, if any.
     pub(super) fn fault(&self) -> Option<String> {
         let (nodes, applications, policies) = (self.nodes.len(), self.applications.len(), self.policies.len());
         for table in [nodes, applications, policies, self.users.len()] {

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::record::Reason;
 
-/// What the header of live nodes says beside.
+/// The additional header of live nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TracedLive {
     /// The time 0 of the trace, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Nodes that are named and have no records.
+    /// Nodes without records, which other nodes mention.
     #[serde(default)]
     pub silent: Vec<u32>,
     /// Nodes with an acceptance policy of their own.
@@ -25,13 +25,13 @@ pub struct TracedLive {
 /// See [`Record::Live`](super::Record::Live).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Live {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// On which node.
+    /// The node.
     pub node: u32,
-    /// The number of the record in its journal, from 1; `None` for what is not in the journal.
+    /// The number of the record in its journal, from 1; `None` for events that are not in the journal.
     pub number: Option<u64>,
-    /// What.
+    /// The event.
     pub happened: Happened,
 }
 
@@ -43,19 +43,19 @@ pub enum Happened {
     Boot {
         /// Its journal.
         journal: String,
-        /// How often that was opened before.
+        /// How often the journal was opened before.
         boot: u32,
         /// The hardware of the node.
         capacity: Capacity,
     },
-    /// Everything that the node has.
+    /// The whole state of the node.
     State(Box<NodeState>),
-    /// An instance is the node's.
+    /// The node owns an instance.
     Own {
         /// The instance and its copy.
         #[serde(flatten)]
         owned: OwnedState,
-        /// How it became so.
+        /// How the node came to own it.
         cause: Cause,
     },
     /// An instance is handed over and kept in custody until the target has answered.
@@ -64,11 +64,11 @@ pub enum Happened {
         instance: InstanceId,
         /// Its epoch here.
         epoch: u32,
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// To whom.
+        /// The target.
         target: u32,
-        /// Whether its copy runs on meanwhile.
+        /// Whether its copy keeps running until then.
         is_running: bool,
     },
     /// An operator ended an instance that is handed over.
@@ -78,14 +78,14 @@ pub enum Happened {
     },
     /// A new instance is offered to a target.
     Offer(OfferState),
-    /// The target has said that it took what was handed over or offered.
+    /// The target has confirmed that it accepted a transfer.
     Taken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// The target has said that it will never take it.
+    /// The target has declined a transfer for good.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
     /// An instance ended here.
@@ -93,32 +93,32 @@ pub enum Happened {
         /// The instance.
         instance: InstanceId,
     },
-    /// A copy that was to stop has stopped.
+    /// A stopping copy has stopped.
     Stopped {
         /// The copy.
         workload: String,
     },
-    /// The source needs no more answers.
+    /// The source needs no more answers about a transfer.
     Forgotten {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// An operator pinned an instance, or let it go.
+    /// An operator pinned or unpinned an instance.
     Pinned {
         /// The instance.
         instance: InstanceId,
-        /// Whether it is pinned now.
+        /// Whether it is pinned.
         is_pinned: bool,
     },
     /// An operator updated an instance to another description of its application.
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// The place of its application, as it is described now.
+        /// The index of the new description of its application.
         application: u32,
-        /// What its copy uses, once it runs like that.
+        /// The hardware of its copy after the update.
         needed: Hardware,
-        /// The place of the flavour that it runs in.
+        /// The index of its flavour.
         #[serde(default)]
         flavour: u32,
     },
@@ -126,7 +126,7 @@ pub enum Happened {
     Adapted {
         /// The instance.
         instance: InstanceId,
-        /// The place of the flavour in its application.
+        /// The index of the flavour in its application.
         flavour: u32,
     },
     /// An instance fell asleep.
@@ -143,17 +143,17 @@ pub enum Happened {
     WakeRefused {
         /// The instance.
         instance: InstanceId,
-        /// Why not.
+        /// The reason.
         inhibition: Reason,
     },
-    /// A copy that was to run in a smaller flavour does, or one that was to stop for a sleep has stopped.
+    /// A copy has been restarted in a smaller flavour, or has stopped for a sleep.
     Shrunk {
         /// The copy.
         workload: String,
     },
-    /// An operator declared that a journal will never come back.
+    /// An operator declared that a journal will never return.
     Lost {
-        /// Which journal.
+        /// The journal.
         journal: String,
     },
     /// A neighbour introduced itself.
@@ -165,27 +165,27 @@ pub enum Happened {
     },
     /// An agent's proposal is sent to a target.
     Prepare {
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// The instance whose agent asks.
+        /// The instance of the proposing agent.
         instance: InstanceId,
         /// Migrate or replicate.
         operation: AgentOperation,
-        /// Whom.
+        /// The target.
         target: u32,
     },
     /// A transfer that was being prepared was aborted.
     GaveUp {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// Hardware is reserved for an instance that may come.
+    /// Hardware is reserved for an instance that may arrive.
     Reserved(ReservedState),
     /// A reservation ended.
     Released {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
-        /// Whether a copy was started for it, which counts until it is freed.
+        /// Whether a copy was started for it, whose hardware counts until it is freed.
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -195,19 +195,19 @@ pub enum Happened {
     },
     /// The reachable neighbours have changed, or the facts of one became known.
     Neighbours {
-        /// Those that are reached, in the order in which agents see them.
+        /// The reachable neighbours, in the order in which agents see them.
         up: Vec<u32>,
         /// Those of them whose facts are known.
         told: Vec<u32>,
     },
-    /// An operator drains the node, or lets it accept instances again.
+    /// An operator started or ended draining the node.
     Draining {
-        /// Whether it is drained now.
+        /// Whether it is draining.
         is_draining: bool,
     },
 }
 
-/// How an instance became a node's.
+/// How a node came to own an instance.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Cause {
@@ -215,91 +215,91 @@ pub enum Cause {
     Deployed,
     /// A neighbour handed it over.
     Taken {
-        /// By which transfer.
+        /// The transfer.
         transfer: String,
-        /// Who.
+        /// The neighbour.
         from: u32,
     },
-    /// An agent on the node replicated onto it.
+    /// It is a replica made by an agent on the same node.
     Replicated {
-        /// That agent's instance.
+        /// The instance of the replicating agent.
         parent: InstanceId,
     },
-    /// It was handed over, and the target will never take it.
+    /// It was handed over, and the target declined it.
     NotTaken {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
-    /// It is the copy of one that was handed over to a node that is lost.
+    /// It is a copy of an instance that was handed over to a lost node.
     Adopted {
-        /// Which transfer.
+        /// The transfer.
         transfer: String,
     },
 }
 
-/// Everything that a node has.
+/// The whole state of a node.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeState {
-    /// How many records its journal has.
+    /// The number of records in its journal.
     pub records: u64,
-    /// Whether the trace has everything that led to it.
+    /// Whether it follows from the records in the trace.
     pub follows: bool,
-    /// What it owns.
+    /// The instances that it owns.
     pub owned: Vec<OwnedState>,
     /// Instances in custody, not answered yet.
     pub custody: Vec<CustodyState>,
-    /// Grants, not answered yet.
+    /// Offers that were not answered yet.
     pub offers: Vec<OfferState>,
     /// Stopping copies, and their hardware.
     pub draining: Vec<(String, Hardware)>,
     /// Shrinking copies, and their surplus hardware.
     #[serde(default)]
     pub shrinking: Vec<(String, Hardware)>,
-    /// Transfers that it took and whose sources may still ask.
+    /// Transfers that it accepted and whose sources may still ask.
     pub taken: Vec<String>,
-    /// Places that it keeps.
+    /// Its reservations.
     pub reserved: Vec<ReservedState>,
     /// Copies of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers that it prepares, and the instances whose agents asked.
+    /// Transfers that it prepares, with the proposing instances.
     pub preparing: Vec<(String, InstanceId)>,
 }
 
-/// An instance that is a node's.
+/// An instance that a node owns.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct OwnedState {
     /// The instance.
     pub instance: InstanceId,
-    /// Counts its owners, from 1.
+    /// The epoch: the number of its owners so far.
     pub epoch: u32,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
-    /// What its copy uses.
+    /// The hardware of its copy.
     pub needed: Hardware,
     /// Its copy.
     pub workload: String,
-    /// The place of the flavour that it runs in.
+    /// The index of its flavour.
     #[serde(default)]
     pub flavour: u32,
-    /// Whether it sleeps.
+    /// Whether it is asleep.
     #[serde(default)]
     pub is_asleep: bool,
 }
 
-/// An instance that was handed over.
+/// An instance in custody: handed over, and kept until the target has answered.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct CustodyState {
-    /// The instance as it was.
+    /// The instance as it was when handed over.
     #[serde(flatten)]
     pub owned: OwnedState,
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
-    /// To whom.
+    /// The target.
     pub target: u32,
-    /// Whether its copy runs.
+    /// Whether its copy is running.
     pub is_running: bool,
-    /// Whether an operator ended it meanwhile.
+    /// Whether an operator has ended it in the meantime.
     pub is_ended: bool,
 }
 
@@ -307,43 +307,43 @@ pub struct CustodyState {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferState {
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
     /// The new instance.
     pub instance: InstanceId,
-    /// The instance whose agent replicates.
+    /// The instance of the replicating agent.
     pub parent: InstanceId,
-    /// To whom.
+    /// The target.
     pub target: u32,
 }
 
-/// A place that is kept.
+/// A reservation for an instance.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReservedState {
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
-    /// The instance that may come.
+    /// The instance that may arrive.
     pub instance: InstanceId,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
-    /// What is set aside.
+    /// The reserved hardware.
     pub needed: Hardware,
-    /// The copy in it.
+    /// The copy that is started in it.
     pub workload: String,
 }
 
-/// What only live nodes inhibit for.
+/// A rule of live nodes only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveRule {
-    /// Its word.
+    /// The word for it.
     pub word: &'static str,
-    /// What it says beside, for people.
+    /// Further details, for people.
     pub detail: Option<String>,
 }
 
 impl LiveRule {
-    /// The words of all of them.
+    /// The words of all rules.
     pub const WORDS: [&'static str; 9] = [
         "pinned",
         "budget",
@@ -356,12 +356,12 @@ impl LiveRule {
         "descriptor",
     ];
 
-    /// The rule with a word.
+    /// The rule with this word.
     pub(super) fn with_word(word: &str, detail: Option<String>) -> Option<LiveRule> {
         LiveRule::WORDS.into_iter().find(|known| *known == word).map(|word| LiveRule { word, detail })
     }
 
-    /// It in words.
+    /// The rule in words.
     pub(super) const fn text(&self) -> &'static str {
         match self.word.as_bytes() {
             b"pinned" => "an operator pinned the instance",
@@ -378,7 +378,7 @@ impl LiveRule {
 }
 
 impl Live {
-    /// Which places of the header it names.
+    /// The indices of the header that it contains.
     pub(super) fn places<'a>(&self, places: Places<'a>) -> Places<'a> {
         let places = places.node(self.node);
         match &self.happened {

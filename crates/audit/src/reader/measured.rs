@@ -1,31 +1,31 @@
-//! What is measured at the end of a run, where the header asks for it.
+//! Optional measures at the end of a run.
 
 /// See [`Record::Latency`](super::Record::Latency).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Latency {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Of which application.
+    /// The application.
     pub application: u32,
     /// Client requests that took longer than the application tolerates.
     pub late: u64,
     /// The longest response time.
     pub max: f64,
-    /// How many took how long, by bucket; `None` is 0.
+    /// The number of response times in each bucket; `None` is 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
 /// See [`Record::Traffic`](super::Record::Traffic).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Traffic {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Links that client requests went over.
+    /// The number of links that client requests passed.
     pub hops: u64,
 }
 
 impl Latency {
-    /// The least value of a bucket: 2^e (1 + j/64) for the bucket 64 e + j.
+    /// The lower bound of a bucket: 2^e (1 + j/64) for the bucket 64 e + j.
     pub fn bound(bucket: i64) -> f64 {
         let power = i32::try_from(bucket.div_euclid(64)).unwrap_or(i32::MAX);
         2_f64.powi(power) * (1.0 + bucket.rem_euclid(64) as f64 / 64.0)

@@ -6,29 +6,29 @@ use serde::Deserialize;
 /// See [`Record::Owner`](super::Record::Owner).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Owner {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Whose owner.
+    /// The node.
     pub node: u32,
-    /// What was done, in order.
+    /// The actions, in order.
     pub acts: Vec<OwnerAct>,
 }
 
-/// What an owner did to an instance.
+/// The action of an owner on an instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnerAct {
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// What was done.
+    /// The action.
     pub kind: OwnerActKind,
-    /// Why, as the owner's policy said it.
+    /// The reason that the owner's policy gave.
     pub reason: String,
 }
 
-/// What an owner can do to an instance.
+/// The kind of an owner's action.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwnerActKind {
-    /// It is gone.
+    /// It was evicted.
     Evicted,
     /// It runs in this smaller flavour.
     Shrunk(Id),
@@ -39,16 +39,16 @@ pub enum OwnerActKind {
 /// See [`Record::Owners`](super::Record::Owners).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Owners {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// What the owner of a node did, for each application that it concerns.
+    /// The actions of a node's owner, for each application concerned.
     pub rows: Vec<OwnerCounts>,
 }
 
-/// What the owner of a node did to the instances of an application.
+/// The actions of a node's owner on the instances of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct OwnerCounts {
-    /// Which application.
+    /// The application.
     pub application: u32,
     /// The tier of the node.
     pub tier: u32,
@@ -56,6 +56,6 @@ pub struct OwnerCounts {
     pub evicted: u64,
     /// Shrinks.
     pub shrunk: u64,
-    /// Evictions that were announced.
+    /// Announced evictions.
     pub announced: u64,
 }

@@ -1,4 +1,4 @@
-//! From the text of a line to a record.
+//! Parses the line of a record.
 //!
 //! Records are arrays whose first element determines the others, so they are parsed element by element, without a tree
 //! of JSON values in between: a trace has as many of them as a run has events.
@@ -20,7 +20,7 @@ use super::update::Update;
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
     sequence: A,
-    /// What the array is, for messages: `an evaluation`.
+    /// A description of the array for messages: `an evaluation`.
     what: &'static str,
     lifetime: PhantomData<&'a ()>,
 }
@@ -47,7 +47,7 @@ impl<'de, A: SeqAccess<'de>> Elements<'de, A> {
     }
 }
 
-/// Implements `Deserialize` for something that is an array.
+/// Implements `Deserialize` for a type that is written as an array.
 macro_rules! from_array {
     ($name:ident, $what:literal, $elements:ident => $body:expr) => {
         impl<'de> Deserialize<'de> for $name {
@@ -303,7 +303,7 @@ fn wish<E: de::Error>(word: Word, target: Target) -> Result<Wish, E> {
     let is_right = match target {
         Target::Flavour(_) => operation.asks_for_flavour(),
         Target::Own | Target::Node(_) => !operation.asks_for_flavour(),
-        // The empty name has no id of its own.
+        // The empty name is not a valid id.
         Target::Unknown(_) => true,
     };
     if is_right { Ok(Wish { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }

@@ -1,9 +1,9 @@
-//! Whether the places that a record names are in the tables of the header.
+//! Checks that the indices in a record are within the tables of the header.
 
 use super::header::Header;
 use super::record::{Neighbour, Outcome, Seen, Solution, Target, Wish};
 
-/// Looks for the first place that is in no table of the header.
+/// Searches for the first index that is out of range.
 pub(super) struct Places<'a> {
     pub(super) header: &'a Header,
     pub(super) fault: Option<String>,

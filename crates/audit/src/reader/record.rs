@@ -1,4 +1,4 @@
-//! What happened: the lines of a trace after the first.
+//! The records of a trace: all lines after the header.
 
 use super::calls::Calls;
 use super::live::Live;
@@ -17,7 +17,7 @@ use super::header::Header;
 /// One event. Nodes, applications, policies and users are indices into the tables of the header.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Record {
-    /// An instance was there when the run began.
+    /// An instance existed at the start of the run.
     Deployed(Deployed),
     /// A user's connection moved.
     Handover(Handover),
@@ -25,49 +25,49 @@ pub enum Record {
     Evaluation(Evaluation),
     /// The managers judged what was pending.
     Cycle(Cycle),
-    /// A node went down, with what ran on it.
+    /// A node went down, with everything on it.
     NodeDown(NodeDown),
     /// A node announced that it will leave; it accepts nothing new.
     NodeLeaving(NodeEvent),
-    /// A node came, or came back.
+    /// A node came up, for the first time or again.
     NodeUp(NodeEvent),
-    /// A link went.
+    /// A link went down.
     LinkDown(LinkEvent),
-    /// A link came back.
+    /// A link came up.
     LinkUp(LinkEvent),
-    /// The agents of an application got another policy.
+    /// The policy of an application's agents changed.
     Update(Update),
-    /// The placement was compared with the best.
+    /// The placement was compared with the best one.
     Regret(Regret),
-    /// What clients saw.
+    /// The results of an application's client requests since the last such record.
     Responses(Responses),
-    /// How much the instances of an application were used in the whole run.
+    /// The usage of an application's instances in the whole run.
     Usage(Usage),
-    /// What a user saw in the whole run.
+    /// The results of a user's client requests in the whole run.
     Client(Client),
-    /// What the users of an application saw in the whole run, in a trace of counts.
+    /// The results of all users of an application in the whole run, in a trace of counts.
     Clients(Clients),
-    /// How often users moved at a time, in a trace of counts.
+    /// The number of handovers at a time, in a trace of counts.
     Handovers(Handovers),
-    /// What became of the agents in a cycle, in a trace of counts.
+    /// The outcomes of a cycle, in a trace of counts.
     Counts(Counted),
-    /// Instances went with their nodes, in a trace of counts.
+    /// Instances were lost with their nodes, in a trace of counts.
     Gone(Gone),
     /// The owner of a node acted on an instance there.
     Owner(Owner),
-    /// The same in a trace of counts.
+    /// The same event in a trace of counts.
     Owners(Owners),
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
-    /// The same in a trace of counts.
+    /// The same event in a trace of counts.
     Wakings(Wakings),
-    /// What the clients of an application saw in the whole run, exactly.
+    /// The exact response times of an application in the whole run.
     Latency(Latency),
-    /// How far client requests travelled in the whole run.
+    /// The number of hops of client requests in the whole run.
     Traffic(Traffic),
-    /// What became of the requests of a call in the whole run.
+    /// The results of a call in the whole run.
     Calls(Calls),
-    /// Something happened on a live node.
+    /// An event on a live node.
     Live(Live),
     /// The run is complete.
     End(End),
@@ -76,13 +76,13 @@ pub enum Record {
 /// See [`Record::Deployed`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployed {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// Of which application.
+    /// The application.
     pub application: u32,
-    /// Where.
+    /// The node.
     pub node: u32,
     /// The policy of its agent.
     pub policy: u32,
@@ -91,41 +91,41 @@ pub struct Deployed {
 /// See [`Record::Handover`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Handover {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Whose connection.
+    /// The user.
     pub user: u32,
-    /// From which access point; `None` when the user arrives.
+    /// The previous access point; `None` if the user arrives.
     pub from: Option<u32>,
-    /// To which access point; `None` when the user leaves.
+    /// The new access point; `None` if the user leaves.
     pub to: Option<u32>,
 }
 
 /// See [`Record::Evaluation`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// The instance whose agent it is.
+    /// The instance of the agent.
     pub instance: InstanceId,
-    /// The node that it was on.
+    /// The node of the instance.
     pub node: u32,
     /// The free hardware that it saw.
     pub free: Capacity,
-    /// What else it saw and what it decided; `None` for the same as at its last evaluation.
+    /// Everything else that it saw, and its decision; `None` if both are the same as at its last evaluation.
     pub seen: Option<Seen>,
 }
 
-/// What an agent saw and its decision.
+/// The facts and the decision of an agent.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Seen {
     /// The client requests.
     pub requests: Vec<RequestFact>,
-    /// What it remembers as inhibited.
+    /// The inhibited operations that it remembers.
     pub inhibited: Vec<Wish>,
     /// The solutions of its policy, in order.
     pub solutions: Vec<Solution>,
-    /// Why the policy reached no decision; `None` when it did.
+    /// Why the policy failed; `None` if it succeeded.
     pub ending: Option<String>,
     /// The number drawn for it, if its policy uses randomness.
     pub random: Option<u32>,
@@ -136,38 +136,38 @@ pub struct Seen {
 pub struct RequestFact {
     /// The last hop.
     pub neighbour: Neighbour,
-    /// How many.
+    /// The number of requests.
     pub rate: Quantity,
-    /// How late.
+    /// The latency of their path.
     pub latency: Quantity,
 }
 
-/// Where client requests come through.
+/// The last hop of client requests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Neighbour {
-    /// From clients on the same node.
+    /// Clients on the same node.
     Own,
-    /// Through this node.
+    /// This node.
     Node(u32),
 }
 
 /// An operation of an agent and its target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wish {
-    /// Which operation.
+    /// The operation.
     pub operation: AgentOperation,
-    /// Where to, as the policy wrote it.
+    /// The target as written by the policy.
     pub target: Target,
 }
 
-/// Where an operation leads to.
+/// The target of an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// `self`.
     Own,
     /// This node.
     Node(u32),
-    /// A name that no node has.
+    /// A name that is not the name of any node.
     Unknown(Id),
     /// A flavour.
     Flavour(Id),
@@ -178,16 +178,16 @@ pub enum Target {
 pub enum Solution {
     /// An operation.
     Proposal {
-        /// What is proposed.
+        /// The proposal.
         wish: Wish,
-        /// The clause that proposes it, from 0.
+        /// The clause of the proposal, from 0.
         clause: u64,
     },
-    /// Something else.
+    /// An invalid solution.
     Invalid {
-        /// What is wrong with it.
+        /// The error.
         why: String,
-        /// The clause that gave it, from 0.
+        /// The clause of the solution, from 0.
         clause: u64,
     },
 }
@@ -195,9 +195,9 @@ pub enum Solution {
 /// See [`Record::Cycle`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cycle {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// What was judged, in the order judged.
+    /// The outcomes, in the order of judging.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -210,30 +210,30 @@ pub enum Outcome {
     Judged {
         /// The instance of the agent.
         instance: InstanceId,
-        /// What it proposed.
+        /// The proposal.
         wish: Wish,
-        /// What the managers said.
+        /// The verdict of the managers.
         verdict: Verdict,
     },
-    /// An operator wanted an instance.
+    /// An operator proposed an instance.
     Deploy {
-        /// Where.
+        /// The node.
         node: u32,
-        /// Of which application.
+        /// The application.
         application: u32,
-        /// The policy of the new agent; `None` when there is none.
+        /// The policy of the new agent; `None` if it was inhibited.
         policy: Option<u32>,
-        /// What the manager said.
+        /// The verdict of the manager.
         verdict: Verdict,
     },
 }
 
-/// What the managers said.
+/// The verdict of managers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Yes; the id of the instance that appeared, if one did.
+    /// Accepted, with the id of the created instance, if any.
     Accepted(Option<InstanceId>),
-    /// No.
+    /// Inhibited.
     Inhibited(Reason),
 }
 
@@ -242,47 +242,47 @@ pub enum Verdict {
 pub struct Reason {
     /// The id of the node whose manager inhibited it.
     pub node: Id,
-    /// The rule that it named.
+    /// The rule.
     pub rule: Rule,
 }
 
-/// How a node went.
+/// Why a node is down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// It was not there when the run began.
+    /// It was absent at the start of the run.
     Absent,
-    /// Without a word.
+    /// It crashed.
     Crash,
-    /// As announced.
+    /// It left as announced.
     Leave,
 }
 
 /// See [`Record::NodeDown`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeDown {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which node.
+    /// The node.
     pub node: u32,
-    /// How.
+    /// The cause.
     pub cause: Cause,
-    /// What ran on it.
+    /// The instances on it.
     pub instances: Vec<InstanceId>,
 }
 
-/// Something that happened to a node.
+/// An event of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeEvent {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which node.
+    /// The node.
     pub node: u32,
 }
 
-/// Something that happened to a link.
+/// An event of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkEvent {
-    /// When.
+    /// The time of the event.
     pub time: f64,
     /// Its two ends.
     pub nodes: [u32; 2],
@@ -291,37 +291,37 @@ pub struct LinkEvent {
 /// See [`Record::Responses`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Responses {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Of which application.
+    /// The application.
     pub application: u32,
-    /// Client requests served since the last such record of it.
+    /// Client requests served since the last such record of the application.
     pub served: u64,
     /// Client requests lost since then.
     pub lost: u64,
     /// The sum of the response times.
     pub sum: f64,
-    /// How many took how long: `k` and a count for response times in [2^(k/4), 2^((k+1)/4)); no `k` for 0.
+    /// The histogram: `k` and the number of response times in [2^(k/4), 2^((k+1)/4)); no `k` for 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
 /// See [`Record::End`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// What was counted.
+    /// The totals.
     pub totals: Totals,
 }
 
-/// What a run counted.
+/// The totals of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
     /// Evaluations of policies.
     pub evaluations: u64,
     /// Accepted operations.
     pub operations: u64,
-    /// Inhibited ones.
+    /// Inhibited operations.
     pub inhibited: u64,
     /// Handovers.
     pub handovers: u64,
@@ -329,12 +329,12 @@ pub struct Totals {
     pub served: u64,
     /// Client requests lost.
     pub lost: u64,
-    /// Instances that are left.
+    /// Instances at the end.
     pub instances: u64,
 }
 
 impl Record {
-    /// When it happened.
+    /// The time of the record.
     pub fn time(&self) -> f64 {
         match self {
             Record::Deployed(Deployed { time, .. })
@@ -367,7 +367,7 @@ impl Record {
         }
     }
 
-    /// An index that the header does not have, if any.
+    /// An invalid index in the record, if any.
     pub(super) fn fault(&self, header: &Header) -> Option<String> {
         let places = Places { header, fault: None };
         match self {

@@ -1,46 +1,46 @@
-//! How far the placement was from the best.
+//! The distance of the placement from the best one.
 
 /// See [`Record::Regret`](super::Record::Regret).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Regret {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// How the best was looked for.
+    /// How the best placement was searched for.
     pub search: Search,
     /// Connected users.
     pub users: u64,
-    /// What the placement is worth.
+    /// The value of the placement.
     pub actual: Worth,
-    /// What the best placement known is worth.
+    /// The value of the best known placement.
     pub best: Worth,
 }
 
 /// How the best placement was searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Search {
-    /// There may be a better one.
+    /// Greedily: a better placement may exist.
     Greedy,
-    /// There is no better one.
+    /// Exactly: no better placement exists.
     Exact,
 }
 
-/// What a placement is worth.
+/// The value of a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Worth {
     /// Applications with at least one instance.
     pub present: u64,
-    /// Users who are satisfied.
+    /// Satisfied users.
     pub satisfied: u64,
     /// Users who reach an instance.
     pub served: u64,
-    /// The latency of those users, summed up, in millionths.
+    /// The total latency of those users, in millionths of a millisecond.
     pub latency_millionths: u64,
     /// Instances.
     pub instances: u64,
 }
 
 impl Search {
-    /// Its name.
+    /// The name of the search.
     pub const fn as_str(self) -> &'static str {
         match self {
             Search::Greedy => "greedy",
@@ -50,7 +50,7 @@ impl Search {
 }
 
 impl Worth {
-    /// Whether it is worth less than another.
+    /// Whether this value is less than another.
     pub fn is_less_than(&self, other: &Worth) -> bool {
         let first = |worth: &Worth| (worth.present, worth.satisfied, worth.served);
         let then = |worth: &Worth| (worth.latency_millionths, worth.instances);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_users_come_before_less_latency_and_fewer_instances() {
+    fn more_users_outweigh_less_latency_and_fewer_instances() {
         let worth = |satisfied, latency_millionths, instances| Worth {
             present: 1,
             satisfied,

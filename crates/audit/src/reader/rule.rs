@@ -11,9 +11,9 @@ use super::live::LiveRule;
 pub enum Rule {
     /// Too little free hardware.
     Capacity {
-        /// What is needed.
+        /// The needed hardware.
         needed: Hardware,
-        /// What was free.
+        /// The free hardware.
         free: Capacity,
     },
     /// An invalid target.
@@ -21,32 +21,32 @@ pub enum Rule {
         /// The id of the target.
         target: Id,
     },
-    /// The node is about to leave.
+    /// The node will leave.
     Leaving,
-    /// The node is not there.
+    /// The node is down.
     Down,
-    /// The node's own policy says no.
+    /// The node's acceptance policy rejects it.
     Acceptance {
         /// Its reason.
         reason: String,
     },
-    /// The node's own policy failed to answer.
+    /// The node's acceptance policy failed.
     AcceptanceFailed {
-        /// What happened to it.
+        /// The cause of the failure.
         cause: String,
     },
-    /// The application does not have the flavour, or the instance runs in it.
+    /// The application does not have the flavour, or the instance already runs in it.
     Flavour {
         /// The flavour.
         flavour: Id,
     },
-    /// The instance sleeps already.
+    /// The instance is already asleep.
     Asleep,
-    /// The instance is awake already.
+    /// The instance is already awake.
     Awake,
-    /// The application does not say how its instances sleep.
+    /// The application has no sleep settings.
     Sleepless,
-    /// What only live nodes inhibit for.
+    /// A rule of live nodes only.
     Live(LiveRule),
 }
 
@@ -65,7 +65,7 @@ impl Rule {
         "sleepless",
     ];
 
-    /// Its word.
+    /// The word for it.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Rule::Capacity { .. } => "capacity",

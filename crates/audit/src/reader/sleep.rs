@@ -1,4 +1,4 @@
-//! Client requests that reached instances which slept.
+//! Client requests that reached sleeping instances.
 
 use mario_domain::InstanceId;
 
@@ -8,21 +8,21 @@ use super::summed::RuleName;
 /// See [`Record::Woken`](super::Record::Woken).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Woken {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which instance.
+    /// The instance.
     pub instance: InstanceId,
-    /// What its manager said.
+    /// The verdict of its manager.
     pub verdict: Verdict,
 }
 
 /// See [`Record::Wakings`](super::Record::Wakings).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wakings {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Of which application.
+    /// The application.
     pub application: u32,
-    /// The rule that spoke against it; `None` if it was accepted.
+    /// The rule that inhibited the wake; `None` if it was accepted.
     pub refused_by: Option<RuleName>,
 }

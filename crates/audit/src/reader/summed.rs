@@ -1,4 +1,4 @@
-//! Records that sum up: a whole run, or what would be many records in a trace with more detail.
+//! Records of sums: over a whole run, or in place of many records of a more detailed trace.
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
@@ -9,22 +9,22 @@ use super::rule::Rule;
 /// See [`Record::Usage`](super::Record::Usage).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Usage {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Of which application.
+    /// The application.
     pub application: u32,
-    /// How often its agents evaluated.
+    /// The number of evaluations of its agents.
     pub evaluations: u64,
-    /// The sum over these evaluations of the rate seen over what an instance handles.
+    /// The sum over these evaluations of the rate divided by the capacity of the instance.
     pub sum: f64,
 }
 
 /// See [`Record::Client`](super::Record::Client).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Client {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Which user.
+    /// The user.
     pub user: u32,
     /// Client requests served.
     pub served: u64,
@@ -37,11 +37,11 @@ pub struct Client {
 /// See [`Record::Clients`](super::Record::Clients).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clients {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Of which application.
+    /// The application.
     pub application: u32,
-    /// How many of its users were served at least once.
+    /// The number of its users who were served at least once.
     pub users: u64,
     /// Client requests served.
     pub served: u64,
@@ -54,38 +54,38 @@ pub struct Clients {
 /// See [`Record::Handovers`](super::Record::Handovers).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Handovers {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Applications, and how often users of each moved.
+    /// The number of handovers of each application's users.
     pub moves: Vec<(u32, u64)>,
 }
 
 /// See [`Record::Counts`](super::Record::Counts).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// What became of the agents, for each application that has any.
+    /// The outcomes of each application's agents.
     pub outcomes: Vec<OutcomeCounts>,
-    /// Rules, and how often something was inhibited by each.
+    /// The number of inhibitions by each rule.
     pub rules: Vec<(RuleName, u64)>,
-    /// Where instances are afterwards.
+    /// The placement after the cycle.
     pub placed: Vec<Placed>,
 }
 
 /// See [`Record::Gone`](super::Record::Gone).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gone {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Where they were.
+    /// The lost instances.
     pub placed: Vec<Placed>,
 }
 
 /// The outcomes of the agents of an application in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct OutcomeCounts {
-    /// Which application.
+    /// The application.
     pub application: u32,
     /// Agents that proposed nothing.
     pub nop: u64,
@@ -95,19 +95,19 @@ pub struct OutcomeCounts {
     pub migrate: u64,
     /// Accepted replications.
     pub replicate: u64,
-    /// Other proposals of agents: inhibited.
+    /// Inhibited proposals of agents.
     pub inhibited: u64,
-    /// What operators deployed.
+    /// Accepted deployments of operators.
     pub deployed: u64,
     /// Inhibited deployments of operators.
     pub not_deployed: u64,
-    /// Accepted adapts; `None` where there is no such column.
+    /// Accepted adapts; `None` without such a column.
     #[serde(default)]
     pub adapt: Option<u64>,
-    /// Accepted sleeps; `None` where there is no such column.
+    /// Accepted sleeps; `None` without such a column.
     #[serde(default)]
     pub sleep: Option<u64>,
-    /// Accepted wakes; `None` where there is no such column.
+    /// Accepted wakes; `None` without such a column.
     #[serde(default)]
     pub wake: Option<u64>,
 }
@@ -115,15 +115,15 @@ pub struct OutcomeCounts {
 /// The number of instances of an application in a tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct Placed {
-    /// Which application.
+    /// The application.
     pub application: u32,
-    /// Which tier.
+    /// The tier.
     pub tier: u32,
-    /// How many.
+    /// The number of instances.
     pub instances: u64,
 }
 
-/// The applications that a record of this file names.
+/// The applications in a record of this module.
 pub(super) fn applications(record: &Record) -> Vec<u32> {
     match record {
         Record::Usage(record) => vec![record.application],

@@ -1,12 +1,12 @@
-//! Policies that change in the course of a run.
+//! Changes of policies during a run.
 
-/// The agents of an application follow another policy from now on, with an empty memory.
+/// A change of policy: the agents of an application start with an empty memory under it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Update {
-    /// When.
+    /// The time of the event.
     pub time: f64,
-    /// Whose agents.
+    /// The application of the agents.
     pub application: u32,
-    /// Which policy.
+    /// The new policy.
     pub policy: u32,
 }

@@ -1,4 +1,4 @@
-//! The policies of a trace are untrusted texts: all of them together stay within the budget.
+//! The policies of a trace are untrusted texts: together they stay within the budget.
 
 use mario_audit::{Options, Report, TraceEnding, audit};
 
@@ -11,7 +11,7 @@ fn report(text: &str, inferences: u64) -> Report {
     audit(text.as_bytes(), Options { inferences, ..Options::default() }, &mut |_| ()).expect("a trace")
 }
 
-/// The small trace with another text for its agents, or for a manager.
+/// The small trace with another policy of its agents, or of a manager.
 fn with_text(place: &str, text: &str) -> String {
     let (header, records) = SMALL.split_once('\n').expect("a header");
     let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
@@ -20,7 +20,7 @@ fn with_text(place: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_trace_whose_policies_use_too_much_is_not_decided_to_its_end() {
+fn decisions_are_not_recomputed_once_the_budget_is_exhausted() {
     for (what, text) in [
         ("agents", with_text("policies", ENDLESS)),
         ("managers", with_text("acceptances", "reject(_, late) :- repeat, fail.")),
@@ -38,21 +38,21 @@ fn a_trace_whose_policies_use_too_much_is_not_decided_to_its_end() {
 }
 
 #[test]
-fn other_findings_do_not_need_the_budget() {
+fn other_findings_are_made_without_the_budget() {
     let lie = with_text("policies", ENDLESS).replace("\"lost\":1", "\"lost\":2");
     let report = report(&lie, 100_000);
     assert_eq!(report.found.get("totals"), Some(&1), "{report}");
 }
 
 #[test]
-fn a_true_trace_needs_a_small_part_of_what_it_may_use() {
+fn a_correct_trace_needs_a_small_part_of_the_budget() {
     assert_eq!(report(SMALL, 20_000).spent_at, None);
     assert_eq!(report(SMALL, Options::default().inferences).to_string(), report(SMALL, 20_000).to_string());
 }
 
 #[test]
 fn many_facts_of_one_neighbour_do_not_take_quadratic_time() {
-    // Compared with each other, these would be ten thousand million pairs.
+    // A pairwise comparison would take ten thousand million steps.
     let facts: Vec<String> = (0..100_000).map(|latency| format!("[2,1,{latency}]")).collect();
     let record = format!("[\"evaluation\",200,1,0,\"unbounded\",[{}],[],[]]\n", facts.join(","));
     let header = SMALL.lines().next().expect("a header");

@@ -1,8 +1,8 @@
-//! Service graphs: a trace written by hand, and lies about it.
+//! Service graphs: a handwritten trace, and lies about it.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
-/// Application 0 has a user and calls 1 twice in sequence, then 1 and 2 at once, which no other application uses.
+/// Application 0 has a user. It calls 1 twice in sequence, then 1 and 2 in parallel. Both are used only by calls.
 const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls","seed":1,"duration":400,"step":400,"evaluation_period":200,
 "detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[
 {"id":"front","hardware":1,"max_rate":5,"max_latency":10,"kind":"any","policy":0},
@@ -15,7 +15,8 @@ const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls",
 "policies":[{"name":"still","memory":0,"files":[["still.pl","operation(undeploy, _, _) :- fail.\n"]]}],"acceptances":[],
 "users":[{"id":"u","application":0}]}"#;
 
-/// Four requests, of which the last is on its way when the run ends. Each took 8: its own 1, twice 2, and 3 for the slowest of those at once.
+/// Four requests, the last of which is in transit when the run ends. Each took 8: its own 1, twice 2, and 3 for the
+/// slowest of the parallel ones.
 const RECORDS: &str = r#"["deployed",0,1,0,0,0]
 ["deployed",0,2,1,0,0]
 ["deployed",0,3,2,0,0]
@@ -43,38 +44,38 @@ fn found(header: &str, records: &str) -> Vec<Finding> {
 }
 
 #[test]
-fn a_true_trace_with_calls_is_believed() {
+fn a_correct_trace_with_calls_has_no_findings() {
     assert_eq!(found(HEADER, RECORDS), []);
 }
 
 #[test]
-fn every_rule_of_calls_finds_a_lie() {
+fn every_rule_about_calls_detects_a_lie() {
     for (from, to, expected) in [
-        // More answered or lost than sent.
+        // More requests answered or lost than sent.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,7,2,14]", "at most 8 requests served or lost"),
-        // A request that was served without all its calls.
+        // A request served without all its calls.
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,6,5,0,14]", "at most 2 requests served"),
-        // Requests that are sent at once are sent together.
+        // Parallel requests are sent together.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,10,9,0,27]", "a multiple of 3 requests"),
-        // The two calls of a stage begin together.
+        // The two calls of a stage start together.
         (
             "[\"calls\",400,2,9,9,0,27]",
             "[\"calls\",400,2,12,9,0,27]",
             "calls of one stage that began equally often, 3 times",
         ),
-        // A stage begins when the one before it has been answered.
+        // A stage starts when the previous one has been answered.
         (
             "[\"calls\",400,1,3,3,0,6]\n[\"calls\",400,2,9,",
             "[\"calls\",400,1,4,3,0,6]\n[\"calls\",400,2,12,",
             "a next stage that began at most 3 times",
         ),
-        // Sums are those of the records `responses`.
+        // Sums must equal those of the records `responses`.
         ("[\"calls\",400,1,3,3,0,6]", "[\"calls\",400,1,3,3,0,7]", "clients whose response times add up to 20"),
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,6,1,14]", "clients with 10 requests served and 0 lost"),
-        // Agents of an application that only others call see what these send.
+        // Agents of an application that is only called see no more than the calls.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,9,8,0,24]", "at most 2 requests served"),
         ("300,3,0,6,[[\"self\",9,0]]", "300,3,0,6,[[\"self\",10,0]]", "agents that saw at most the 9 requests"),
-        // Each once, in order, at the end.
+        // Each call has one record, in order, at the end.
         ("[\"calls\",400,1,3,3,0,6]\n", "", "the record `calls` of place 1"),
         ("[\"calls\",400,2,9,9,0,27]\n", "", "3 records `calls`, as the header says"),
         ("[\"calls\",400,2,", "[\"calls\",399,2,", "what the whole run came to, at 400"),
@@ -87,8 +88,8 @@ fn every_rule_of_calls_finds_a_lie() {
 }
 
 #[test]
-fn what_was_served_took_as_long_as_its_calls() {
-    // Nothing is on its way: the fourth request did not come.
+fn served_requests_take_at_least_as_long_as_their_calls() {
+    // Nothing is in transit: the fourth request was not sent.
     let whole = RECORDS
         .replacen("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,6,6,0,12]", 1)
         .replacen("[\"responses\",400,1,10,0,20,[[4,10]]]", "[\"responses\",400,1,9,0,18,[[4,9]]]", 1)
@@ -99,12 +100,12 @@ fn what_was_served_took_as_long_as_its_calls() {
         .replacen("[\"client\",400,0,3,0,24]", "[\"client\",400,0,3,0,20]", 1);
     let findings = found(HEADER, &fast);
     assert!(findings.iter().all(|finding| finding.kind == FindingKind::Calls), "{findings:?}");
-    // Twice 2 and the mean of 9 that took 3, three times.
+    // Twice 2, and the mean of 9 requests that took 3, for three client requests.
     assert!(findings.iter().any(|finding| finding.expected.contains("at least 21 in sum")), "{findings:?}");
 }
 
 #[test]
-fn a_graph_that_cannot_be_is_found_in_the_header() {
+fn an_invalid_call_graph_is_found_in_the_header() {
     for (from, to, expected) in [
         ("\"mario_trace\":7", "\"mario_trace\":3", "no calls"),
         (",\"traffic\":\"messages\"", "", "`traffic` where there are calls"),

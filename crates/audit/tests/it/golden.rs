@@ -1,10 +1,10 @@
-//! Traces written by hand, and the reports on them to the letter.
+//! Handwritten traces, and the exact reports on them.
 
 use crate::trace::audit_text;
 
 /// A cloud, a node with room for two, and an access point with room for one whose owner accepts no migrants. A user
-/// comes to the access point; the instance in the cloud may not follow, sends a replica, and is undeployed when it has
-/// no requests.
+/// arrives at the access point. The instance in the cloud may not migrate, so it replicates, and is undeployed when it
+/// has no requests.
 pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.
@@ -13,7 +13,7 @@ pub fn header() -> &'static str {
 }
 
 #[test]
-fn a_small_story_is_true_and_told_on_one_screen() {
+fn the_small_trace_is_correct_and_its_report_fits_one_screen() {
     let expected = "\
 three nodes, seed 7, 3 nodes, by by hand
   records                    17 (complete)
@@ -39,7 +39,7 @@ nothing is wrong
 }
 
 #[test]
-fn a_finding_says_where_who_what_and_what_instead() {
+fn a_finding_states_place_subject_found_and_expected_content() {
     for (from, to, expected) in [
         (
             "[[\"self\",5,0]],[],[]]",
@@ -99,7 +99,7 @@ fn a_report_is_json_for_programs() {
 }
 
 #[test]
-fn keeps_as_many_findings_as_wanted_and_counts_all() {
+fn keeps_findings_up_to_the_limit_and_counts_all() {
     use mario_audit::{Options, audit};
     let text = SMALL.replace("[2,\"nop\"]", "[99,\"nop\"]");
     let report = audit(text.as_bytes(), Options { limit: 1, ..Options::default() }, &mut |_| ()).expect("a trace");

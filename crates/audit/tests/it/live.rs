@@ -1,4 +1,5 @@
-//! Lies about live nodes are found. The trace is that of three daemons: an instance moved from one to the next and replicated to the third.
+//! Lies about live nodes are detected. The trace is that of three daemons: an instance migrated from the first to the
+//! second and was replicated to the third.
 
 mod owners;
 
@@ -25,21 +26,21 @@ fn audit(lines: &[Value]) -> Report {
     audit.read(reader, &mut |_| ()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The place of the nth record of a live node of a kind.
+/// The index of the nth live record of a kind.
 fn find(lines: &[Value], kind: &str, nth: usize) -> usize {
     let is_it = |line: &Value| line[0] == "live" && line[4].get(kind).is_some();
     let mut found = lines.iter().enumerate().filter(|(_, line)| is_it(line)).map(|(place, _)| place);
     found.nth(nth).unwrap_or_else(|| panic!("there is no {kind} {nth}"))
 }
 
-/// The place of the nth record of a word.
+/// The index of the nth record with this word.
 fn word(lines: &[Value], word: &str, nth: usize) -> usize {
     let mut found = lines.iter().enumerate().filter(|(_, line)| line[0] == word).map(|(place, _)| place);
     found.nth(nth).unwrap_or_else(|| panic!("there is no {word} {nth}"))
 }
 
 #[test]
-fn the_truth_has_no_findings() {
+fn a_correct_live_trace_has_no_findings() {
     let report = audit(&lines());
     assert!(report.is_clean(), "{report}");
     assert_eq!(report.unchecked, Vec::<String>::new());
@@ -48,7 +49,7 @@ fn the_truth_has_no_findings() {
 }
 
 #[test]
-fn a_record_of_a_journal_that_is_left_out_or_told_twice_is_found() {
+fn a_missing_or_repeated_journal_record_is_found() {
     let truth = lines();
     let numbered: Vec<usize> =
         (1..truth.len()).filter(|place| truth[*place][0] == "live" && truth[*place][3].is_u64()).collect();
@@ -57,7 +58,7 @@ fn a_record_of_a_journal_that_is_left_out_or_told_twice_is_found() {
         let is_last = numbered.iter().all(|other| other <= place || truth[*other][2] != truth[*place][2]);
         let mut lies = truth.clone();
         lies.remove(*place);
-        // A part that was cut off before its last record cannot be told from one that ended there, but for what others say.
+        // A part that lacks its last record looks like one that ended earlier, unless other nodes contradict it.
         if truth[*place][3] == 1 {
             let report = audit(&lies);
             assert!(
@@ -78,7 +79,7 @@ fn a_record_of_a_journal_that_is_left_out_or_told_twice_is_found() {
 }
 
 #[test]
-fn promises_and_decisions_that_are_told_twice_are_found() {
+fn repeated_reservations_and_decisions_are_found() {
     let truth = lines();
     for (kind, expected) in [("prepare", FindingKind::Transfer), ("reserved", FindingKind::Transfer)] {
         let place = find(&truth, kind, 0);
@@ -96,7 +97,7 @@ fn promises_and_decisions_that_are_told_twice_are_found() {
 
 type Lie = (&'static str, fn(&mut Vec<Value>), FindingKind);
 
-/// Replaces a record by one that says nothing, with the same number.
+/// Replaces a record by one without effect, with the same number.
 fn silence(lines: &mut [Value], place: usize) {
     let node = lines[place][2].clone();
     lines[place][4] = json!({"peer": {"node": (node.as_u64().unwrap_or(0) + 1) % 3, "journal": "0"}});
@@ -394,7 +395,7 @@ const LIES: &[Lie] = &[
 ];
 
 #[test]
-fn finds_each_lie() {
+fn detects_each_lie_about_live_nodes() {
     let truth = lines();
     for (name, lie, expected) in LIES {
         let mut lies = truth.clone();
@@ -409,8 +410,8 @@ fn finds_each_lie() {
 }
 
 #[test]
-fn nothing_is_a_panic() {
-    // Each value of each line is replaced by others, one at a time.
+fn no_mutated_value_causes_a_panic() {
+    // Each value of each line is replaced, one at a time.
     let truth = lines();
     let mut tried = 0;
     for place in 1..truth.len() {
@@ -430,7 +431,7 @@ fn nothing_is_a_panic() {
     assert!(tried > 1_000, "{tried}");
 }
 
-/// The places of all values in a value.
+/// The JSON pointers of all values in a value.
 fn pointers(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
     let mut inside = |key: String, value: &Value| {

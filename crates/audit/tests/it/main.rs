@@ -1,4 +1,4 @@
-//! The auditor against true traces, against traces with one lie each, and against noise.
+//! The auditor on correct traces, on traces with one lie each, and on random bytes.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -1,14 +1,15 @@
-//! What is measured at the end where the header asks for it.
+//! Optional measures at the end of a trace.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// What 30 clients saw of an application that tolerates 5 ms: ten answers at once, and twenty from 3.5 to 3.53125 ms.
+/// The response times of 30 requests to an application that tolerates 5 ms: ten take no time, and twenty from 3.5 to
+/// 3.53125 ms.
 const LATENCY: &str = r#"["latency",1000,0,0,3.52,[[null,10],[112,20]]]"#;
 const TRAFFIC: &str = r#"["traffic",1000,60]"#;
 
-/// What is found in the small trace with models, when these records come before its end.
+/// The findings in the small trace with models, with these records before its end.
 fn found(records: &[&str]) -> Vec<Finding> {
     let models = r#""measures":true,"models":{"idle_watts":[9],"unit_watts":[],"joules_per_bit":0,"message_bits":8,
         "unit_hour_price":[],"gigabyte_price":0,"carbon":[]},"nodes":"#;
@@ -20,15 +21,16 @@ fn found(records: &[&str]) -> Vec<Finding> {
 }
 
 #[test]
-fn what_was_measured_is_true() {
+fn correct_measures_have_no_findings() {
     assert_eq!(found(&[LATENCY, TRAFFIC]), []);
-    // As many may be late as are in bins that reach beyond what the application tolerates: from 4.9375 to 5 none, from 5 on all.
+    // The number of late requests must match the bins beyond the tolerated latency: none from 4.9375 to 5, all from 5
+    // on.
     let late = LATENCY.replace("[112,20]", "[142,12],[145,8]").replace("0,0,3.52", "0,8,5.1");
     assert_eq!(found(&[&late.replace("142", "143"), TRAFFIC]), []);
 }
 
 #[test]
-fn a_lie_about_what_was_measured_is_found() {
+fn lies_about_measures_are_detected() {
     for (from, to, expected) in [
         ("[112,20]", "[112,19]", "a histogram of the 30 response times"),
         ("[112,20]", "[112,20],[111,0]", "bins in order"),
@@ -49,7 +51,7 @@ fn a_lie_about_what_was_measured_is_found() {
 }
 
 #[test]
-fn there_are_as_many_records_as_the_header_asks_for() {
+fn missing_or_repeated_measures_are_found() {
     for (records, expected) in [
         (&[TRAFFIC][..], "1 records `latency`, as the header says"),
         (&[LATENCY], "1 records `traffic`, as the header says"),

@@ -1,8 +1,8 @@
 //! Every lie is detected, and classified correctly.
 //!
-//! A mutation changes one thing in a true trace. It is tried on traces of many worlds until it has been applied several
-//! times; each time the first finding must be of the kind that the table says. Consequences of the lie may be found
-//! too.
+//! A mutation changes one thing in a correct trace. It is tried on traces of many worlds until it has been applied
+//! several times. Each time the first finding must be of the kind in the table; consequences of the lie may be found as
+//! well.
 
 mod evaluations;
 mod events;
@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::trace::Trace;
 use crate::world::{Rules, generate};
 
-/// Changes one thing in a trace; `None` when there is no place for it. `choice` picks one of several places.
+/// Changes one thing in a trace; `None` if it is not applicable. `choice` selects one of several places.
 type Change = fn(&mut Trace, choice: usize) -> Option<()>;
 
-/// What is changed, under which rules, how, and what the auditor calls it.
+/// A description, the rules of the world, the change, and the expected kind of finding.
 pub type Mutation = (&'static str, Rules, Change, FindingKind);
 
 /// The number of worlds in which each mutation is applied.
@@ -56,24 +56,25 @@ fn check(mutations: &[Mutation]) {
 }
 
 #[test]
-fn finds_lies_about_evaluations() {
+fn detects_lies_about_evaluations() {
     check(evaluations::MUTATIONS);
 }
 
 #[test]
-fn finds_lies_about_outcomes() {
+fn detects_lies_about_outcomes() {
     check(outcomes::MUTATIONS);
 }
 
 #[test]
-fn finds_lies_about_everything_else() {
+fn detects_lies_about_all_other_events() {
     check(events::MUTATIONS);
 }
 
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // What is beside a trace is checked where it is read, and lies about owners, sleepers, calls and live nodes are elsewhere.
+    // Files beside a trace are tested where they are read, and lies about owners, sleepers, calls and live nodes have
+    // tests of their own.
     let beside = [
         FindingKind::Owner,
         FindingKind::Sleep,
@@ -91,7 +92,7 @@ fn every_kind_of_finding_has_a_lie() {
     assert!(mutations.len() >= 45, "{}", mutations.len());
 }
 
-/// One of several.
+/// Selects one of several items.
 fn pick<T>(items: impl IntoIterator<Item = T>, choice: usize) -> Option<T> {
     let mut items: Vec<T> = items.into_iter().collect();
     if items.is_empty() {

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Instance 2 goes when it has one evaluation left.
+/// Instance 2 migrates when it has one evaluation left.
 const MINDS: &str = "operation(migrate, I, n2) :- leave(I, 1), I == 2.\n";
 
-/// Everything has to leave a full node, and is shrunk before it goes.
+/// Evicts everything on a full node, and shrinks it first.
 const OWNER: &str = "\
 evict(I, full) :- node(_, 0), running(I, full), \\+ leave(_, _).
 shrink(I, lite, tight) :- leave(I, 1), running(I, full).
@@ -63,12 +63,13 @@ fn audited(records: &str) -> Report {
 }
 
 #[test]
-fn owners_are_asked_again() {
+fn the_decisions_of_owners_are_recomputed() {
     let report = audited(TRUTH);
     assert!(report.is_clean(), "{report}");
     assert_eq!((report.counts.evicted, report.counts.shrunk, report.counts.instances), (1, 2, 1));
     assert_eq!(report.counts.decisions, report.counts.evaluations);
-    // The two that are there from the beginning, the migration, and the owner after each cycle but the last: nothing follows it.
+    // Two instances of the initial deployment, the migration, and the owner after each cycle except the last, after
+    // which nothing is recorded.
     assert_eq!(report.counts.acceptances, 7);
 }
 
@@ -138,7 +139,7 @@ fn every_lie_about_owners_is_detected_and_classified() {
 }
 
 #[test]
-fn evictions_before_their_time_and_without_notice_are_found() {
+fn early_and_unannounced_evictions_are_found() {
     let early = TRUTH.replace(r#"["owner",25,1,["#, r#"["owner",25,1,[["evicted",1,"full"],"#);
     assert_eq!(audited(&early).findings[0].kind, FindingKind::Owner, "{}", audited(&early));
     let at_once = TRUTH.replace(r#"[["leave",1,2,"full"],"#, r#"[["evicted",1,"full"],"#);
@@ -146,7 +147,7 @@ fn evictions_before_their_time_and_without_notice_are_found() {
 }
 
 #[test]
-fn only_the_fifth_format_has_owners() {
+fn owners_require_format_5_and_a_notice() {
     for (format, notice) in [(5, None), (3, Some(2)), (5, Some(0))] {
         let report = audit_text(&trace(format, notice, ""));
         assert_eq!(report.findings[0].kind, FindingKind::Header, "{report}");

@@ -1,19 +1,19 @@
-//! Acceptance policies see what was promised earlier in the same cycle, and so does the auditor.
+//! Acceptance policies see the reservations of the same cycle, and so does the auditor.
 
 use mario_audit::{FindingKind, Report};
 use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Takes one instance of each application.
+/// Accepts one instance of each application.
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).";
 
-/// Names what it sees once there are three of them.
+/// Names the instances that it sees once there are three.
 const NAMES_THREE: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), \
                            findall(I, serviceInstance(I, _, _), Is), length(Is, L), L >= 3.";
 
-/// A trace of operations: n0 is linked with n1, whose owner has this policy, and with n2. All have room for nine instances.
-/// At the beginning, instances 1, 2, … are on these nodes.
+/// A trace of operations: n0 is linked to n1, which has this acceptance policy, and to n2. All have room for nine
+/// instances. Instances 1, 2, … start on the nodes `first`.
 fn trace(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> String {
     let node = |id: &str, neighbours: &[usize]| json!({"id": id, "capacity": 9, "tier": 0, "neighbours": neighbours});
     let mut nodes = [node("n0", &[1, 2]), node("n1", &[0]), node("n2", &[0])];
@@ -42,7 +42,7 @@ fn audited(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) ->
     audit_text(&trace(arbitration, policy, first, cycles))
 }
 
-/// A cycle is true, and a lie when another verdict is put in the place of one.
+/// Checks that a cycle is correct, and that another verdict in it is detected.
 fn check(arbitration: &str, first: &[usize], cycle: &str, truth: &str, lie: &str, kind: FindingKind) {
     assert_eq!(cycle.matches(truth).count(), 1, "{cycle}");
     let report = audited(arbitration, ONE_EACH, first, &[cycle]);
@@ -81,7 +81,7 @@ fn a_deploy_counts_before_agents() {
 }
 
 #[test]
-fn what_leaves_is_there_until_the_cycle_ends() {
+fn leaving_instances_are_visible_until_the_cycle_ends() {
     let no = no("one_each");
     let left = format!("[1,\"migrate\",0,\"accepted\"],[2,\"migrate\",1,{no}]");
     let second = format!("[2,\"migrate\",1,{no}]");
@@ -94,7 +94,7 @@ fn what_leaves_is_there_until_the_cycle_ends() {
 }
 
 #[test]
-fn a_promise_without_an_id_has_a_name_of_its_own() {
+fn a_reservation_without_an_id_has_a_placeholder_name() {
     let no = |seen: &str| no(seen);
     let first = format!(
         "[null,\"deploy\",1,\"accepted\",4,0,0],[1,\"migrate\",1,\"accepted\"],[2,\"replicate\",1,\"accepted\",5],\
@@ -109,7 +109,7 @@ fn a_promise_without_an_id_has_a_name_of_its_own() {
 }
 
 #[test]
-fn what_is_there_from_the_beginning_was_accepted() {
+fn the_initial_deployment_is_checked_against_acceptance_policies() {
     for arbitration in ["managers", "sequential"] {
         assert!(audited(arbitration, ONE_EACH, &[0, 0, 1, 2], &[]).is_clean());
         let report = audited(arbitration, ONE_EACH, &[0, 1, 1], &[]);
@@ -125,7 +125,7 @@ fn what_is_there_from_the_beginning_was_accepted() {
 }
 
 #[test]
-fn a_plan_asks_no_policy_and_the_report_says_so() {
+fn with_a_plan_acceptance_policies_are_not_checked_and_the_report_says_so() {
     let cycle = "[1,\"migrate\",1,\"accepted\"],[2,\"migrate\",1,\"accepted\"]";
     let report = audited("central", ONE_EACH, &[0, 0], &[cycle]);
     assert!(report.is_clean(), "{report}");
@@ -144,9 +144,10 @@ fn a_node_may_keep_an_instance_under_both_arbitrations() {
     }
 }
 
-/// Which nodes are absent at the beginning is not in a trace of counts, and so not which neighbours a manager saw.
+/// A trace of counts does not record which nodes are absent at the start, so the neighbours that a manager saw are
+/// unknown.
 #[test]
-fn a_trace_of_counts_does_not_tell_what_a_manager_saw_at_the_beginning() {
+fn a_trace_of_counts_does_not_check_the_initial_acceptance() {
     let crowded = "reject(request(_, _, _, _, To), crowded) :- node(To, _, [_ | _]).";
     let told = trace("managers", crowded, &[1], &[]);
     assert!(!audit_text(&told).is_clean());

@@ -1,4 +1,4 @@
-//! A small seeded generator of random numbers, the same on every machine.
+//! A small seeded random generator, the same on every machine.
 
 /// `SplitMix64`: a counter and a mixing function.
 pub struct Random {

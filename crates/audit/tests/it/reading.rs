@@ -1,4 +1,4 @@
-//! What is not a trace is rejected, with the place and the reason; noise does no harm.
+//! Malformed traces are rejected with the place and the reason; random bytes cause no panic.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -17,13 +17,13 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// The refusal of a record after a good header.
+/// The error for a record after a valid header.
 fn record_refusal(record: &str) -> String {
     refusal(&format!("{}\n{record}\n", header()))
 }
 
 #[test]
-fn refuses_what_is_no_trace() {
+fn rejects_other_files() {
     for text in ["", "\n", "time,undeploy,nop\n1,2,3\n", "[1,2]\n", "{}\n", "{\"mario_trace\":\"1\"}\n", "{nonsense}\n"]
     {
         assert_eq!(refusal(text), "this is no trace: its first line is not the header of one", "{text:?}");
@@ -32,15 +32,15 @@ fn refuses_what_is_no_trace() {
 }
 
 #[test]
-fn refuses_a_newer_format_by_its_number() {
+fn rejects_a_newer_format_by_its_number() {
     let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":8");
     assert_eq!(refusal(&newer), "this trace has format 8; this mario reads 1 to 7");
-    // Whatever else has changed there.
+    // Everything else may have changed in a newer format.
     assert_eq!(refusal("{\"mario_trace\":9,\"nodes\":7}\n"), "this trace has format 9; this mario reads 1 to 7");
 }
 
 #[test]
-fn says_what_is_wrong_with_a_header() {
+fn reports_errors_in_a_header() {
     let change = |from: &str, to: &str| {
         assert!(header().contains(from), "{from}");
         refusal(&format!("{}\n", header().replace(from, to)))
@@ -62,7 +62,7 @@ fn says_what_is_wrong_with_a_header() {
 }
 
 #[test]
-fn says_what_is_wrong_with_a_record() {
+fn reports_errors_in_a_record() {
     for (record, message) in [
         ("", "EOF while parsing a value"),
         ("7", "invalid type: integer `7`, expected a record, an array, at byte 1"),
@@ -106,7 +106,7 @@ fn says_what_is_wrong_with_a_record() {
 }
 
 #[test]
-fn reads_records_as_they_are_written() {
+fn parses_every_kind_of_record() {
     let lines = [
         header(),
         r#"["cycle",1.5,[[1,"migrate",{"unknown":"x"},"accepted"],["b","replicate","self","accepted","c"]]]"#,
@@ -132,7 +132,7 @@ fn reads_records_as_they_are_written() {
     assert!(!reader.is_interrupted());
 }
 
-/// Returns its text, then fails.
+/// Returns its text, then an error.
 struct Failing<'a>(&'a [u8], io::ErrorKind);
 
 impl Read for Failing<'_> {
@@ -145,7 +145,7 @@ impl Read for Failing<'_> {
 }
 
 #[test]
-fn tells_an_archive_that_is_cut_off_from_a_disk_that_fails() {
+fn distinguishes_a_truncated_archive_from_a_read_error() {
     let text = format!("{}\n[\"node-down\",0,1,\"crash\",[]]\n[\"node-", header());
     let input = |kind| BufReader::new(Failing(text.as_bytes(), kind));
     let mut reader = TraceReader::new(input(io::ErrorKind::UnexpectedEof)).expect("a header");
@@ -177,7 +177,7 @@ fn does_not_read_a_large_file_of_another_kind() {
     assert!(matches!(TraceReader::new(Endless), Err(ReadError::NotATrace)));
 }
 
-/// A true trace of about six thousand bytes after its header.
+/// A correct trace of about six thousand bytes after its header.
 fn short_trace(seed: u64, rules: Rules) -> Vec<u8> {
     let text = generate(seed, rules).to_string();
     let header = text.find('\n').expect("a header");
@@ -185,9 +185,9 @@ fn short_trace(seed: u64, rules: Rules) -> Vec<u8> {
     text.as_bytes()[..=end].to_vec()
 }
 
-/// Changes some bytes, or digits only, so that more of it can still be read.
+/// Changes some bytes, or only digits, so that more of the trace stays readable.
 fn garble_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
-    // The header is longer than the rest, and a header that is refused hides everything.
+    // The header is longer than the rest, and an invalid header would hide all other errors.
     let header = bytes.iter().position(|byte| *byte == b'\n').expect("a header");
     let place = if random.one_in(8) { random.below(header) } else { header + random.below(bytes.len() - header) };
     match random.below(8) {
@@ -224,7 +224,7 @@ fn garble_records(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn noise_is_refused_or_reported_and_never_a_panic() {
+fn random_changes_are_rejected_or_reported_without_a_panic() {
     let truths = [short_trace(1, Rules::Default), short_trace(2, Rules::Prototype)];
     let mut random = Random::new(5);
     let mut readable = 0;
@@ -246,7 +246,7 @@ fn noise_is_refused_or_reported_and_never_a_panic() {
 }
 
 #[test]
-fn numbers_of_any_size_are_no_danger() {
+fn numbers_of_any_size_cause_no_panic() {
     let huge = u64::MAX;
     let text = format!(
         "{}\n[\"deployed\",0,1,0,0,0]\n[\"deployed\",0,2,0,0,0]\n[\"responses\",0,0,{huge},{huge},1e308,[[null,{huge}],[1,{huge}]]]\n\

@@ -1,16 +1,16 @@
-//! What a trace says about the best placement.
+//! Recorded comparisons with the best placement.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// What is found in a trace that has this record after its cycle at 400, when one user is connected and there are two
-/// instances, and comparisons with the same best placement after its other cycles.
+/// The findings in a trace with this record after its cycle at 400, when one user is connected and there are two
+/// instances, and with comparisons to the same best placement after its other cycles.
 fn found(record: &str, best: &str) -> Vec<Finding> {
     found_in(TRACE, record, best)
 }
 
-/// The same in a trace that is like that one.
+/// The findings in a similar trace.
 fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
     let search = if record.contains("greedy") { "greedy" } else { "exact" };
     let mut trace = trace.replace("\"mario_trace\":1", "\"mario_trace\":2");
@@ -28,7 +28,7 @@ fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
 const BEST: &str = "[1,1,1,0,1]";
 
 #[test]
-fn true_comparisons_have_no_findings() {
+fn correct_comparisons_have_no_findings() {
     assert_eq!(found(r#"["regret",400,"exact",1,[1,0,1,3000000,2],[1,1,1,0,1]]"#, BEST), []);
     let as_good = "[1,1,1,0,2]";
     assert_eq!(found(r#"["regret",400,"greedy",1,[1,1,1,0,2],[1,1,1,0,2]]"#, as_good), [], "as good as the best");
@@ -57,16 +57,16 @@ fn contradictory_comparisons_are_found() {
 }
 
 #[test]
-fn nodes_hold_the_best_placement() {
+fn the_best_placement_must_fit_on_the_nodes() {
     let is_said = |trace: &str, best: &str, words: &str| {
         let record = format!(r#"["regret",400,"exact",1,[1,0,1,3000000,2],{best}]"#);
         found_in(trace, &record, BEST).iter().any(|finding| finding.expected.contains(words))
     };
-    // Three nodes of 5, 2 and 1, instead of a first one that has no bound.
+    // Three nodes of 5, 2 and 1 units, so that none is unbounded.
     let bounded = TRACE.replacen("\"unbounded\"", "5", 1).replace("\"unbounded\"", "4");
     assert!(!is_said(&bounded, "[1,1,1,0,8]", "at most 8 instances"));
     assert!(is_said(&bounded, "[1,1,1,0,9]", "at most 8 instances"));
-    // An application that no node holds, with a user whom no instance could serve.
+    // An application that fits on no node, with a user who cannot be served.
     let large = r#""policy":0},{"id":"large","hardware":9,"max_rate":10,"max_latency":5,"kind":"WS","policy":0}]"#;
     let with_large = bounded
         .replace(r#""policy":0}]"#, large)
@@ -81,7 +81,7 @@ fn nodes_hold_the_best_placement() {
 }
 
 #[test]
-fn a_record_of_another_shape_is_none() {
+fn a_malformed_comparison_is_rejected() {
     for record in [
         r#"["regret",400,"best",1,[1,0,1,0,2],[1,0,1,0,2]]"#,
         r#"["regret",400,"exact",1,[1,0,1,0],[1,0,1,0,2]]"#,

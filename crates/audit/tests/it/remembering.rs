@@ -1,11 +1,11 @@
-//! The pasts of agents are reconstructed from earlier records, and lies about them are detected.
+//! The histories of agents are reconstructed from earlier records, and lies about them are detected.
 
 use mario_audit::{FindingKind, Report};
 use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Reads each of the three facts, in a clause of its own.
+/// Reads each of the three facts in a separate clause.
 const LOOKS_BACK: &str = "\
 :- remembers(requests, 2). :- remembers(operations, 2).
 operation(migrate, I, M) :- requests(I, M, R, _), M \\== self, R > 5, earlier(1, I, M, P, _), P > 5.
@@ -13,7 +13,7 @@ operation(replicate, I, self) :- earlier(2, I, self, R, _), R > 5, \\+ done(_, I
 operation(undeploy, I, self) :- age(I, 5).
 ";
 
-/// Instance 1 begins on n1, between n0 and n2; all have room for four.
+/// Instance 1 starts on n1, between n0 and n2; all have room for four.
 const TRUTH: &str = r#"["deployed",0,1,0,1,0]
 ["evaluation",10,1,1,3,[[0,8,3]],[],[]]
 ["cycle",15,[[1,"nop"]]]
@@ -56,14 +56,14 @@ fn audited(records: &str) -> Report {
     audit_text(&trace(3, "managers", LOOKS_BACK, records))
 }
 
-/// The truth with one place of it changed.
+/// The report on a correct trace with one change.
 fn told(truth: &str, lie: &str) -> Report {
     assert_eq!(TRUTH.matches(truth).count(), 1, "{truth}");
     audited(&TRUTH.replace(truth, lie))
 }
 
 #[test]
-fn decisions_of_policies_that_look_back_are_made_again() {
+fn decisions_of_policies_that_look_back_are_recomputed() {
     let report = audited(TRUTH);
     assert!(report.is_clean(), "{report}");
     assert_eq!(report.counts.decisions, 13);
@@ -72,7 +72,7 @@ fn decisions_of_policies_that_look_back_are_made_again() {
 }
 
 #[test]
-fn a_lie_about_what_an_agent_remembers_is_found() {
+fn lies_about_the_history_of_an_agent_are_detected() {
     for (what, truth, lie) in [
         ("demand held, and it did not", "10,1,1,3,[[0,8,3]],[],[]]", "10,1,1,3,[[0,5,3]],[],[]]"),
         ("demand came through another neighbour before", "10,1,1,3,[[0,8,3]],[],[]]", "10,1,1,3,[[2,8,3]],[],[]]"),
@@ -126,8 +126,8 @@ fn a_lie_about_what_an_agent_remembers_is_found() {
 }
 
 #[test]
-fn an_operation_that_was_not_accepted_is_not_done() {
-    // Without the replica, nothing was done, so it is asked for again: the first finding is the replica that is not there.
+fn an_inhibited_operation_is_not_in_the_history() {
+    // Without the replica nothing was done, so it is proposed again: the first finding is the missing proposal.
     let inhibited = r#"[1,"replicate","self","inhibited",{"node":"n0","rule":"capacity","needed":1,"free":0}]"#;
     let report =
         told(r#"["cycle",55,[[1,"replicate","self","accepted",2]]]"#, &format!(r#"["cycle",55,[{inhibited}]]"#));
@@ -136,7 +136,7 @@ fn an_operation_that_was_not_accepted_is_not_done() {
 }
 
 #[test]
-fn an_evaluation_with_another_past_is_not_the_same() {
+fn an_evaluation_with_a_different_history_is_not_a_repetition() {
     let report = told(r#"["evaluation",40,1,0,3,[["self",7,0]],[],[]]"#, r#"["evaluation",40,1,0,3,"same"]"#);
     assert_eq!(report.findings.first().map(|finding| finding.kind), Some(FindingKind::Memory), "{report}");
 
@@ -161,7 +161,7 @@ fn an_evaluation_with_another_past_is_not_the_same() {
 }
 
 #[test]
-fn a_migration_to_a_new_id_begins_without_a_past() {
+fn a_migration_to_a_new_id_starts_without_a_history() {
     let policy = ":- remembers(operations, 3).\noperation(migrate, I, n0) :- \\+ done(_, I, _, _), node(n1, _).\n\
                   operation(undeploy, I, self) :- done(_, I, migrate, _).\n";
     let records = |last: &str| {
@@ -177,8 +177,8 @@ fn a_migration_to_a_new_id_begins_without_a_past() {
 }
 
 #[test]
-fn agents_of_older_traces_remember_nothing_of_what_happened() {
-    // A text may have called something `age` before that was a fact.
+fn agents_in_older_formats_have_no_history() {
+    // An older policy may define its own `age`.
     let policy = ":- dynamic age/2.\noperation(undeploy, I, self) :- age(I, 1).\n";
     let records = r#"["deployed",0,1,0,1,0]
 ["evaluation",10,1,1,3,[],[],[]]

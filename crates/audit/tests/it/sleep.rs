@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::trace::audit_text;
 
-/// Sleeps without requests, wakes when it hears of some, and copies itself as it is when there are many.
+/// Sleeps without requests, wakes with some, and replicates while asleep when there are many.
 const SLEEPS: &str = "\
 operation(sleep, I, self) :- \\+ asleep(I), \\+ requests(I, _, _, _).
 operation(replicate, I, n2) :- asleep(I), requests(I, _, R, _), R > 5.
@@ -16,7 +16,7 @@ operation(sleep, I, self) :- asleep(I), fact(a, tired, I).
 /// No instance wakes on a full node.
 const WATCHES: &str = "reject(request(wake, I, a, N, N), full) :- asleep(I), node(N, F), F < 3.\n";
 
-/// Instances 1 and 2 are on n1, which has 5 units: 2 for one that is awake, 1 for one that sleeps.
+/// Instances 1 and 2 are on n1, which has 5 units. An instance needs 2 awake and 1 asleep.
 const TRUTH: &str = r#"["deployed",0,1,0,1,0]
 ["deployed",0,2,0,1,0]
 ["evaluation",10,1,1,1,[],[],[["sleep","self",0]]]
@@ -68,7 +68,7 @@ fn audited(records: &str) -> Report {
 }
 
 #[test]
-fn sleepers_are_replayed() {
+fn the_states_of_sleepers_are_replayed() {
     let report = audited(TRUTH);
     assert!(report.is_clean(), "{report}");
     assert_eq!((report.counts.woken, report.counts.instances), (2, 3));
@@ -175,7 +175,7 @@ fn every_lie_about_sleepers_is_detected_and_classified() {
 }
 
 #[test]
-fn applications_sleep_since_format_6() {
+fn sleep_requires_format_6() {
     for format in [3, 5] {
         let report = audit_text(&trace(format, TRUTH));
         let is_it = |finding: &mario_audit::Finding| {

@@ -1,10 +1,10 @@
-//! What a trace sums up, and what the rest of it allows.
+//! Sums in a trace must be consistent with its other records.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// What is found in the small trace when these of its texts are others.
+/// The findings in the small trace with these replacements.
 fn found(changes: &[(&str, &str)]) -> Vec<Finding> {
     let changed = changes.iter().fold(TRACE.to_owned(), |trace, (from, to)| {
         assert!(trace.contains(from), "{from} is in the trace");
@@ -13,7 +13,7 @@ fn found(changes: &[(&str, &str)]) -> Vec<Finding> {
     audit(changed.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
 }
 
-/// What is found when the clients saw this: requests lost, the sum of the response times, and the histogram.
+/// The findings when clients had these results: lost requests, total response time, and histogram.
 fn found_of_clients(lost: u64, sum: u64, histogram: &str, routing: &str) -> Vec<Finding> {
     found(&[
         (r#""routing":"nearest""#, &format!(r#""routing":"{routing}""#)),
@@ -24,20 +24,20 @@ fn found_of_clients(lost: u64, sum: u64, histogram: &str, routing: &str) -> Vec<
 }
 
 #[test]
-fn a_sum_is_within_the_bounds_of_its_bins_where_no_mean_is_corrected() {
+fn a_sum_is_within_the_bounds_of_its_bins_unless_a_mean_is_corrected() {
     let (late, mixed) = ("[[7,30]]", "[[null,10],[7,20]]");
     for (lost, sum, histogram, routing, expected) in [
         (0, 110, late, "nearest", None),
         (0, 90, late, "nearest", Some("at least 100.9")),
         (0, 130, late, "nearest", Some("at most 120")),
         (0, 90, mixed, "nearest", Some("at most 80")),
-        // A mean that is corrected to less than nothing counts as 0.
+        // A mean that is corrected below zero counts as 0.
         (0, 60, mixed, "nearest", None),
-        // One that is corrected while a request is lost counts nowhere.
+        // A mean that is corrected while a request is lost counts nowhere.
         (1, 90, mixed, "nearest", None),
         (1, 60, late, "nearest", None),
         (1, 90, late, "nearest", None),
-        // With this routing, messages are sent one by one.
+        // With this routing, messages are always individual.
         (0, 60, mixed, "least-used", Some("at least 67")),
         (1, 90, mixed, "least-used", Some("at most 80")),
     ] {
@@ -62,7 +62,7 @@ fn an_application_without_an_instance_serves_nothing() {
     assert!(found[0].expected.contains("never had an instance"), "{found:?}");
 }
 
-/// The small trace as one of detail `operations`.
+/// The small trace with the detail `operations`.
 fn without_evaluations() -> String {
     let lines = TRACE.lines().filter(|line| !line.starts_with("[\"evaluation\""));
     lines.collect::<Vec<_>>().join("\n").replace(r#""detail":"full""#, r#""detail":"operations""#) + "\n"
@@ -73,14 +73,14 @@ fn an_agent_is_not_judged_before_it_can_have_evaluated() {
     let truth = without_evaluations();
     let found = |trace: &str| audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings;
     assert_eq!(found(&truth), []);
-    // The copy appeared at 400 and evaluates at 600.
+    // The replica appeared at 400 and evaluates at 600.
     let early = truth.replace(r#"["responses",500"#, "[\"cycle\",500,[[2,\"nop\"]]]\n[\"responses\",500");
     let found = found(&early);
     assert!(found[0].kind == FindingKind::Schedule && found[0].expected.contains("600"), "{found:?}");
 }
 
 #[test]
-fn a_sequence_of_operations_has_no_target_self() {
+fn sequential_arbitration_has_no_target_self() {
     let truth = without_evaluations().replace(r#""arbitration":"managers""#, r#""arbitration":"sequential""#);
     let found = |target: &str| {
         let copy = format!(r#"[1,"replicate",{target},"accepted",2]"#);
@@ -92,7 +92,7 @@ fn a_sequence_of_operations_has_no_target_self() {
 }
 
 #[test]
-fn requests_come_through_neighbours_where_they_take_the_way_to_their_instance() {
+fn requests_come_through_neighbours_with_nearest_routing() {
     let through = |neighbour: u32| format!(r#"["evaluation",600,2,2,0,[[{neighbour},5,0]],[],[]]"#);
     let of_own = r#"["evaluation",600,2,2,0,[["self",5,0]],[],[]]"#;
     assert_eq!(found(&[(of_own, &through(0))]), []);

@@ -30,23 +30,23 @@ impl Trace {
         self.records[index][0].as_str().expect("a kind")
     }
 
-    /// The places of the records of a kind.
+    /// The indices of the records of a kind.
     pub fn of_kind(&self, kind: &str) -> Vec<usize> {
         (0..self.records.len()).filter(|index| self.kind(*index) == kind).collect()
     }
 
-    /// The place of the next evaluation of an instance after a record.
+    /// The index of the next evaluation of an instance after a record.
     pub fn next_evaluation(&self, after: usize, instance: &Value) -> Option<usize> {
         (after + 1..self.records.len())
             .find(|index| self.kind(*index) == "evaluation" && self.records[*index][2] == *instance)
     }
 
-    /// The place of the last evaluation of an instance before a record.
+    /// The index of the last evaluation of an instance before a record.
     pub fn last_evaluation(&self, before: usize, instance: &Value) -> Option<usize> {
         (0..before).rfind(|index| self.kind(*index) == "evaluation" && self.records[*index][2] == *instance)
     }
 
-    /// All outcomes: the place of the cycle, the place in it, and the outcome.
+    /// All outcomes: the index of the cycle, the index in it, and the outcome.
     pub fn outcomes(&self) -> Vec<(usize, usize, Value)> {
         let mut all = Vec::new();
         for cycle in self.of_kind("cycle") {
@@ -68,7 +68,7 @@ impl Trace {
     }
 }
 
-/// One engine for all traces of a thread.
+/// Audits a text. All audits of a thread share one engine.
 pub fn audit_text(text: &str) -> Report {
     thread_local! { static ENGINE: Engine = Engine::new(); }
     let reader = TraceReader::new(text.as_bytes()).expect("it is a trace");

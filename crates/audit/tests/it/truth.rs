@@ -1,4 +1,4 @@
-//! True traces are clean.
+//! Correct traces have no findings.
 
 use mario_audit::TraceEnding;
 
@@ -6,7 +6,7 @@ use crate::trace::audit_text;
 use crate::world::{Rules, generate};
 
 #[test]
-fn finds_nothing_in_true_traces() {
+fn finds_nothing_in_correct_traces() {
     let mut seen = mario_audit::Counts::default();
     for rules in [Rules::Default, Rules::Prototype] {
         for seed in 0..60 {
@@ -28,7 +28,7 @@ fn finds_nothing_in_true_traces() {
             }
         }
     }
-    // The worlds are worth it: everything happens in some of them.
+    // The worlds are varied: every rule applies in some of them.
     for rule in ["capacity", "neighbourhood", "leaving", "acceptance"] {
         assert!(seen.inhibited.get(rule).is_some_and(|count| *count > 8), "{rule}: {:?}", seen.inhibited);
     }
@@ -39,7 +39,7 @@ fn finds_nothing_in_true_traces() {
 }
 
 #[test]
-fn checks_a_trace_that_was_cut_off_up_to_there() {
+fn checks_a_truncated_trace_up_to_its_end() {
     let text = generate(7, Rules::Default).to_string();
     let header = text.find('\n').expect("a header") + 1;
     for cut in [header, header + 1, header + 500, text.len() - 1] {
@@ -47,13 +47,13 @@ fn checks_a_trace_that_was_cut_off_up_to_there() {
         assert_eq!(report.ending, TraceEnding::Interrupted, "{cut}");
         assert!(report.is_clean(), "{report}");
     }
-    // A line that was not ended is not there, even if it looks whole.
+    // A line without a line break is ignored, even if it looks complete.
     let lines = text.lines().count() as u64;
     assert_eq!(audit_text(&text[..text.len() - 1]).counts.records, lines - 2);
 }
 
 #[test]
-fn says_what_it_cannot_check_without_evaluations() {
+fn reports_what_cannot_be_checked_without_evaluations() {
     let mut trace = generate(3, Rules::Default);
     trace.header["detail"] = "operations".into();
     trace.records.retain(|record| record[0] != "evaluation");

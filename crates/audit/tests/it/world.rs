@@ -1,4 +1,4 @@
-//! A tiny world of its own that writes true traces, by code without caches.
+//! A tiny independent simulator that writes correct traces, without caches.
 
 mod management;
 mod policy;
@@ -12,14 +12,14 @@ use self::policy::{POLICY, solutions, target_name};
 use crate::random::Random;
 use crate::trace::Trace;
 
-/// The policy of the manager of node 1: it takes no replicas of application `b`.
+/// The acceptance policy of node 1, which rejects replicas of application `b`.
 const ACCEPTANCE: &str = "reject(request(replicate, _, b, _, n1), 'no copies of b').";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
-    /// Arbitration by managers, a sliding memory, observed arrivals.
+    /// Arbitration by managers, sliding memory, observation of arrivals.
     Default,
-    /// As in the prototype.
+    /// The strategies of the prototype.
     Prototype,
 }
 
@@ -53,9 +53,9 @@ struct World {
     records: Vec<Value>,
     totals: BTreeMap<&'static str, u64>,
     was_first_connected: bool,
-    /// The response times of the first user, all together.
+    /// The total response time of the first user.
     waited: f64,
-    /// For each application, its evaluations and the rates that they saw, all together.
+    /// For each application, its evaluations and the sum of the rates that they saw.
     usage: [(u64, u64); 2],
 }
 
@@ -63,7 +63,7 @@ const HARDWARE: [u64; 2] = [1, 2];
 const MEMORY: [u64; 2] = [0, 3];
 const EVALUATION_PERIOD: u64 = 200;
 
-/// A true trace of a random world.
+/// A correct trace of a random world.
 pub fn generate(seed: u64, rules: Rules) -> Trace {
     let mut world = World::new(seed, rules);
     let header = world.header(seed);
@@ -222,7 +222,7 @@ impl World {
             }
         }
         let (served, lost) = (self.random.next() % 50, self.random.next() % 3);
-        // They are the requests of the first user, who must have been there.
+        // All requests are those of the first user, who must have been connected.
         let served = if self.was_first_connected { served } else { 0 };
         let (few, zero) = (served / 2, served - served / 2);
         let bins = [json!([null, zero]), json!([2, few])];
@@ -274,11 +274,11 @@ impl World {
         }
     }
 
-    /// What reaches an instance: made up, and in standard order.
+    /// Random requests that reach an instance, in standard order.
     fn requests(&mut self, node: usize) -> Vec<(Option<usize>, u64, u64)> {
         let mut sources: Vec<Option<usize>> = match self.rules {
             Rules::Default => (0..self.nodes.len()).filter(|other| self.linked(node, *other)).map(Some).collect(),
-            // Any node can be the last hop of a recorded path there.
+            // With the prototype's routing, any node can be the last hop.
             Rules::Prototype => (0..self.nodes.len()).filter(|other| *other != node).map(Some).collect(),
         };
         sources.push(None);
@@ -306,7 +306,7 @@ impl World {
             }
             let (id, node, number) = (instance.id, instance.node, instance.evaluations + 1);
             let facts = match &instance.last {
-                // Sometimes nothing changes.
+                // Sometimes the facts do not change.
                 Some(last) if id % 3 == 0 && number % 4 != 0 && last[0] == json!(node) => last[2].clone(),
                 _ => json!(self.requests(node).iter().map(fact).collect::<Vec<_>>()),
             };

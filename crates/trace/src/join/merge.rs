@@ -1,4 +1,4 @@
-//! The second pass: all parts at once, in an order with causes before effects.
+//! The second pass: merges all parts, with causes before effects.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -67,7 +67,7 @@ pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> R
     finished.map(|out| (out, joined)).map_err(failed)
 }
 
-/// The parts of one directory, and the next record of them.
+/// The parts of one directory, with the next record.
 struct Cursor<'a> {
     reader: Reader<'a>,
     next: Option<Box<PartRecord>>,
@@ -93,32 +93,32 @@ struct Merge<'a, W: Write> {
     /// The events of transfers that are already in the trace.
     so_far: Told,
     departures: BTreeMap<String, Departure>,
-    /// Where instances are.
+    /// The placement of instances.
     placed: BTreeMap<InstanceId, (NodePlace, u32)>,
     links: Links,
     /// Nodes with a record so far.
     begun: BTreeSet<NodePlace>,
-    /// Instances that their owners evict, and why: the record of their end comes next.
+    /// Instances that owners evict, with the reason: the record of their end follows.
     evicted: BTreeMap<InstanceId, (NodePlace, String)>,
     now: f64,
 }
 
-/// What left a node, and has not arrived.
+/// An instance that left a node and has not arrived yet.
 enum Departure {
     Migrates { instance: InstanceId, is_ended: bool },
     Replicates { parent: InstanceId },
 }
 
-/// Which links work, as each end sees it.
+/// The working links, as seen by each end.
 #[derive(Default)]
 struct Links {
     reached: BTreeMap<u32, BTreeSet<u32>>,
-    /// Links that the trace says are down, the lesser place first.
+    /// Links that are down in the trace, with the smaller index first.
     down: BTreeSet<(u32, u32)>,
 }
 
 impl<W: Write> Merge<'_, W> {
-    /// The index of the directory whose record comes next: the earliest of those that wait for nothing.
+    /// The index of the directory with the next record: the earliest one that waits for nothing.
     fn choose(&self, cursors: &[Cursor<'_>], joined: &mut Joined) -> Option<usize> {
         let waiting = cursors.iter().enumerate().filter_map(|(place, cursor)| Some((cursor.next.as_ref()?, place)));
         let earliest = waiting.clone().min_by_key(|(record, place)| (record.0, *place))?.1;
@@ -128,7 +128,7 @@ impl<W: Write> Merge<'_, W> {
                 joined.reordered += u64::from(place != earliest);
                 Some(place)
             }
-            // A cyclic dependency: the parts contradict each other, and the auditor will say so.
+            // The dependency is cyclic: the parts contradict each other, which the auditor reports.
             None => {
                 joined.unordered += 1;
                 Some(earliest)
@@ -225,7 +225,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// The owner of a node acts on an instance. An eviction replaces the record of the end that it causes.
+    /// Writes the action of a node's owner. An eviction replaces the record of the end that it causes.
     fn owner_acts(&mut self, time: Time, node: NodePlace, act: PartOwnerAct) {
         let PartOwnerAct { instance, act, reason } = act;
         let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
@@ -246,7 +246,7 @@ impl<W: Write> Merge<'_, W> {
         self.writer.owner(time, node, std::iter::once(act));
     }
 
-    /// Adds the consequences for the placement, as records that all readers of traces understand.
+    /// Writes the effects on the placement as records that all readers of traces understand.
     fn follow(&mut self, time: Time, node: NodePlace, happened: Happened<NodePlace>) {
         let is_first = self.begun.insert(node);
         match happened {
@@ -256,7 +256,7 @@ impl<W: Write> Merge<'_, W> {
                 }
                 self.came(time, node, &owned.instance, owned.application, &cause);
             }
-            // Its causes are not recorded.
+            // The causes of this state are not recorded.
             Happened::State(state) if is_first || !state.follows => {
                 for owned in &state.owned {
                     if self.placed.get(&owned.instance).is_none_or(|(known, _)| *known != node) {
@@ -292,13 +292,13 @@ impl<W: Write> Merge<'_, W> {
             }
             Happened::Undeployed { instance } => self.went(time, &instance),
             Happened::Neighbours { up, .. } => self.neighbours(time, node, &up),
-            // A daemon that starts reaches no neighbour yet.
+            // A daemon that starts has no reachable neighbours yet.
             Happened::Boot { .. } => self.neighbours(time, node, &[]),
             _ => {}
         }
     }
 
-    /// An instance is on a node now.
+    /// Records that an instance arrived on a node.
     fn came(&mut self, time: Time, node: NodePlace, instance: &InstanceId, application: u32, cause: &Cause<NodePlace>) {
         let before = self.placed.insert(instance.clone(), (node, application));
         let target = Target::Node(node);
@@ -311,7 +311,7 @@ impl<W: Write> Merge<'_, W> {
             _ => None,
         };
         let parent = parent.filter(|parent| self.placed.contains_key(parent));
-        // It was here all the time.
+        // It never left.
         if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
             return;
         }
@@ -332,7 +332,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// An instance has ended.
+    /// Records that an instance ended.
     fn went(&mut self, time: Time, instance: &InstanceId) {
         let evicted = self.evicted.remove(instance);
         let Some((_, application)) = self.placed.remove(instance) else { return };
@@ -347,7 +347,7 @@ impl<W: Write> Merge<'_, W> {
         });
     }
 
-    /// A link is down when either end says so, and up when both do.
+    /// Updates links: a link is down if either end reports so, and up if both do.
     fn neighbours(&mut self, time: Time, node: NodePlace, up: &[NodePlace]) {
         let own = node.0;
         let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();
@@ -433,8 +433,8 @@ fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
     }
 }
 
-/// The distance of each node from the one with most neighbours: live nodes have no tiers, and the page draws nodes by
-/// them.
+/// The distance of each node from the one with most neighbours: live nodes have no tiers, which the report needs to
+/// draw them.
 fn tiers(survey: &Survey<'_>) -> Vec<u16> {
     let nodes = &survey.nodes;
     let mut tiers = vec![None; nodes.len()];

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::{JoinError, JoinProblem, Open};
 use crate::live::{PART_VERSION, PartHeader, PartRecord};
 
-/// No line of a part is longer.
+/// The maximum length of a line.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// The parts of one data directory, one after the other.
+/// The parts of one data directory, in order.
 pub(super) struct Reader<'a> {
     open: &'a Open<'a>,
     paths: &'a [PathBuf],
-    /// The part that is being read, and its place.
+    /// The open part, and its index.
     part: Option<(usize, Box<dyn BufRead>)>,
     next_part: usize,
     line: u64,
@@ -22,9 +22,9 @@ pub(super) struct Reader<'a> {
 
 /// A line of a part.
 pub(super) enum Line {
-    /// The first one.
+    /// The first line of a part.
     Header(Box<PartHeader>),
-    /// A later one.
+    /// Any other line.
     Record(Box<PartRecord>),
 }
 
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         Reader { open, paths, part: None, next_part: 0, line: 0, buffer: Vec::new() }
     }
 
-    /// The place of the part that was read last.
+    /// The index of the part read last.
     pub(super) fn part(&self) -> usize {
         self.next_part.saturating_sub(1)
     }

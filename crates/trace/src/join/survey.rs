@@ -1,4 +1,4 @@
-//! The first pass over all parts: the content of the trace's header, and which transfers are recorded by whom.
+//! The first pass over all parts: collects the header of the trace, and which transfers are recorded by which nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use super::{JoinError, JoinProblem, Open};
 use crate::live::{Cause, Happened, PartApplication, PartHeader, PartLine, Stamp};
 use crate::place::NodePlace;
 
-/// What a first reading finds.
+/// The result of the first pass.
 pub(super) struct Survey<'a> {
     pub(super) directories: Vec<Directory<'a>>,
     pub(super) nodes: Vec<SurveyedNode>,
-    /// Every application that is described, with its text.
+    /// Every described application, with the text of its policy.
     pub(super) applications: Vec<PartApplication>,
-    /// What was told of transfers.
+    /// The recorded events of transfers.
     pub(super) told: Told,
     pub(super) first: Stamp,
     pub(super) last: Stamp,
@@ -30,7 +30,7 @@ pub(super) struct Survey<'a> {
 pub(super) struct Directory<'a> {
     pub(super) paths: &'a [PathBuf],
     pub(super) node: NodePlace,
-    /// For each part, the places in the trace of the applications that it describes.
+    /// For each part, the indices in the trace of the applications that it describes.
     pub(super) applications: Vec<Vec<u32>>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct SurveyedNode {
     pub(super) is_silent: bool,
 }
 
-/// The events of transfers that some part records: only these are waited for.
+/// The recorded events of transfers: only these can be waited for.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) departures: BTreeSet<String>,
@@ -52,7 +52,7 @@ pub(super) struct Told {
     pub(super) taken: BTreeSet<String>,
 }
 
-/// What was read of one directory.
+/// The content of one directory.
 struct Read {
     header: PartHeader,
     have_facts_changed: bool,
@@ -70,7 +70,7 @@ impl<'a> Survey<'a> {
         for paths in directories.iter().filter(|paths| !paths.is_empty()) {
             read.push((paths.as_slice(), read_directory(paths, open, &mut told)?));
         }
-        // The order of the directories makes no difference.
+        // Sorted, so that the order of the directories makes no difference.
         read.sort_by(|(_, one), (_, other)| {
             (&one.header.node, &one.header.journal, one.first).cmp(&(
                 &other.header.node,
@@ -120,19 +120,19 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
-    /// The place of a node. Every node that a part names has one.
+    /// The index of a node. Every node in a part has one.
     pub(super) fn place(&self, node: &NodeId) -> NodePlace {
         let place = self.nodes.binary_search_by(|known| known.id.cmp(node)).unwrap_or(0);
         NodePlace(place as u32)
     }
 
-    /// The place of a node that a policy named: there may be none.
+    /// The index of a node named by a policy, if it exists.
     pub(super) fn place_if_known(&self, node: &NodeId) -> Option<NodePlace> {
         self.nodes.binary_search_by(|known| known.id.cmp(node)).ok().map(|place| NodePlace(place as u32))
     }
 }
 
-/// The nodes that are named, in the order of their ids.
+/// All mentioned nodes, ordered by id.
 fn nodes(read: &[(&[PathBuf], Read)]) -> Vec<SurveyedNode> {
     let ids: BTreeSet<&NodeId> = read.iter().flat_map(|(_, read)| &read.named).collect();
     let mut nodes: Vec<SurveyedNode> = ids
@@ -157,7 +157,7 @@ fn nodes(read: &[(&[PathBuf], Read)]) -> Vec<SurveyedNode> {
         node.facts.clone_from(&read.header.facts);
         node.has_acceptance |= read.header.has_acceptance;
         node.is_silent = false;
-        // A link leads both ways, even if only one end is configured with it.
+        // A link exists in both directions, even if only one end has it configured.
         for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != place) {
             nodes[place].neighbours.insert(neighbour as u32);
             nodes[neighbour].neighbours.insert(place as u32);
@@ -184,7 +184,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
                 });
             }
             (Line::Header(header), Some(read)) => {
-                // The journal may be another: that of a node whose disk was replaced.
+                // The journal may differ, if the disk of the node was replaced.
                 if header.node != read.header.node {
                     let (expected, found) = (read.header.node.clone(), header.node);
                     return Err(reader.error(JoinProblem::Mixed { expected, found }));
@@ -219,7 +219,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
                     PartLine::Inhibited(_) | PartLine::Owner(_) => {}
                 }
             }
-            // Each part begins with its header: the reader sees to it.
+            // The reader ensures that each part starts with its header.
             (Line::Record(_), None) => return Err(reader.error(JoinProblem::NotAPart)),
         }
     }
@@ -228,7 +228,7 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result
     Ok(read)
 }
 
-/// The places of applications that a line names.
+/// The indices of the applications in a line.
 fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
     let mut named = Vec::new();
     match line {

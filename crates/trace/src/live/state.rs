@@ -3,102 +3,102 @@
 use mario_domain::{Hardware, InstanceId};
 use serde::{Deserialize, Serialize};
 
-/// Everything that a node has.
+/// The whole state of a node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeState<N> {
-    /// How many records its journal has.
+    /// The number of records in its journal.
     pub records: u64,
-    /// Whether the trace has everything that led to it. If not, records are missing.
+    /// Whether it follows from the records in the trace. If not, records are missing.
     pub follows: bool,
-    /// What it owns.
+    /// The instances that it owns.
     pub owned: Vec<OwnedState>,
     /// Instances in custody, not answered yet.
     pub custody: Vec<CustodyState<N>>,
-    /// Grants, not answered yet.
+    /// Offers that were not answered yet.
     pub offers: Vec<OfferState<N>>,
     /// Stopping copies, and their hardware.
     pub draining: Vec<(String, Hardware)>,
     /// Shrinking copies, and their surplus hardware.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shrinking: Vec<(String, Hardware)>,
-    /// Transfers that it took and whose sources may still ask.
+    /// Transfers that it accepted and whose sources may still ask.
     pub taken: Vec<String>,
-    /// Places that it keeps.
+    /// Its reservations.
     pub reserved: Vec<ReservedState>,
     /// Copies of dropped reservations, and their hardware.
     pub released: Vec<(String, Hardware)>,
-    /// Transfers that it prepares, and the instances whose agents asked.
+    /// Transfers that it prepares, with the proposing instances.
     pub preparing: Vec<(String, InstanceId)>,
 }
 
-/// An instance that is a node's.
+/// An instance that a node owns.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OwnedState {
     /// The instance.
     pub instance: InstanceId,
-    /// Counts its owners, from 1.
+    /// The epoch: the number of its owners so far.
     pub epoch: u32,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
-    /// What its copy uses.
+    /// The hardware of its copy.
     pub needed: Hardware,
     /// Its copy.
     pub workload: String,
-    /// The place of the flavour that it runs in.
+    /// The index of its flavour.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flavour: u32,
-    /// Whether it sleeps.
+    /// Whether it is asleep.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_asleep: bool,
 }
 
-/// Whether a flavour is the first.
+/// Whether a flavour is the default.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_default(flavour: &u32) -> bool {
     *flavour == 0
 }
 
-/// An instance that was handed over.
+/// An instance in custody: handed over, and kept until the target has answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CustodyState<N> {
-    /// The instance as it was.
+    /// The instance as it was when handed over.
     #[serde(flatten)]
     pub owned: OwnedState,
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
-    /// To whom.
+    /// The target.
     pub target: N,
-    /// Whether its copy runs.
+    /// Whether its copy is running.
     pub is_running: bool,
-    /// Whether an operator ended it meanwhile.
+    /// Whether an operator has ended it in the meantime.
     pub is_ended: bool,
 }
 
 /// A new instance that was offered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OfferState<N> {
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
     /// The new instance.
     pub instance: InstanceId,
-    /// The instance whose agent replicates.
+    /// The instance of the replicating agent.
     pub parent: InstanceId,
-    /// To whom.
+    /// The target.
     pub target: N,
 }
 
-/// A place that is kept.
+/// A reservation for an instance.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReservedState {
-    /// By which transfer.
+    /// The transfer.
     pub transfer: String,
-    /// The instance that may come.
+    /// The instance that may arrive.
     pub instance: InstanceId,
-    /// The place of its application.
+    /// The index of its application.
     pub application: u32,
     /// The reserved hardware.
     pub needed: Hardware,
-    /// The copy in it.
+    /// The copy that is started in it.
     pub workload: String,
 }
 

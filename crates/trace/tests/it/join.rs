@@ -1,4 +1,4 @@
-//! Parts of live nodes become one trace, in an order in which nothing stands before what it follows from.
+//! The parts of live nodes are merged into one trace, with causes before effects.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mario_trace::join::{JoinProblem, Joined, join};
 
-/// Files by name.
+/// Files in memory.
 struct Files(BTreeMap<PathBuf, String>);
 
 impl Files {
@@ -42,7 +42,7 @@ fn own(epoch: u32, cause: &str) -> String {
     )
 }
 
-/// The parts of two nodes between which an instance moves. The clock of `b` is ten seconds behind.
+/// The parts of two nodes between which an instance migrates. The clock of `b` is ten seconds behind.
 fn skewed() -> Files {
     let a = [
         header("a", "b"),
@@ -70,11 +70,11 @@ fn kinds(trace: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_arrival_stands_after_its_departure_whatever_the_clocks_say() {
+fn an_arrival_comes_after_its_departure_whatever_the_clocks_say() {
     let (trace, joined) = skewed().join(&[&["a/1"], &["b/1"]]).expect("parts");
     assert_eq!(kinds(&trace), ["own", "custody", "own", "taken", "forgotten"], "{trace}");
     assert!(joined.reordered > 0 && joined.unordered == 0, "{joined:?}");
-    // What all readers of traces see of it: a deploy and a migration.
+    // All readers of traces see a deploy and a migration.
     let cycles: Vec<&str> = trace.lines().filter(|line| line.starts_with("[\"cycle\"")).collect();
     assert_eq!(
         cycles,
@@ -88,7 +88,7 @@ fn an_arrival_stands_after_its_departure_whatever_the_clocks_say() {
 }
 
 #[test]
-fn a_node_without_parts_is_named_and_a_line_that_was_cut_off_is_none() {
+fn a_node_without_parts_is_listed_and_a_truncated_line_is_skipped() {
     let mut files = skewed();
     let text = files.0.get_mut(Path::new("a/1")).expect("it is there");
     text.truncate(text.len() - 5);
@@ -116,7 +116,7 @@ fn a_malformed_part_is_rejected_with_its_line() {
     assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
     assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(3))));
     assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
-    // It names an application that the part does not describe.
+    // The record refers to an application that the part does not describe.
     assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));
     assert!(matches!(problem(&[&["a/1", "b/1"]]), (1, JoinProblem::Mixed { .. })));
     assert!(matches!(problem(&[&["nowhere"]]), (0, JoinProblem::Io(_))));

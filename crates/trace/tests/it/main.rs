@@ -1,4 +1,4 @@
-//! The crate from outside: each record has the form documented in `docs/trace.md`.
+//! Each record has the form documented in `docs/trace.md`.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
@@ -127,7 +127,7 @@ fn the_header_names_the_format_and_the_tables() {
 }
 
 #[test]
-fn a_full_trace_has_every_record_in_the_form_of_the_page() {
+fn a_full_trace_has_every_record_in_the_documented_form() {
     let instance = InstanceId::number(5);
     let full = Verdict::Inhibited(Inhibition::capacity(node("top"), Hardware::units(2), Capacity::units(1)));
     let leaving = Verdict::Inhibited(Inhibition { node: node("edge"), rule: Rule::Leaving });
@@ -177,7 +177,7 @@ fn a_full_trace_has_every_record_in_the_form_of_the_page() {
 }
 
 #[test]
-fn a_trace_of_counts_has_sums_in_their_place() {
+fn a_trace_of_counts_has_sums_instead_of_records() {
     let lines = written(Detail::Summary, |writer| {
         writer.deployed(Time::at(0.0), &InstanceId::number(5), APPLICATION, NODES[1], PolicyPlace(0));
         writer.handover(Time::at(0.0), UserPlace(0), None, Some(NODES[1]));
@@ -209,7 +209,7 @@ fn a_trace_of_counts_has_sums_in_their_place() {
     assert_eq!(lines[1..], expected);
 }
 
-/// Takes a number of bytes, and then no more.
+/// Accepts a number of bytes, then fails.
 struct Full(usize);
 
 impl Write for Full {

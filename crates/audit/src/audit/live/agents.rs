@@ -1,4 +1,4 @@
-//! What agents on live nodes saw, decided and asked for, and what became of it.
+//! Checks what agents on live nodes saw, decided and proposed, and the outcomes.
 
 use mario_domain::{AgentOperation, InstanceId};
 
@@ -10,7 +10,8 @@ use crate::report::Counts;
 use crate::texts::wish_text;
 
 impl LiveWorld {
-    /// An agent evaluated its policy: its node owns the instance, no transfer of it is open, and it sees what its node has free.
+    /// Checks an evaluation: the node owns the instance, no transfer of it is open, and the agent sees the free
+    /// hardware of its node.
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
         self.counts.evaluations += 1;
         let (node, instance) = (record.node, &record.instance);
@@ -55,7 +56,8 @@ impl LiveWorld {
         }
     }
 
-    /// Client requests come from clients on the node, or through a node that it has a link to; one fact for each and its latency.
+    /// Checks that client requests come from the node itself or through a neighbour, with one fact for each neighbour
+    /// and latency.
     fn check_requests(&mut self, node: u32, who: &str, seen: &Seen) {
         let links = &self.header.nodes[node as usize].neighbours;
         let stranger = seen.requests.iter().find_map(|fact| match fact.neighbour {
@@ -77,7 +79,8 @@ impl LiveWorld {
         }
     }
 
-    /// What is put to a target, or inhibited, is what the agent proposed last. A node that was drained asks without its agents.
+    /// Checks that a request to a target, or an inhibited one, is the agent's last proposal. A node that was drained
+    /// sends requests without its agents.
     pub(super) fn require_proposed(
         &mut self,
         node: u32,
@@ -102,7 +105,7 @@ impl LiveWorld {
         }
     }
 
-    /// What cycles say is what records of live nodes say, or that something was inhibited.
+    /// Checks that the outcomes of a cycle follow from the records of live nodes, or are inhibitions.
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             let told = match outcome {
@@ -129,18 +132,18 @@ impl LiveWorld {
         }
     }
 
-    /// An agent's proposal was inhibited: the instance is still its owner's.
+    /// Checks an inhibited proposal: its node must still own the instance.
     fn inhibited(&mut self, instance: &InstanceId, wish: &Wish) {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
             Some(owner) => self.require_wish(owner, instance, wish),
-            // It may have ended before its agent was told, where operators end instances.
+            // An operator may have ended the instance before its agent received the verdict.
             None if self.lives.contains_key(instance) => {}
             None => self.find(FindingKind::Instance, instance_text(instance), "an instance that there was", "none"),
         }
     }
 
-    /// Counts what is reported in the end.
+    /// Adds a record to the counts of the report.
     pub(super) fn count(&self, record: &Record, counts: &mut Counts) {
         counts.instances_max = counts.instances_max.max(self.placed.len() as u64);
         let Record::Cycle(cycle) = record else { return };
@@ -162,7 +165,7 @@ impl LiveWorld {
     }
 }
 
-/// What an accepted outcome says.
+/// The expected outcome for an accepted proposal.
 fn accepted(instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) -> Option<Expected> {
     match (wish.operation, &wish.target, new) {
         (AgentOperation::Undeploy, ..) => Some(Expected::Undeploy { instance: instance.clone() }),

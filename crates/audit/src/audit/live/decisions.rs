@@ -11,7 +11,7 @@ use crate::policies;
 use crate::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
 use crate::texts::solutions_text;
 
-/// Everything that is needed to decide as live agents do.
+/// Everything needed to recompute the decisions of live agents.
 pub(super) struct LiveDecisions {
     policies: Vec<Option<Policy>>,
     decider: Decider,
@@ -52,12 +52,12 @@ impl LiveDecisions {
         }
     }
 
-    /// How many decisions were checked, and for how many of them a policy was evaluated.
+    /// The number of checked decisions, and of those for which a policy was evaluated.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.made, self.made)
     }
 
-    /// Which decisions were not recomputed, in words.
+    /// The decisions that were not recomputed, in words.
     pub(super) fn unchecked(&self, header: &Header) -> Vec<String> {
         let mut unchecked = Vec::new();
         if self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing()) {
@@ -74,7 +74,7 @@ impl LiveDecisions {
         unchecked
     }
 
-    /// The recomputed and the recorded decision; `None` when they are the same, or cannot be compared.
+    /// The recomputed and the recorded decision; `None` if they are the same, or cannot be compared.
     pub(super) fn mismatch(
         &mut self,
         header: &Header,
@@ -189,7 +189,7 @@ impl LiveDecisions {
     }
 }
 
-/// The applications that are described on a node: of what it owns, keeps in custody or keeps a place for, in the order of their ids.
+/// The applications described on a node: those of its instances, in custody or reserved, ordered by id.
 fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
     let owned = state.owned.values().map(|owned| owned.application);
     let custody = state.custody.values().map(|custody| custody.owned.application);
@@ -200,7 +200,7 @@ fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
     hosted
 }
 
-/// A solution as a trace writes it.
+/// A solution in the notation of a trace.
 fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Solution) -> Solution {
     match solution {
         mario_policy::Solution::Proposal(proposal) => {
@@ -217,7 +217,7 @@ fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Sol
     }
 }
 
-/// A target as a trace writes it.
+/// A target in the notation of a trace.
 fn target(header: &Header, facts: &KnowledgeBase, target: Constant) -> Target {
     if target == facts.constant(mario_domain::SELF) {
         return Target::Own;
@@ -239,7 +239,7 @@ fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
     decided.len() == recorded.len() && decided.iter().zip(recorded).all(is_same)
 }
 
-/// A number as an agent sees it: an integer where it is whole.
+/// A number as seen by an agent: an integer if it is whole.
 fn number(value: f64) -> Constant {
     /// Beyond this, not every whole number is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -9,12 +9,12 @@ use super::owners::Notice;
 use crate::finding::FindingKind;
 use crate::reader::{CustodyState, Happened, Live, NodeState, OfferState, OwnedState, ReservedState};
 
-/// What a node has, as far as it told.
+/// The state of a node according to its records.
 pub(super) struct LiveNode {
     pub(super) journal: Option<String>,
     boot: Option<u32>,
     capacity: Capacity,
-    /// The number of its last record.
+    /// The number of its last journal record.
     number: Option<u64>,
     /// Whether its records start in the middle, or have a gap.
     pub(super) is_partial: bool,
@@ -23,7 +23,7 @@ pub(super) struct LiveNode {
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
     pub(super) draining: BTreeMap<String, Hardware>,
-    /// The surplus hardware of copies, until they have been restarted.
+    /// The surplus hardware of copies that have not been restarted yet.
     pub(super) shrinking: BTreeMap<String, Hardware>,
     pub(super) taken: BTreeSet<String>,
     pub(super) reserved: BTreeMap<String, ReservedState>,
@@ -31,11 +31,11 @@ pub(super) struct LiveNode {
     pub(super) preparing: BTreeMap<String, InstanceId>,
     pub(super) up: Vec<u32>,
     pub(super) told: Vec<u32>,
-    /// Whether an operator ever drained it: then transfers need no proposal of an agent.
+    /// Whether an operator ever drained it: then transfers need no agent's proposal.
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, Notice>,
-    /// The instance that ended last, if it had been told to leave.
+    /// The instance that ended last, if its eviction had been announced.
     pub(super) ended_notice: Option<(InstanceId, Notice)>,
 }
 
@@ -65,7 +65,7 @@ impl LiveNode {
         }
     }
 
-    /// What its copies use.
+    /// The hardware of its copies.
     fn used(&self) -> Hardware {
         let owned = self.owned.values().map(|owned| owned.needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
@@ -73,12 +73,12 @@ impl LiveNode {
         owned.chain(custody).chain(stopping).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
-    /// All the hardware that it has.
+    /// Its total hardware.
     pub(super) fn capacity(&self) -> Capacity {
         self.capacity
     }
 
-    /// What no copy uses.
+    /// The hardware that no copy uses.
     pub(super) fn free(&self) -> Capacity {
         self.capacity.take(self.used()).unwrap_or(Capacity::Bounded(Hardware::NONE))
     }
@@ -90,7 +90,7 @@ impl LiveNode {
         (!sum.fits(self.capacity)).then_some(sum)
     }
 
-    /// An instance in custody is no longer: its copy is to stop if it runs.
+    /// Ends the custody of an instance. Its copy must stop if it is running.
     pub(super) fn end_custody(&mut self, instance: &InstanceId) -> Option<CustodyState> {
         let custody = self.custody.remove(instance)?;
         if custody.is_running {
@@ -99,13 +99,14 @@ impl LiveNode {
         Some(custody)
     }
 
-    /// The copy of an instance is to stop.
+    /// Marks the copy of an instance as stopping.
     pub(super) fn drain(&mut self, owned: &OwnedState) {
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
     }
 
-    /// An instance needs something else from now on; returns whether it is there. What its copy uses beyond that counts until it has been restarted.
+    /// Changes the hardware that an instance needs. Returns whether the instance is on the node. The surplus of its
+    /// copy counts until it has been restarted.
     fn change(&mut self, instance: &InstanceId, application: u32, flavour: u32, needed: Hardware) -> bool {
         let Some(owned) = self.owned.get_mut(instance) else { return false };
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
@@ -118,7 +119,7 @@ impl LiveNode {
         true
     }
 
-    /// The instance that a transfer hands over.
+    /// The instance of a transfer.
     pub(super) fn custody_by(&self, transfer: &str) -> Option<InstanceId> {
         let custody = self.custody.values().find(|custody| custody.transfer == transfer);
         custody.map(|custody| custody.owned.instance.clone())
@@ -158,7 +159,7 @@ impl LiveNode {
             .or_else(|| difference("preparing", &preparing.collect::<Vec<_>>(), &state.preparing))
     }
 
-    /// Takes over its reported state.
+    /// Replaces its state by the reported one.
     fn set(&mut self, state: &NodeState) {
         let state = state.clone();
         self.number = Some(state.records);
@@ -176,12 +177,12 @@ impl LiveNode {
 }
 
 impl LiveWorld {
-    /// Something happened on a node.
+    /// Checks an event on a node.
     pub(super) fn live(&mut self, live: &Live) {
         let node = live.node;
         if !self.nodes[node as usize].has_told {
             self.nodes[node as usize].has_told = true;
-            // A part that is gone, or a journal that was there before the trace.
+            // A missing part, or a journal that existed before the trace.
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
         let is_numbered = !matches!(
@@ -204,7 +205,7 @@ impl LiveWorld {
         }
     }
 
-    /// Each record of a journal occurs once, in order.
+    /// Checks that each record of a journal occurs once, in order.
     fn number(&mut self, live: &Live, is_numbered: bool) {
         let state = &mut self.nodes[live.node as usize];
         let is_new_journal = match &live.happened {
@@ -255,7 +256,7 @@ impl LiveWorld {
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
             Happened::Updated { instance, application, needed, flavour } => {
-                // A sleeper does not use it yet.
+                // A sleeping instance does not use it yet.
                 let keeps = self.header.applications[*application as usize].held_in(*flavour, true);
                 let needed = if self.is_asleep(node, instance) { keeps } else { *needed };
                 let is_there = self.nodes[node as usize].change(instance, *application, *flavour, needed);
@@ -317,7 +318,7 @@ impl LiveWorld {
         self.nodes[node as usize].owned.get(instance).is_some_and(|owned| owned.is_asleep)
     }
 
-    /// An instance that a node owns falls asleep, or wakes.
+    /// Changes whether an owned instance is asleep.
     fn change_sleep(&mut self, node: u32, instance: &InstanceId, falls_asleep: bool) {
         let owned = self.nodes[node as usize].owned.get_mut(instance);
         let Some(owned) = owned.filter(|owned| owned.is_asleep != falls_asleep) else {
@@ -352,7 +353,7 @@ impl LiveWorld {
             self.require(is_next, node, FindingKind::Journal, "one start after another", &format!("start {boot}"));
             return;
         }
-        // It lost its disk, and is another node from now on: its instances are lost with it.
+        // The node lost its disk and is a new node: its instances are lost.
         let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
         let is_partial = state.is_partial;
         let header = self.nodes[node as usize].capacity;

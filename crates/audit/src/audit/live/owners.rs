@@ -1,7 +1,7 @@
-//! The actions of live nodes' owners.
+//! Checks the actions of live nodes' owners.
 //!
-//! What an owner wants depends on the policy of its node, which the trace does not have. What it may do can be checked
-//! all the same.
+//! The owner's decisions depend on the policy of its node, which is not in the trace. Whether its actions are allowed
+//! can still be checked.
 
 use mario_domain::InstanceId;
 
@@ -10,9 +10,9 @@ use super::{Expected, LiveWorld};
 use crate::finding::FindingKind;
 use crate::reader::{Owner, OwnerAct, OwnerActKind};
 
-/// That an instance was told to leave.
+/// The announced eviction of an instance.
 pub(super) struct Notice {
-    /// How many evaluations its agent has left.
+    /// The number of evaluations that its agent has left.
     pub(super) left: u64,
     reason: String,
 }
@@ -62,7 +62,8 @@ impl LiveWorld {
         }
     }
 
-    /// The end of an instance that was just recorded is an eviction: it had notice, and its agent had its evaluations.
+    /// Checks that the end of an instance just recorded is a valid eviction: it was announced, and its agent had its
+    /// evaluations.
     fn evicted(&mut self, node: u32, instance: &InstanceId, reason: &str) {
         let who = instance_text(instance);
         let expected = self.expected.pop_front();

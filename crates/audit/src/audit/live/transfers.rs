@@ -1,4 +1,4 @@
-//! The ownership of instances, and its transfer.
+//! Checks the ownership of instances, and their transfers.
 
 use mario_domain::{AgentOperation, InstanceId};
 
@@ -7,31 +7,31 @@ use super::{Expected, LiveWorld};
 use crate::finding::FindingKind;
 use crate::reader::{CustodyState, NodeState, OfferState, OwnCause, OwnedState};
 
-/// What is known of an instance, wherever it is.
+/// The state of an instance, across nodes.
 #[derive(Default)]
 pub(super) struct Life {
     owner: Option<u32>,
-    /// That of its last owner.
+    /// The epoch of its last owner.
     epoch: u32,
     has_ended: bool,
-    /// Whether it may be missing: its node lost its disk, was declared lost, or has a gap.
+    /// Whether it may be missing: its node lost its disk, was declared lost, or has a gap in its records.
     is_excused: bool,
 }
 
-/// What left a node.
+/// An instance or an offer that left a node.
 pub(super) struct Departure {
     from: u32,
     target: u32,
     instance: InstanceId,
-    /// The epoch of what moves; 0 for a new instance.
+    /// The epoch of a migrating instance; 0 for a new one.
     epoch: u32,
-    /// The instance whose agent replicates.
+    /// The instance of the replicating agent.
     parent: Option<InstanceId>,
     has_arrived: bool,
 }
 
 impl LiveWorld {
-    /// An instance is a node's now.
+    /// Adds an instance to those that a node owns.
     pub(super) fn own(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = &owned.instance;
         let expected_epoch = match cause {
@@ -61,11 +61,11 @@ impl LiveWorld {
         self.claim(node, instance, owned.epoch, matches!(cause, OwnCause::NotTaken { .. }));
         self.expect_arrival(node, owned, cause);
         self.nodes[node as usize].owned.insert(instance.clone(), owned.clone());
-        // A notice is that of one stay on one node.
+        // A notice applies to one stay on one node.
         self.nodes[node as usize].notices.remove(instance);
     }
 
-    /// A node claims to own an instance: no other node may own it, and it must not have ended.
+    /// Checks that a node may own an instance: no other node owns it, and it has not ended.
     fn claim(&mut self, node: u32, instance: &InstanceId, epoch: u32, comes_back: bool) {
         let life = self.lives.entry(instance.clone()).or_default();
         let (owner, has_ended, last) = (life.owner, life.has_ended, life.epoch);
@@ -84,7 +84,7 @@ impl LiveWorld {
         }
     }
 
-    /// An arriving instance has left its source for this node, and arrives once. Returns its epoch here, if that is
+    /// Checks that an arriving instance has left its source for this node, and arrives once. Returns its epoch here, if
     /// known.
     fn arrive(&mut self, node: u32, instance: &InstanceId, transfer: &str, from: u32) -> Option<u32> {
         self.nodes[node as usize].taken.insert(transfer.to_owned());
@@ -92,7 +92,7 @@ impl LiveWorld {
         let place = self.nodes[node as usize].reserved.remove(transfer);
         let is_kept = place.is_some_and(|place| place.instance == *instance);
         self.require(is_kept || is_partial, node, FindingKind::Transfer, "a place that it keeps", transfer);
-        // The copy of an older custody here goes.
+        // The copy of an earlier custody here stops.
         self.nodes[node as usize].end_custody(instance);
         let source = self.node_text(from);
         let Some(departure) = self.departures.get_mut(transfer) else {
@@ -114,7 +114,7 @@ impl LiveWorld {
         Some(epoch)
     }
 
-    /// A source takes back an instance that its target will never take. Returns its epoch.
+    /// Returns an instance to its source after the target declined it. Returns its epoch.
     fn take_back(&mut self, node: u32, instance: &InstanceId, transfer: &str) -> Option<u32> {
         let custody = self.nodes[node as usize].custody.remove(instance);
         let fits = custody.as_ref().is_some_and(|custody| custody.transfer == transfer);
@@ -126,7 +126,7 @@ impl LiveWorld {
         custody.map(|custody| custody.owned.epoch)
     }
 
-    /// The copy of what was handed over to a lost node lives on under a fresh id.
+    /// Checks that a copy of an instance handed over to a lost node continues under a fresh id.
     fn adopt(&mut self, node: u32, transfer: &str) {
         let Some(instance) = self.nodes[node as usize].custody_by(transfer) else {
             return self.require(false, node, FindingKind::Transfer, "an instance that it handed over", transfer);
@@ -135,7 +135,7 @@ impl LiveWorld {
         self.lives.entry(instance).or_default().is_excused = true;
     }
 
-    /// What a cycle has to say of an arrival.
+    /// Adds the outcome that the next cycle must have for an arrival.
     fn expect_arrival(&mut self, node: u32, owned: &OwnedState, cause: &OwnCause) {
         let instance = owned.instance.clone();
         let before = self.placed.insert(instance.clone(), node);
@@ -154,7 +154,7 @@ impl LiveWorld {
         self.expected.push_back(expected);
     }
 
-    /// An instance is handed over, and kept until the target has answered.
+    /// Hands an instance over, and keeps it in custody until the target has answered.
     pub(super) fn hand_over(
         &mut self,
         node: u32,
@@ -186,7 +186,7 @@ impl LiveWorld {
         self.depart(transfer, Departure { from: node, target, instance, epoch, parent: None, has_arrived: false });
     }
 
-    /// A new instance is offered to a target.
+    /// Offers a new instance to a target.
     pub(super) fn offer(&mut self, node: u32, offer: &OfferState) {
         self.leave(node, &offer.transfer, &offer.parent);
         let is_here = self.nodes[node as usize].owned.contains_key(&offer.parent);
@@ -197,7 +197,7 @@ impl LiveWorld {
         self.depart(offer.transfer.clone(), departure);
     }
 
-    /// What leaves was prepared by the agent of an instance here.
+    /// Checks that a departing instance was prepared by the agent of an instance here.
     fn leave(&mut self, node: u32, transfer: &str, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let prepared = state.preparing.remove(transfer);
@@ -212,7 +212,7 @@ impl LiveWorld {
         }
     }
 
-    /// An operator ended an instance that is handed over.
+    /// Marks an instance in custody as ended by an operator.
     pub(super) fn end_while_away(&mut self, node: u32, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let Some(custody) = state.end_custody(instance) else {
@@ -223,7 +223,7 @@ impl LiveWorld {
         state.custody.insert(instance.clone(), ended);
     }
 
-    /// The target has said that it took what was handed over or offered.
+    /// Ends a transfer that the target accepted.
     pub(super) fn is_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -236,7 +236,7 @@ impl LiveWorld {
         self.require(is_open, node, FindingKind::Transfer, "something that it handed over or offered", transfer);
         let Some(departure) = self.departures.get(transfer) else { return };
         let is_excused = self.nodes[departure.target as usize].is_partial;
-        // An offer to a lost node is written off; its id is never used.
+        // An offer to a lost node is dropped; its id is never used.
         if let Some(instance) = handed_over
             && !departure.has_arrived
             && !is_excused
@@ -246,7 +246,7 @@ impl LiveWorld {
         }
     }
 
-    /// The target has said that it will never take what was offered, or what has been ended meanwhile.
+    /// Ends a transfer that the target declined.
     pub(super) fn is_not_taken(&mut self, node: u32, transfer: &str) {
         let state = &mut self.nodes[node as usize];
         let is_offer = state.offers.remove(transfer).is_some();
@@ -265,7 +265,7 @@ impl LiveWorld {
         }
     }
 
-    /// An instance ended here.
+    /// Removes an instance that ended here.
     pub(super) fn undeployed(&mut self, node: u32, instance: &InstanceId) {
         let state = &mut self.nodes[node as usize];
         let Some(owned) = state.owned.remove(instance) else {
@@ -285,7 +285,7 @@ impl LiveWorld {
         }
     }
 
-    /// An agent's proposal is put to a target: the agent is the owner's, and has no other transfer open.
+    /// Checks a proposal that is sent to a target: its node owns the instance, and no other transfer of it is open.
     pub(super) fn prepare(
         &mut self,
         node: u32,
@@ -310,7 +310,7 @@ impl LiveWorld {
         self.nodes[node as usize].preparing.insert(transfer.to_owned(), instance.clone());
     }
 
-    /// A node lost its disk, and an instance with it.
+    /// Removes an instance that was lost with a node's disk.
     pub(super) fn lost_with_disk(&mut self, node: u32, instance: &InstanceId) {
         let life = self.lives.entry(instance.clone()).or_default();
         life.is_excused = true;
@@ -319,7 +319,7 @@ impl LiveWorld {
         }
     }
 
-    /// A node that left something out says what it has.
+    /// Takes over the reported state of a node with missing records.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {
@@ -338,7 +338,7 @@ impl LiveWorld {
         }
     }
 
-    /// An instance that was not undeployed, and lost no disk, must be owned or in custody somewhere.
+    /// Checks that every instance that was neither undeployed nor lost with a disk is owned or in custody.
     pub(super) fn require_nothing_lost(&mut self) {
         let is_kept = |instance: &InstanceId| self.nodes.iter().any(|node| node.custody.contains_key(instance));
         let has_silent = self.nodes.iter().any(|node| node.is_partial);

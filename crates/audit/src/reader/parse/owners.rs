@@ -1,4 +1,4 @@
-//! What the owners of nodes did.
+//! Parses the actions of nodes' owners.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ from_array!(OwnerAct, "what an owner did", elements => {
     elements.end(OwnerAct { instance, kind, reason })
 });
 
-/// A record of what owners did, one by one or counted.
+/// Parses a record of owners' actions, single or counted.
 pub(super) fn owners<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,

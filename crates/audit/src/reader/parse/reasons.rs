@@ -1,4 +1,4 @@
-//! Why something was inhibited.
+//! Parses the reasons of inhibitions.
 
 use mario_domain::{Capacity, Hardware, Id};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use crate::reader::live::LiveRule;
 use crate::reader::record::Reason;
 use crate::reader::rule::Rule;
 
-/// A reason as it is written.
+/// A reason as written.
 #[derive(Deserialize)]
 struct WrittenReason {
     node: Id,

@@ -1,4 +1,4 @@
-//! Client requests that reached instances which slept.
+//! Parses records of client requests that reached sleeping instances.
 
 use serde::de::SeqAccess;
 
@@ -6,7 +6,7 @@ use super::{Elements, Kind, VerdictWord};
 use crate::reader::record::{Record, Verdict};
 use crate::reader::sleep::{Wakings, Woken};
 
-/// A record of what a manager said to a client request, one by one or counted.
+/// Parses a record of the verdict on such a request, single or counted.
 pub(super) fn woken<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,

@@ -1,4 +1,4 @@
-//! Records that sum up.
+//! Parses records of sums.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ from_array!(Worth, "what a placement is worth", elements => {
     elements.end(worth)
 });
 
-/// What clients saw, how far from the best a placement is, and how much instances were used.
+/// Parses records of response times, regret, and usage.
 pub(super) fn summed<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -68,7 +68,7 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// A record of what is measured where the header asks for it.
+/// Parses a record of optional measures.
 pub(super) fn measured<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -97,7 +97,7 @@ pub(super) fn measured<'de, A: SeqAccess<'de>>(
     elements.end(Record::Latency(record))
 }
 
-/// A record of what clients saw in the whole run.
+/// Parses a record of clients' results over the whole run.
 pub(super) fn clients<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,
@@ -119,7 +119,7 @@ pub(super) fn clients<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// A record of a trace of counts.
+/// Parses a record of a trace of counts.
 pub(super) fn counted<'de, A: SeqAccess<'de>>(
     kind: Kind,
     time: f64,

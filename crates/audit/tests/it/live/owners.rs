@@ -1,4 +1,5 @@
-//! Lies about the owners of live nodes. The trace is that of two daemons: the owner of one evicts what was deployed there.
+//! Lies about the owners of live nodes are detected. The trace is that of two daemons: the owner of one evicts an
+//! instance.
 
 use mario_audit::FindingKind;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ fn lines() -> Vec<Value> {
 }
 
 #[test]
-fn a_true_eviction_has_no_findings() {
+fn a_correct_eviction_has_no_findings() {
     let report = audit(&lines());
     assert!(report.is_clean(), "{report}");
 }
@@ -94,7 +95,7 @@ const LIES: &[super::Lie] = &[
 ];
 
 #[test]
-fn finds_each_lie_about_owners() {
+fn detects_each_lie_about_owners() {
     let truth = lines();
     for (name, lie, expected) in LIES {
         let mut lies = truth.clone();

@@ -43,7 +43,7 @@ fn is_whole(record: &Value) -> bool {
     record[0] == "evaluation" && record[5].is_array()
 }
 
-/// The places of the evaluations with facts for which this holds.
+/// The indices of the evaluations with facts that satisfy `holds`.
 fn evaluations(trace: &Trace, holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     (0..trace.records.len()).filter(|index| is_whole(&trace.records[*index]) && holds(&trace.records[*index])).collect()
 }
@@ -85,7 +85,7 @@ fn moved_in_spite(trace: &mut Trace, choice: usize) -> Option<()> {
     let stayed = outcomes.filter(|(_, _, outcome)| outcome[1] == "migrate" && rule(outcome) == Some("capacity"));
     let places = stayed.filter_map(|(cycle, _, outcome)| {
         let after = trace.next_evaluation(cycle, &outcome[0])?;
-        // Where it wanted to is not where it got to later.
+        // The proposed target differs from the node that the instance reached later.
         let is_elsewhere = trace.records[after][3] != outcome[2];
         let is_up =
             !trace.records[cycle..after].iter().any(|record| record[0] == "node-down" && record[2] == outcome[2]);
@@ -125,7 +125,7 @@ fn remembers_more(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// What an evaluation remembers, the next one of the same instance still does, though it does not.
+/// Lets an evaluation remember an inhibition that the previous one remembered, although it has expired.
 fn remembers_long(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = evaluations(trace, |record| length(&record[6]) > 0).into_iter().filter_map(|index| {
         let next = trace.next_evaluation(index, &trace.records[index][2])?;
@@ -178,7 +178,8 @@ fn same_memory(trace: &mut Trace, choice: usize) -> Option<()> {
 fn other_rate(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(evaluations(trace, |record| length(&record[5]) == 1 && length(&record[6]) == 0), choice)?;
     let rate = &mut trace.records[index][5][0][1];
-    // Between 10 and 20 there is one replication more than below, and above a migration more, unless from `self`.
+    // A rate between 10 and 20 has one more replication than a lower one, and a higher rate one more migration, unless
+    // from `self`.
     *rate = if rate.as_u64()? < 10 { 15.into() } else { 1.into() };
     Some(())
 }
@@ -254,7 +255,7 @@ fn same_latency(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = evaluations(trace, |record| length(&record[5]) > 1 && record[5][0][0] == record[5][1][0]);
     let index = pick(places, choice)?;
     trace.records[index][5][1][2] = trace.records[index][5][0][2].clone();
-    // The lesser rate stays first, so that the order is not the lie.
+    // The smaller rate stays first, so that the order is correct.
     let rate = trace.records[index][5][0][1].clone();
     trace.records[index][5][1][1] = rate;
     let third = trace.records[index][5].get(2).map(|fact| fact[0] == trace.records[index][5][1][0]);
@@ -267,7 +268,7 @@ fn stranger(trace: &mut Trace, choice: usize) -> Option<()> {
     let neighbours = trace.header["nodes"][own as usize]["neighbours"].as_array()?.clone();
     let count = trace.header["nodes"].as_array()?.len() as u64;
     let instance = &trace.records[index][2];
-    // An instance that has just come may have seen the neighbours of another node.
+    // An instance that has just arrived may have seen the neighbours of another node.
     let last = trace.last_evaluation(index, instance)?;
     if trace.records[last][3] != trace.records[index][3] {
         return None;
@@ -277,7 +278,7 @@ fn stranger(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// All evaluations and outcomes of an instance after some time are gone, and the totals agree.
+/// Removes all evaluations and outcomes of an instance after some time, with consistent totals.
 fn silent(trace: &mut Trace, choice: usize) -> Option<()> {
     let last_is_far = |index: &usize| trace.records[*index][1].as_u64().is_some_and(|time| time < 3000);
     let firsts = evaluations(trace, |_| true).into_iter().filter(last_is_far);
@@ -328,7 +329,7 @@ fn late(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(places, choice)?;
     let time = trace.records[index][1].as_u64()?;
     trace.records[index][1] = (time as f64 + 0.5).into();
-    // The cycle that follows waits for it.
+    // The following cycle is delayed accordingly.
     trace.records[index + 1][1] = (time as f64 + 0.5).into();
     trace.records.get(index + 2).is_none_or(|next| next[1].as_f64() > Some(time as f64)).then_some(())
 }

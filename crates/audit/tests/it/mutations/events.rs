@@ -124,7 +124,7 @@ fn handover_nowhere(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// The handover away from a node that goes down is not there.
+/// Removes the handover away from a node that goes down.
 fn stranded(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = of_kind(trace, "node-down", |_| true);
     let fled = places.into_iter().filter(|index| trace.kind(index + 1) == "handover");
@@ -161,7 +161,7 @@ fn no_link(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// The next evaluation of an agent is on a node that is down.
+/// Moves the next evaluation of an agent to a node that is down.
 fn on_dead_node(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("node-down"), choice)?;
     let evaluation = trace.of_kind("evaluation").into_iter().find(|evaluation| *evaluation > index)?;
@@ -173,7 +173,7 @@ fn out_of_order(trace: &mut Trace, choice: usize) -> Option<()> {
     let cycles = trace.of_kind("cycle");
     let later = cycles.iter().zip(cycles.iter().skip(1)).filter(|(one, other)| *other - *one > 1);
     let index = pick(later.map(|(_, other)| *other), choice)?;
-    // Only the time lies: the record after it is of the true time.
+    // Only this time is wrong: the next record has the correct time.
     trace.records[index][1] = (trace.records[index][1].as_u64()? - 100).into();
     Some(())
 }
@@ -211,7 +211,7 @@ fn broken_acceptance(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn ends_before(trace: &mut Trace, _choice: usize) -> Option<()> {
-    // Everything that is told at the end says so.
+    // All records at the end get the same time.
     trace.records.iter_mut().filter(|record| record[1] == 4000).for_each(|record| record[1] = 3999.into());
     Some(())
 }
@@ -227,7 +227,7 @@ fn other_step(trace: &mut Trace, _choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Without a change of the infrastructure at that time.
+/// Moves a handover to a time without a step or a change of the infrastructure.
 fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     let at_steps =
         of_kind(trace, "handover", |record| record[1].as_u64().is_some_and(|time| time > 0 && time % 400 == 0));
@@ -240,7 +240,7 @@ fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
 fn told_between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("responses"), choice)?;
     trace.records[index][1] = (trace.records[index][1].as_u64()? + 7).into();
-    // What follows at the same time would have to be later.
+    // Later records of the same time would be out of order.
     (trace.records[index + 1][1].as_u64()? > trace.records[index][1].as_u64()?).then_some(())
 }
 
@@ -262,7 +262,7 @@ fn unknown_observation(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn no_notice(trace: &mut Trace, choice: usize) -> Option<()> {
-    // A notice is not told while the node is down, so only one that was always up has certainly given none.
+    // A notice is not recorded while the node is down, so only a node that was always up has certainly given none.
     let is_first = |index: &usize| {
         !trace.records[..*index].iter().any(|before| {
             before[2] == trace.records[*index][2] && before[0].as_str().is_some_and(|kind| kind.starts_with("node-"))
@@ -297,7 +297,7 @@ fn other_responses(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// As much more as the bins allow, so that only the users' records contradict it.
+/// Increases a sum as far as the bins allow, so that only the users' records contradict it.
 fn other_sum(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
     trace.records[index][5] = (trace.records[index][5].as_f64()? * 1.02).into();
@@ -328,7 +328,7 @@ fn drop_one(trace: &mut Trace, kind: &str, place: usize) -> Option<()> {
     Some(())
 }
 
-/// The placement is compared every 100, but for one time.
+/// Removes one of the comparisons, which are due every 100.
 fn no_comparison(trace: &mut Trace, choice: usize) -> Option<()> {
     trace.header["mario_trace"] = 2.into();
     let missing = 2 + choice % 30;

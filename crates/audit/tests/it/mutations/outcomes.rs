@@ -1,4 +1,4 @@
-//! Lies about what was judged and enacted.
+//! Lies about verdicts and enacted operations.
 
 use mario_audit::FindingKind;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn is_accepted(outcome: &Value, operation: &str) -> bool {
     outcome[1] == operation && outcome[3] == "accepted" && !outcome[0].is_null()
 }
 
-/// The same request, accepted.
+/// The same request as accepted.
 fn accepted(outcome: &Value, is_default: bool) -> Value {
     let keeps_id = outcome[1] == "migrate" && is_default;
     if keeps_id {
@@ -67,7 +67,7 @@ fn accepted(outcome: &Value, is_default: bool) -> Value {
     }
 }
 
-/// Accepts one of these.
+/// Turns one of these verdicts into an acceptance.
 fn accept(trace: &mut Trace, places: Vec<Found>, choice: usize) -> Option<()> {
     let (cycle, index, outcome) = pick(places, choice)?;
     let is_default = trace.header["arbitration"] == "managers";
@@ -80,7 +80,7 @@ fn over_capacity(trace: &mut Trace, choice: usize) -> Option<()> {
     accept(trace, places, choice)
 }
 
-/// The node where the agent of an outcome is, and the one that it leads to.
+/// The node of the agent of an outcome, and its target.
 fn ends(trace: &Trace, cycle: usize, outcome: &Value) -> Option<(Value, Value)> {
     let own = trace.records[trace.last_evaluation(cycle, &outcome[0])?][3].clone();
     let target = if outcome[2] == "self" { own.clone() } else { outcome[2].clone() };
@@ -157,7 +157,7 @@ fn phantom_undeploys(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Whether a node is down, or leaves, before a record.
+/// Whether a node is down or leaving before a record.
 fn standing(trace: &Trace, before: usize, node: &Value) -> &'static str {
     let events = trace.records[..before].iter().rev();
     let mut events = events.filter(|record| record[0].as_str().is_some_and(|kind| kind.starts_with("node-")));
@@ -191,7 +191,7 @@ fn accepts_leaving_target(trace: &mut Trace, choice: usize) -> Option<()> {
 }
 
 fn twice(trace: &mut Trace, choice: usize) -> Option<()> {
-    // Where each is enacted at once, one that went cannot even be asked again.
+    // With sequential arbitration, an instance that disappeared cannot be judged again.
     let stays = |outcome: &Value| outcome[1] == "nop" || outcome[3] == "inhibited";
     let (cycle, _, outcome) = pick(outcomes(trace, |outcome| !outcome[0].is_null() && stays(outcome)), choice)?;
     trace.records[cycle][2].as_array_mut()?.push(outcome);
@@ -242,7 +242,7 @@ fn not_judged(trace: &mut Trace, choice: usize) -> Option<()> {
     Some(())
 }
 
-/// Inhibits an accepted replication towards a node, for this reason; the id of that node is known.
+/// Inhibits an accepted replication to a node for this reason.
 fn inhibit(trace: &mut Trace, choice: usize, reason: fn(own: &Value, target: &Value) -> Value) -> Option<()> {
     let places = outcomes(trace, |outcome| is_accepted(outcome, "replicate") && outcome[2].is_u64());
     let (cycle, index, outcome) = pick(places, choice)?;
@@ -273,7 +273,7 @@ fn overruled(trace: &mut Trace, choice: usize) -> Option<()> {
     accept(trace, places, choice)
 }
 
-/// Changes the reason of one that was inhibited by this rule.
+/// Changes the reason of a verdict that was inhibited by this rule.
 fn change_reason(trace: &mut Trace, choice: usize, by: &str, change: impl Fn(&mut Value)) -> Option<()> {
     let (cycle, index, mut outcome) = pick(outcomes(trace, |outcome| is_inhibited(outcome, by)), choice)?;
     change(&mut outcome[4]);

@@ -1,10 +1,10 @@
-//! Judges and enacts.
+//! Judging and enacting.
 
 use serde_json::{Value, json};
 
 use super::{HARDWARE, Instance, MEMORY, Rules, World};
 
-/// What is to be enacted when all is judged.
+/// Operations to enact after all proposals are judged.
 type Later = Vec<Box<dyn FnOnce(&mut World)>>;
 
 impl World {
@@ -83,7 +83,7 @@ impl World {
             later.push(Box::new(move |world| world.get(id).node = to));
             return;
         }
-        // The new id is known when it is judged, and the instance is there when all is judged.
+        // The new id is assigned when the proposal is judged, but the instance appears when all are judged.
         let new = self.create(application, to, time);
         outcomes.push(json!([id, operation, target, "accepted", new]));
         if is_default {
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// What speaks against a request, as a trace writes it.
+    /// The reason to inhibit a request, in the notation of a trace.
     fn against(
         &self,
         operation: &str,
