@@ -25,7 +25,7 @@
 //! test('evicts the largest', [node(n42, 0)], initiative, [evict(s1, nearly_full)]).
 //! ```
 //!
-//! The policy is the file beside the table, unless a directive `:- policy('name.pl')` says otherwise.
+//! The policy is the file next to the table, unless a directive `:- policy('name.pl')` says otherwise.
 
 mod read;
 mod run;

@@ -2,7 +2,7 @@
 //!
 //! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer
 //! silently. There are two ways in: [`evaluate`] takes any term, and the functions on *evaluated
-//! words* ([`add`] and its kin) are what compiled code calls step by step; both agree on results
+//! words* ([`add`] and others) are called by compiled code step by step; both agree on results
 //! and errors.
 //!
 //! Arguments are evaluated from right to left and before the functor is looked up, so that of two

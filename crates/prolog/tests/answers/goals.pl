@@ -248,7 +248,7 @@ X = f(Z, Z, W), Z = g(Z).
 X = [1, 2|Y], Y = [3|X].
 X = f(Y, Y), Y = 1.
 
-% ---- goals that wait
+% ---- suspended goals
 dif(X, a).
 dif(X, Y).
 dif(X, a), dif(X, b).

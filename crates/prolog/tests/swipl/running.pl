@@ -37,7 +37,7 @@ in_clean_state(Goal) :-
                  ( forall(member(Flag-Value, Saved), catch(set_prolog_flag(Flag, Value), _, true)),
                    restore_operators(Operators) )).
 
-%   Those the system defines are inherited by `user` and shadowed by a definition there.
+%   Those that the system defines are inherited by `user` and shadowed by a definition there.
 
 user_operator(Priority, Type, Name) :- current_op(Priority, Type, user:Name).
 
@@ -115,7 +115,7 @@ load_program(Module, Program) :-
         load_files(Module:Module, [stream(Stream), silent(true)]),
         close(Stream)).
 
-%   That the case has a module is our doing, not part of the outcome.
+%   The module of the case is ours and not part of the outcome.
 
 unqualified(_, Term, Term) :- ( \+ compound(Term) ; cyclic_term(Term) ), !.
 unqualified(Module, M:Term, Plain) :- ( M == Module ; M == user ), !, unqualified(Module, Term, Plain).
@@ -124,7 +124,7 @@ unqualified(Module, Term, Plain) :-
     maplist(unqualified(Module), Arguments, Plains),
     compound_name_arguments(Plain, Name, Plains).
 
-%   A case may provoke warnings; they are no part of its outcome.
+%   A case may cause warnings; they are not part of its outcome.
 
 :- multifile user:message_hook/3.
 :- dynamic user:message_hook/3.
