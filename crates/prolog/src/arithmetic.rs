@@ -1,7 +1,7 @@
 //! Arithmetic: from terms to numbers.
 //!
 //! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer
-//! silently. There are two ways in: [`evaluate`] takes any term, and the functions on *evaluated
+//! silently. There are two entry points: [`evaluate`] takes any term, and the functions on *evaluated
 //! words* ([`add`] and others) are called by compiled code step by step; both agree on results
 //! and errors.
 //!

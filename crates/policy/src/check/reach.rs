@@ -50,7 +50,7 @@ fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tr
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)
 }
 
-/// Why `later` never has the first solution after `earlier`; `None` if it may have.
+/// The reason why `later` can never have the first solution if `earlier` precedes it; `None` if it can.
 fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Option<&'static str> {
     let (before, after) = (instance(earlier)?, instance(later)?);
     if !matches!(before.kind, TreeKind::Variable(_)) && before.kind != after.kind {

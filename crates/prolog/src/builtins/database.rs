@@ -342,7 +342,7 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// Whether a predicate is known to have no clauses: it is dynamic, or was only declared.
+/// Whether a predicate is undefined, or dynamic without clauses.
 fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
     core.find_predicate(functor).is_none_or(|id| match core.database.get(&core.program, id) {
         Some(predicate) => predicate.live_count() == 0,
