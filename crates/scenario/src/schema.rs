@@ -34,17 +34,14 @@ fn layer_keys() -> Map<String, Value> {
     let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
     let names: Vec<&str> = presets::names().collect();
     let mut keys = Map::new();
-    keys.insert(
-        "preset".to_owned(),
-        json!({ "description": "The scenario that ships with mario and that this one builds upon.", "enum": names }),
-    );
+    keys.insert("preset".to_owned(), json!({ "description": "The preset that this file extends.", "enum": names }));
     keys.insert(
         "include".to_owned(),
-        words("Files that this one builds upon, from its own directory; later ones win.", json!({ "type": "string" })),
+        words("Files that this one extends, relative to its directory; later ones win.", json!({ "type": "string" })),
     );
     keys.insert(
         "reset".to_owned(),
-        words("Lists of the preset and the included files that are dropped.", json!({ "enum": LISTS })),
+        words("Lists of the preset and of included files to clear.", json!({ "enum": LISTS })),
     );
     keys
 }
