@@ -21,14 +21,17 @@ const LIST_OPENS: &str = "\
 ";
 
 /// Retired phrases, each with a replacement.
-const RETIRED: [(&str, &str); 8] = [
+const RETIRED: [(&str, &str); 11] = [
     ("again and again", "`repeatedly`, or the name of the loop"),
     ("anew", "`again`, or a verb such as reload, restart or recompute"),
     ("fewer than none", "`negative`"),
     ("gone on with", "`resumed` or `continued`"),
+    ("its kin", "`related predicates`, `similar functions`, or their names"),
+    ("its like", "`similar`, or the names"),
     ("so many", "the number: `N nodes`, `count`, `at most`"),
     ("so-manieth", "`every Nth`"),
     ("somebody", "the subject: a user, an operator, a peer, a process"),
+    ("their kin", "`related predicates`, `similar functions`, or their names"),
     ("whoever", "the subject: the caller, the reader, the holder"),
 ];
 
