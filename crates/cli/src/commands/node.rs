@@ -41,9 +41,9 @@ pub struct Arguments {
 pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or query a running one.
 
 With --config, the command runs the daemon of one machine until SIGTERM or Ctrl-C. The daemon talks to its neighbours, hosts \
-agents, starts and stops workloads, and forwards client requests. Its journal is in its data directory, so that reservations \
-survive a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. It \
-logs JSON lines to standard error.";
+agents, starts and stops workloads, and forwards client requests. Its state is in a journal in its data directory, and survives \
+a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. It logs JSON \
+lines to standard error.";
 
 /// What to do with a node.
 #[derive(Clone, Debug, Subcommand)]
