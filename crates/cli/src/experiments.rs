@@ -127,12 +127,12 @@ pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
     match results.missing() {
         0 => {}
         missing if shard.of > missing && results.runs.is_empty() => {
-            console.inform(format!("this part has no runs: there are {missing}, and more parts"));
+            console.inform(format!("this part has no runs: there are more parts than the {missing} runs"));
         }
         missing if shard.of > 1 => {
-            console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
+            console.inform(format!("{missing} runs belong to the other parts; `mario merge` merges them"));
         }
-        missing => console.inform(format!("{missing} runs that an earlier call asked for are missing")),
+        missing => console.inform(format!("{missing} runs of an earlier call are missing")),
     }
 }
 

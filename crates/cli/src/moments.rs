@@ -30,7 +30,7 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// The first line of a snapshot file.
-    pub(crate) const MARK: &str = "# A moment to go on from, as `mario snapshot` wrote it.";
+    pub(crate) const MARK: &str = "# A snapshot to resume from, written by `mario snapshot`.";
 
     /// The text of the file, with its description at the top.
     pub(crate) fn file(&self) -> String {

@@ -176,7 +176,7 @@ fn init(arguments: &InitArguments, console: &Console) -> Result<Outcome, Failure
     let authority = Authority::new(&arguments.colony, arguments.days).map_err(|fault| failure(&fault))?;
     authority.save(&arguments.out).map_err(|fault| failure(&fault))?;
     console.inform(format!(
-        "the authority of colony {} is in {}; keep ca.key to yourself",
+        "the authority of colony {} is in {}; keep ca.key secret",
         arguments.colony,
         arguments.out.display()
     ));

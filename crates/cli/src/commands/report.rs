@@ -151,7 +151,7 @@ pub(crate) fn read_with(
     for path in runs {
         let run = read_one(path)?;
         if !run.is_complete() {
-            console.inform(format!("note: `{}` is not complete; it is shown as far as it went", path.display()));
+            console.inform(format!("note: `{}` is not complete; it is shown up to its last record", path.display()));
         }
         report.runs.push(run);
     }

@@ -88,8 +88,9 @@ fn tell(joined: &Joined, out: &Path, console: &Console) {
     let Joined { nodes, silent, lines, reordered, unordered, .. } = joined;
     console.inform(format!("{}: {nodes} nodes, {lines} lines of their parts", out.display()));
     if *reordered > 0 {
-        console
-            .inform(format!("{reordered} records were moved behind their causes, although their clocks were earlier"));
+        console.inform(format!(
+            "{reordered} records were moved after their causes, although their timestamps were earlier"
+        ));
     }
     if *unordered > 0 {
         console.inform(format!("note: {unordered} records come before their causes: the parts contradict each other"));

@@ -20,7 +20,7 @@ fn two_parts(name: &str) -> [PathBuf; 3] {
             .chain(["--set", "duration=600", "--shard", &shard, "--out"].map(AsRef::as_ref))
             .chain([directory.as_os_str()]));
         assert!(output.status.success(), "{}", stderr(&output));
-        assert!(stderr(&output).contains("2 runs are for the other parts to make"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("2 runs belong to the other parts"), "{}", stderr(&output));
         directory
     });
     let [first, second] = parts;

@@ -115,7 +115,7 @@ fn says_that_a_run_is_not_complete_and_shows_it() {
     let directory = run_directory("cut", &TRACE[..TRACE.len() - 40]);
     let (code, message) = report(&directory, &[]);
     assert_eq!(code, Some(0), "{message}");
-    assert!(message.contains("is not complete; it is shown as far as it went"), "{message}");
+    assert!(message.contains("is not complete; it is shown up to its last record"), "{message}");
 }
 
 #[test]
