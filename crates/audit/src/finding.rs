@@ -53,38 +53,38 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Capacity, "capacity", "Hardware used and promised on a node never exceeds its capacity.";
-    Instance, "instance", "Instances appear by deploy and replicate only, and go by undeploy, by eviction or with their node only.";
+    Capacity, "capacity", "Hardware used and reserved on a node never exceeds its capacity.";
+    Instance, "instance", "Instances appear only by deploy and replicate, and disappear only by undeploy, by eviction or with their node.";
     IdReused, "id-reused", "An id is never given to two instances.";
-    Place, "place", "An instance is on one node, where the operations before left it.";
-    Target, "target", "A target is the own node, to replicate only, or a direct neighbour that is there.";
+    Place, "place", "An instance is on one node, which follows from the operations before.";
+    Target, "target", "A target is the own node, for a replicate only, or a direct neighbour that is up and reachable.";
     Twice, "twice", "An agent has one operation in a cycle.";
-    Proposal, "proposal", "What is judged is what the agent proposed at its last evaluation, and all of it is judged.";
-    Verdict, "verdict", "What is inhibited goes against a rule.";
-    Reason, "reason", "The reason of an inhibition is true.";
-    Memory, "memory", "What an agent remembers is what happened, for as long as its strategy and its policy say.";
+    Proposal, "proposal", "An agent is judged on the proposal of its last evaluation, and every proposal is judged.";
+    Verdict, "verdict", "An inhibited proposal violates a rule.";
+    Reason, "reason", "The reason of an inhibition is correct.";
+    Memory, "memory", "An agent remembers the inhibitions that happened, for as long as its strategy and its policy say.";
     Free, "free", "The free hardware that an agent sees is the free hardware of its node.";
     Requests, "requests", "Client requests come through neighbours, one fact for each and its latency, in standard order.";
-    Decision, "decision", "A decision follows from the policy and the facts that are recorded with it.";
-    Policy, "policy", "The texts in the header are policies.";
+    Decision, "decision", "A decision follows from the policy and the recorded facts.";
+    Policy, "policy", "The texts in the header are valid policies.";
     Header, "header", "The header does not contradict itself.";
     Schedule, "schedule", "An agent evaluates once in every evaluation period, for the first time one period after it appeared.";
-    Step, "step", "Users move, and response times are told, at steps of mobility; users also when nodes or links change.";
-    Handover, "handover", "A user moves from where the user was to an access point that is up.";
-    Sleep, "sleep", "A client request wakes an instance that sleeps, and its manager is asked once between two evaluations.";
-    Owner, "owner", "Owners act after a cycle, as their policies say; who was told to leave is evicted after the last evaluation, and nobody else.";
-    Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
-    Context, "context", "What goes was there, and what comes was not.";
-    Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
+    Step, "step", "Users move, and response times are recorded, at steps of mobility; users also move when nodes or links change.";
+    Handover, "handover", "A user moves from the current access point to one that is up.";
+    Sleep, "sleep", "A client request wakes only a sleeping instance, and its manager is asked once between two evaluations.";
+    Owner, "owner", "Owners act after a cycle, as their policies say; only announced instances are evicted, after their last evaluation.";
+    Down, "down", "Nothing happens on a node that is down, and nothing arrives on a leaving node.";
+    Context, "context", "Only existing nodes, links and users disappear, and only absent ones appear.";
+    Regret, "regret", "The placement is compared with the best one at each activation of the managers, with correct counts; the best has no lower value.";
     Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
-    Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
-    Calls, "calls", "Applications call each other as the header says: what was served had all its calls answered, and no more was seen or answered than was sent.";
-    Ownership, "ownership", "A live instance has one owner at a time, is never lost on the way, and is never owned again after its end.";
-    Epoch, "epoch", "The epochs of a live instance grow with each owner, and who keeps it in custody has an epoch of its own.";
-    Transfer, "transfer", "What arrives has left, what is said to be taken has arrived, and an agent has one transfer open.";
-    Journal, "journal", "The trace of a live node tells every record of its journal, and what the node has follows from them.";
-    Summary, "summary", "`summary.json`, `measures.json` and `run.json` beside the trace say what follows from it.";
-    Table, "table", "The tables beside the trace say what follows from it.";
+    Totals, "totals", "Sums agree with the records that they summarise, and with each other.";
+    Calls, "calls", "Applications call each other as the header says: all calls of a served request were answered, and no more requests were seen or answered than sent.";
+    Ownership, "ownership", "A live instance has one owner at a time, is never lost in a transfer, and is never owned again after its end.";
+    Epoch, "epoch", "The epochs of a live instance increase with each owner, and the holder of a custody has an epoch of its own.";
+    Transfer, "transfer", "An arriving instance has departed, a confirmed transfer has arrived, and an agent has one open transfer.";
+    Journal, "journal", "The trace of a live node has every record of its journal, and the state of the node follows from them.";
+    Summary, "summary", "`summary.json`, `measures.json` and `run.json` beside the trace agree with it.";
+    Table, "table", "The tables beside the trace agree with it.";
 }
 
 impl fmt::Display for FindingKind {

@@ -51,7 +51,7 @@ macro_rules! believed {
 }
 
 believed! {
-    "Names and what is only shown: nothing but a name depends on them." => [
+    "Names and values that are only displayed: nothing depends on them." => [
         "header/acceptances/*/name" Never [Word] [];
         "header/applications/*/kind" Never [Dropped Word] [];
         "header/nodes/*/position" Never [Dropped] [];
@@ -62,17 +62,17 @@ believed! {
         "header/seed" Never [More Less Much] [];
         "header/users/*/id" Sometimes [More Much Word] [];
     ];
-    "How client requests are routed shows in what agents see, and that is taken as recorded." => [
+    "Routing only affects the client requests that agents see, and these are taken as recorded." => [
         "header/routing" Sometimes [Word] [];
     ];
-    "The policy of an application is that of its agents unless a deploy says otherwise, and each deploy names one." => [
+    "The policy of an application is only a default, and each deploy names one." => [
         "header/applications/*/policy" Never [Other] [];
     ];
-    "Ids are names: they are found out where a reason, a target, a fact or the order of facts depends on them." => [
+    "A wrong id is detected only if a reason, a target, a fact or the order of facts depends on it." => [
         "header/applications/*/id" Sometimes [More Less Much Word] [];
         "header/nodes/*/id" Sometimes [Word] [];
     ];
-    "An instance that is never heard of again may have any id that is free, be of another application, or be elsewhere." => [
+    "An instance that does not occur again may have any free id, another application, or another node." => [
         "cycle/outcomes/deploy accepted/application" Sometimes [Other] ["full" "operations"];
         "cycle/outcomes/deploy accepted/new" Sometimes [More Less Much] ["full" "operations"];
         "cycle/outcomes/deploy accepted/node" Sometimes [Other] ["full" "operations"];
@@ -84,7 +84,7 @@ believed! {
         "deployed/instance" Sometimes [More Less Much] ["full" "summary"];
         "deployed/node" Sometimes [Other] ["operations" "summary"];
     ];
-    "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager, a manager's policy that says yes." => [
+    "A text without effect cannot be checked: a repeated or unused policy, a file that is not loaded or loaded by another name, the memory of a manager, an acceptance policy that accepts." => [
         "header/acceptances" Sometimes [Dropped] [];
         "header/acceptances/*" Sometimes [Dropped Repeated] [];
         "header/acceptances/*/files/*" Never [Repeated] [];
@@ -96,7 +96,7 @@ believed! {
         "header/policies/*/files/*" Sometimes [Repeated] [];
         "header/policies/*/files/*/*" Sometimes [Word] [];
     ];
-    "What an agent saw, and what its policy knows, is found out where another decision follows from it, or another order; rates are found out by the usage." => [
+    "Wrong facts of an agent are detected only if another decision or order follows from them; wrong rates by the usage." => [
         "evaluation/random" Sometimes [More Much] ["full"];
         "evaluation/requests/*/latency" Sometimes [More Less Much] ["full"];
         "evaluation/requests/*/neighbour" Sometimes [Other] ["full"];
@@ -112,7 +112,7 @@ believed! {
         "header/facts/*/subject" Sometimes [Word] [];
         "header/facts/*/value" Sometimes [Word] [];
     ];
-    "Without evaluations, nothing tells when agents evaluate, by which policy, from what, and how much they are used; with them, not if they never decide or never twice." => [
+    "Without evaluations, the times, policies, facts and usage of evaluations are unknown; with them, they are unknown for agents that never decide, or only once." => [
         "cycle/outcomes/deploy accepted/policy" Sometimes [Other] ["full" "operations"];
         "cycle/outcomes/migrate inhibited/operation" Sometimes [Word] ["operations"];
         "cycle/outcomes/nop" Never [Dropped] ["operations"];
@@ -122,31 +122,31 @@ believed! {
         "header/evaluation_period" Sometimes [More Less Much] [];
         "usage/sum" Sometimes [More Less Much] ["operations" "summary"];
     ];
-    "Without evaluations, nothing tells which of two agents of an application on one node acted, once both can have evaluated." => [
+    "Without evaluations, two agents of an application on one node cannot be distinguished, once both can have evaluated." => [
         "cycle/outcomes/replicate accepted/instance" Sometimes [More Less] ["operations"];
         "cycle/outcomes/replicate inhibited/instance" Sometimes [More Less] ["operations"];
     ];
-    "How long agents remember is found out where something was inhibited that they would have remembered." => [
+    "A wrong length of memory is detected only if an inhibition would have been remembered." => [
         "header/forgets_every" Sometimes [More Less Much] [];
         "header/policies/*/memory" Sometimes [Dropped More Less Much] [];
     ];
-    "The words for a solution that is no operation, and for why a policy gave no answer, differ between versions." => [
+    "The descriptions of invalid solutions and of failures differ between versions." => [
         "evaluation/ending" Never [Word] ["full"];
         "evaluation/solutions/invalid/why" Never [Word] ["full"];
     ];
-    "How far a policy comes before its budget is spent depends on the budget, and that is not in a trace." => [
+    "How far a policy gets before its budget is exhausted depends on the budget, which is not in a trace." => [
         "evaluation/solutions/*" Sometimes [Repeated] ["full"];
     ];
-    "The rules for what agents see are fewer with `route-entries`, so what is true by `arrivals` is so by it, too." => [
+    "There are fewer rules about observations with `route-entries`, so what is valid with `arrivals` is valid with it, too." => [
         "header/observation" Sometimes [Word] [];
     ];
-    "Arbitrations differ by rules that only some operations go against." => [
+    "Arbitrations differ by rules that only some operations violate." => [
         "header/arbitration" Sometimes [Word] [];
     ];
-    "A trace that uses nothing that a later format added is true in both formats." => [
+    "A trace that uses no feature of a later format is valid in both formats." => [
         "header/mario_trace" Sometimes [More Less] [];
     ];
-    "How much a node holds and an instance needs, in which tier a node is, and whether users connect to it, is found out where something fills it, is there, or connects to it." => [
+    "Wrong capacities, needs, tiers and access points are detected only if something fills the node, is on it, or connects to it." => [
         "header/applications/*/flavours" Sometimes [Dropped] [];
         "header/applications/*/flavours/*" Sometimes [Dropped Repeated] [];
         "header/applications/*/flavours/*/hardware" Sometimes [More Less Much] [];
@@ -156,7 +156,7 @@ believed! {
         "header/nodes/*/capacity" Sometimes [More Less Much] [];
         "header/nodes/*/tier" Sometimes [Dropped More Less Much] [];
     ];
-    "A trace of counts does not tell who is where: an instance counts by its tier, and rules, moves, users, response times and agents that do nothing only in sum." => [
+    "A trace of counts has no individual placement: instances count by tier, and rules, moves, users, response times and idle agents only in sum." => [
         "clients/sum" Sometimes [More Less] ["summary"];
         "clients/users" Sometimes [More Less] ["summary"];
         "counts/instances/*/tier" Sometimes [More Less Much] ["summary"];
@@ -168,19 +168,19 @@ believed! {
         "handovers/moves/*/application" Sometimes [Other] ["summary"];
         "responses/sum" Sometimes [More Less Much] ["summary"];
     ];
-    "A user of whom no request was served or lost may be of any application, and in a trace of counts not be there." => [
+    "A user without a served or lost request may have any application, and in a trace of counts may be missing." => [
         "header/users" Sometimes [Dropped] [];
         "header/users/*" Sometimes [Dropped] ["summary"];
         "header/users/*/application" Sometimes [Other] [];
     ];
-    "Where a user is is found out when the user moves again, and whose move it was when the user does." => [
+    "A wrong access point or user of a handover is detected only if the user moves again." => [
         "handover/to" Sometimes [Other] ["full" "operations"];
         "handover/user" Sometimes [Other] ["full" "operations"];
     ];
-    "A step is found out where users move or response times are told after the first." => [
+    "A wrong step is detected only if users move or response times are recorded after the first one." => [
         "header/step" Sometimes [More Less Much] [];
     ];
-    "A node, link or notice that nothing depended on may have stayed as it was, or been another." => [
+    "If nothing depends on an event of a node or link, it may be missing or concern another one." => [
         "link-down" Sometimes [Dropped] ["full" "operations"];
         "link-down/node" Sometimes [Other] ["full" "operations"];
         "link-up" Sometimes [Dropped] ["full" "operations"];
@@ -192,10 +192,10 @@ believed! {
         "node-up" Sometimes [Dropped] ["full" "operations"];
         "node-up/node" Sometimes [Other] ["full" "operations"];
     ];
-    "A node that gave notice may crash before it leaves, and one that was down may have given a notice that nobody heard." => [
+    "A node that gave notice may crash before it leaves, and one that was down may have given an unrecorded notice." => [
         "node-down/cause" Sometimes [Word] ["full" "operations"];
     ];
-    "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace." => [
+    "Events without a fixed time may be slightly earlier or later, between the records before and after: the period of the managers is not in a trace." => [
         "counts/time" Sometimes [More Less] ["summary"];
         "cycle/time" Sometimes [More Less] ["full" "operations"];
         "gone/time" Sometimes [More Less] ["summary"];
@@ -206,34 +206,34 @@ believed! {
         "node-leaving/time" Sometimes [More Less Much] ["full" "operations"];
         "node-up/time" Sometimes [More Less Much] ["full" "operations"];
     ];
-    "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed." => [
+    "A missing verdict is noticed at the next cycle, so not after the last one; without evaluations, a missing cycle is noticed only if a later record depends on it." => [
         "counts" Sometimes [Dropped Repeated] ["summary"];
         "cycle" Sometimes [Dropped] ["full" "operations"];
     ];
-    "A deploy that was inhibited may have been of any application that the same rule speaks against." => [
+    "An inhibited deploy may have been of any application that the same rule inhibits." => [
         "cycle/outcomes/deploy inhibited/application" Sometimes [Other] ["full" "operations"];
     ];
-    "What the manager of the agent's own node inhibits, whatever the target, may have been aimed at another neighbour." => [
+    "If the manager of the agent's own node inhibits a proposal regardless of its target, the target may be another neighbour." => [
         "cycle/outcomes/migrate inhibited/target" Sometimes [Other] ["operations"];
         "cycle/outcomes/replicate inhibited/target" Sometimes [Other] ["operations"];
     ];
-    "Which calls are a stage, in which order their requests are sent and how many they are, is found out where counts or times do not allow it, and nothing of it where traffic is said to be rates." => [
+    "Wrong stages, orders and numbers of requests of calls are detected only if counts or times contradict them, and never if traffic is rates." => [
         "header/calls/*/order" Sometimes [Word] [];
         "header/calls/*/requests" Sometimes [More Less Much] [];
         "header/calls/*/stage" Sometimes [More] [];
         "header/traffic" Never [Word] [];
     ];
-    "Any number of requests of calls may be on their way when a run ends, and in a trace of counts nothing tells how long users waited and how long callers did." => [
+    "Any number of calls may be in transit when a run ends, and a trace of counts does not separate the waits of users and callers." => [
         "calls/sent" Sometimes [More Much] [];
         "calls/sum" Sometimes [More Less] ["summary"];
     ];
-    "A trace without its end is one of a run that was interrupted, and the report says so." => [
+    "A trace without its end is that of an interrupted run, and the report says so." => [
         "end" Never [Dropped] [];
     ];
-    "Nothing but comparisons tells that the placement was compared: without the first of two, the other is the first, and without the only one there is none." => [
+    "Comparisons are recorded nowhere else: without the first of two, the other one becomes the first, and without the only one there is none." => [
         "regret" Sometimes [Dropped] [];
     ];
-    "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or no less than the other." => [
+    "Wrong numbers of satisfied users, latencies and values of the best placement are detected only if nothing has changed since the last comparison, or if the best is worse than the placement." => [
         "regret/actual/latency" Sometimes [More Less Much] [];
         "regret/actual/satisfied" Sometimes [More Less] [];
         "regret/actual/served" Sometimes [More Less] ["summary"];
@@ -244,7 +244,7 @@ believed! {
         "regret/best/served" Sometimes [More Less] [];
         "regret/users" Sometimes [More Less] ["summary"];
     ];
-    "A bin of a histogram may be another where the bounds of the bins allow the sum; where a mean may have been corrected, any up to a million times the length of the run." => [
+    "Another bin of a histogram is possible if its bounds allow the sum; if a mean may have been corrected, any bin up to a million times the duration of the run." => [
         "responses/histogram/*/bin" Sometimes [More Less Much Other] [];
     ];
 }
