@@ -100,7 +100,7 @@ impl Session {
         let closed = Arc::clone(&is_closed);
         let thread = std::thread::spawn(move || {
             let ended = simulate(&resolved, &functions, following, &closed);
-            // Fails if the session was closed, and then nobody waits for the end.
+            // Fails if the session was closed; then no caller waits for the end.
             let _ = teller.send(Told::End(ended));
         });
         let told = Mutex::new(told);

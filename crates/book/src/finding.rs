@@ -5,9 +5,9 @@ use std::fmt;
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The page, with a line where there is one.
+    /// The page, with a line number if there is one.
     pub place: String,
-    /// What is wrong there and how to fix it.
+    /// The problem, and how to fix it.
     pub message: String,
 }
 

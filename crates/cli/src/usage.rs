@@ -8,7 +8,7 @@ use mario_diagnostics::Diagnostic;
 
 use crate::{Console, Failure, Outcome};
 
-/// Writes the requested help or version, or reports what is wrong with the command line.
+/// Writes the requested help or version, or reports the error in the command line.
 pub(crate) fn answer(error: &clap::Error, typed: &[OsString], console: &Console) -> Result<Outcome, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {

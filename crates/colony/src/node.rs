@@ -81,7 +81,7 @@ pub(crate) struct State {
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped reservations that have not stopped yet, and their hardware.
     dropped: BTreeMap<WorkloadId, Hardware>,
-    /// Owned copies that were told to stop before their instances are handed over. Each is told once.
+    /// Owned copies that were told to stop before their instances are handed over, so that each is told only once.
     stopping: BTreeSet<WorkloadId>,
     /// Copies of owned instances or of those in custody that did not start, and when they are restarted.
     restarts: BTreeMap<WorkloadId, Time>,

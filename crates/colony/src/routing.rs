@@ -3,8 +3,7 @@
 //! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
 //! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what
 //! neighbours announce, and which copies here accept requests; it sends the router's messages, and passes
-//! [`Router::routes`] to the data plane whenever [`RouterEffect::Changed`] says so. [`forward`] is the rule for one
-//! request.
+//! [`Router::routes`] to the data plane after every [`RouterEffect::Changed`]. [`forward`] is the rule for one request.
 //!
 //! | when | tell the router |
 //! |---|---|

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The size limit of texts, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
-/// Reads a whole text file. An error says what is wrong with it and names it.
+/// Reads a whole text file. An error names the file and the problem.
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if bytes.len() > TEXT_SIZE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Policies that a user names: loading, deciding and checking, with diagnostics for what is wrong.
+//! Policies that a user names: loading, deciding and checking, with diagnostics.
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{

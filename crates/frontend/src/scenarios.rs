@@ -1,4 +1,4 @@
-//! Scenarios that a user names: presets, files, their includes, and what is wrong with them.
+//! Scenarios that a user names: presets, files, their includes, and their errors.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

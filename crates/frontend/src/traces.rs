@@ -1,4 +1,4 @@
-//! Traces that a user names, and what is wrong with them.
+//! Traces that a user names, and their errors.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -49,7 +49,7 @@ pub struct NodeFile {
     /// Where it keeps its journal and the data of its workloads; relative to the directory of this file.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// The file with its acceptance policy; without one it accepts whatever fits.
+    /// The file with its acceptance policy; without one, it accepts every instance that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PathBuf>,
     /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.

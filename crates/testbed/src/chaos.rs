@@ -53,7 +53,7 @@ pub struct Planned {
 }
 
 /// The faults of a run of some length: a pure function of the plan, the seed and the length. All faults end some time
-/// before the end of the run, so that whatever is still broken then is what the colony could not recover from.
+/// before the end of the run, so that anything still broken then is a failure to recover.
 pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
     let last = length.saturating_sub(LASTS_MAX);

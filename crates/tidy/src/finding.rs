@@ -5,9 +5,9 @@ use std::fmt;
 /// One place that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// A file of the workspace, with a line where there is one, or the name of a package.
+    /// A file of the workspace, with a line number if there is one, or the name of a package.
     pub place: String,
-    /// What is wrong there and how to fix it.
+    /// The problem, and how to fix it.
     pub message: String,
 }
 

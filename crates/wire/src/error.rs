@@ -1,4 +1,4 @@
-//! Errors of decoding and encoding, with the field where they occurred.
+//! Errors of decoding and encoding, each with the field in which it occurred.
 
 use std::error::Error;
 use std::fmt;
@@ -86,7 +86,7 @@ impl DecodeError {
         self
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -107,7 +107,7 @@ impl EncodeError {
         self
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }

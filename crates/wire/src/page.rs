@@ -38,19 +38,19 @@ pub fn bounds_table() -> String {
     for (what, most) in [
         ("bytes of a frame, without its length", bounds::FRAME_BYTES_MAX),
         ("bytes of a name", bounds::NAME_BYTES_MAX),
-        ("bytes of a reason for people; longer ones are cut", bounds::REASON_BYTES_MAX),
+        ("bytes of a reason for people; longer ones are truncated", bounds::REASON_BYTES_MAX),
         ("files of a policy", bounds::POLICY_FILES_MAX),
-        ("bytes of one of them", bounds::POLICY_FILE_BYTES_MAX),
-        ("bytes of what the owner of an application signed", bounds::DOCUMENT_BYTES_MAX),
+        ("bytes of one file of a policy", bounds::POLICY_FILE_BYTES_MAX),
+        ("bytes of the signed description of an application", bounds::DOCUMENT_BYTES_MAX),
         ("facts about a node, or about an application", bounds::FACTS_MAX),
-        ("operations that an agent remembers", bounds::MEMORY_MAX),
-        ("evaluations of which an agent remembers the client requests", bounds::EARLIER_MAX),
-        ("facts about client requests of one of them", bounds::REQUESTS_MAX),
+        ("inhibited operations that an agent remembers", bounds::MEMORY_MAX),
+        ("evaluations whose client requests an agent remembers", bounds::EARLIER_MAX),
+        ("facts about the client requests of one evaluation", bounds::REQUESTS_MAX),
         ("open transfers in a hello", bounds::OPEN_TRANSFERS_MAX),
         ("routes in one update", bounds::ROUTES_MAX),
         ("entries of each list of a ledger", bounds::LEDGER_MAX),
         ("host names, or path prefixes, of an application", NAMES_MAX),
-        ("bytes of the certificate that lists them", CERTIFICATE_BYTES_MAX),
+        ("bytes of the certificate that lists these names", CERTIFICATE_BYTES_MAX),
     ] {
         let _ = writeln!(text, "| {what} | {most} |");
     }

@@ -57,7 +57,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
     Undeploy(InstanceArguments),
-    /// Keep an instance where it is, whatever its agent proposes.
+    /// Keep an instance on its node, whatever its agent proposes.
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),

@@ -18,7 +18,7 @@ use rows::rows;
 
 /// What one command must reject.
 struct Row {
-    /// The name of the command as it is typed after `mario`.
+    /// The name of the command, as typed after `mario`.
     command: &'static str,
     /// Arguments after the command that must be rejected, and the part of them that the error must name.
     refuses: &'static [(&'static [&'static str], &'static str)],
@@ -62,7 +62,7 @@ impl Thing {
         Self::NoPermission,
     ];
 
-    /// Creates the thing in an empty directory. Returns `None`, and says so, when this user cannot create it.
+    /// Creates the thing in an empty directory. Returns `None`, with a message, if this user cannot create it.
     fn make(self, directory: &Path) -> Option<PathBuf> {
         let path = directory.join(format!("{self:?}.pl"));
         match self {

@@ -84,7 +84,7 @@ pub struct Custody {
     pub receiver: JournalId,
     /// Whether the copy here runs.
     pub is_running: bool,
-    /// Whether an operator ended it meanwhile.
+    /// Whether an operator ended it in the meantime.
     pub is_ended: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::pair::{Ask, Pair, descriptor, policy};
 /// A policy that evicts every instance.
 const NOBODY: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
 
-/// Two nodes, of which the first has an owner with this policy, who gives two evaluations of notice.
+/// Two nodes. The owner of the first has this policy, with a notice of two evaluations.
 fn owned(text: &str) -> Pair {
     Pair::with(|side, config| {
         if side == 0 {

@@ -256,7 +256,7 @@ async fn one_copy_is_never_started_twice() {
     assert!(bench.restarted().start(&task).await.unwrap_err().to_string().contains("runs already"));
     assert_eq!(until_healthy(&bench.driver, &task, address).await, Health::Healthy);
     bench.driver.stop(task.workload).await.unwrap();
-    // After a stop, the copy may start again. Stopping twice, or stopping a copy that never ran, is no error.
+    // After a stop, the copy may start again. Stopping twice, or stopping a copy that never ran, is not an error.
     bench.driver.start(&task).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();
     bench.driver.stop(task.workload).await.unwrap();

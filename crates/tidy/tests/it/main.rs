@@ -1,4 +1,4 @@
-//! The workspace is tidy, and each rule that says so can fail.
+//! The workspace follows the rules, and each rule can fail.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

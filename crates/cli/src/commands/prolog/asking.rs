@@ -54,7 +54,7 @@ impl Place {
         Self { name, lines_before }
     }
 
-    /// What is wrong with the goal `text`.
+    /// The diagnostic for a syntax error in the goal `text`.
     pub(super) fn diagnose(&self, text: &str, error: &SyntaxError) -> Diagnostic {
         // Empty lines stand in for the preceding ones, so that line numbers are right.
         let source = Source::new(self.name, "\n".repeat(self.lines_before) + text);

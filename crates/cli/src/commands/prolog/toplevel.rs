@@ -117,7 +117,7 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
     }
 }
 
-/// Loads the requested files and reloads all others. On failure, the program stays as it was.
+/// Loads the requested files and reloads all others. On failure, the program is unchanged.
 fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Result<Ended, Failure> {
     let count = sources.count();
     if let Err(failure) = sources.add(files) {

@@ -7,9 +7,9 @@ use mario_colony::Message;
 pub enum Sabotage {
     /// A transfer leaves before its custody is on disk.
     SendsTransferBeforeSync,
-    /// The source is told that an instance was taken before that is on disk.
+    /// The target sends `Taken` before its record is on disk.
     SendsTakenBeforeSync,
-    /// The target is told to forget a transfer before it is on disk that the instance is gone.
+    /// The source sends `Forget` before its record `Gone` is on disk.
     SendsForgetBeforeSync,
     /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,

@@ -1,4 +1,4 @@
-//! Networks: trees, grids, and whatever a seed draws.
+//! Networks: trees, grids, and random networks drawn from a seed.
 
 use crate::colonies::random::Random;
 

@@ -87,7 +87,7 @@ fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> 
     Ok(())
 }
 
-/// Reports what is wrong with the facts, or with the request, which is parsed after them.
+/// Reports errors in the facts, or in the request, which is parsed after them.
 fn refuse(error: &FactsError, facts: &Source, request: &str) -> Failure {
     let in_facts = error.problems.iter().all(|problem| problem.span.end <= facts.text.len());
     if in_facts {
