@@ -21,17 +21,22 @@ const LIST_OPENS: &str = "\
 ";
 
 /// Retired phrases, each with a replacement.
-const RETIRED: [(&str, &str); 11] = [
+const RETIRED: [(&str, &str); 16] = [
     ("again and again", "`repeatedly`, or the name of the loop"),
     ("anew", "`again`, or a verb such as reload, restart or recompute"),
     ("fewer than none", "`negative`"),
+    ("go on", "`continue` or `resume`"),
+    ("goes on", "`continues` or `resumes`"),
     ("gone on with", "`resumed` or `continued`"),
     ("its kin", "`related predicates`, `similar functions`, or their names"),
     ("its like", "`similar`, or the names"),
+    ("of one's own", "`your own` or `user-defined`"),
     ("so many", "the number: `N nodes`, `count`, `at most`"),
     ("so-manieth", "`every Nth`"),
     ("somebody", "the subject: a user, an operator, a peer, a process"),
     ("their kin", "`related predicates`, `similar functions`, or their names"),
+    ("there is none of", "`unknown`, `missing` or `does not exist`"),
+    ("what it came to", "`the result`"),
     ("whoever", "the subject: the caller, the reader, the holder"),
 ];
 
