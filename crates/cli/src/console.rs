@@ -14,7 +14,7 @@ use crate::{Colour, Failure, OutputArguments};
 /// How many problems are shown; the others are only counted.
 const SHOWN_MAX: usize = 200;
 
-/// What the process knows about its environment.
+/// The environment of the process, as far as it affects the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Environment {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Failure;
 
-/// Where results go by default.
+/// The default parent directory of results.
 const RUNS: &str = "runs";
 
 /// A directory for results. If it was created for them and is still empty at the end, it is removed.

@@ -107,7 +107,7 @@ pub enum Command {
     Update {
         /// The instance.
         instance: InstanceId,
-        /// What to run from now on.
+        /// The new description of the application.
         descriptor: Arc<Descriptor>,
     },
     /// Restores the previous description of an instance that was updated here.
@@ -305,7 +305,7 @@ pub enum Report {
     AcceptanceFailed {
         /// The request that it had to judge.
         request: Request,
-        /// What happened.
+        /// The failure.
         failure: Failure,
     },
     /// A client request reached a sleeping instance, and the manager judged whether it may wake. If accepted, it wakes.
@@ -344,7 +344,7 @@ pub enum Report {
     },
     /// The owner's policy failed to return its initiative, so the owner does nothing.
     InitiativeFailed {
-        /// What happened.
+        /// The failure.
         failure: Failure,
     },
     /// A neighbour's journal has fewer records than before; it is ignored until it is replaced.

@@ -69,7 +69,7 @@ pub enum Record {
     Updated {
         /// The instance.
         instance: InstanceId,
-        /// What is run from now on.
+        /// The new description of the application.
         descriptor: Arc<Descriptor>,
         /// The flavour that it runs in.
         flavour: FlavourIndex,

@@ -84,7 +84,7 @@ pub struct Hello {
     pub facts: Vec<Fact>,
 }
 
-/// What a target needs to judge a request and to start a copy.
+/// Everything that a target needs to judge a request and to start a copy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Prepare {
     /// The transfer.
@@ -109,12 +109,12 @@ pub struct Prepare {
     pub luggage_bytes: u64,
 }
 
-/// What happens to the instance on the source.
+/// The kind of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum TransferKind {
-    /// It moves to the target.
+    /// The instance moves to the target.
     Migrate,
-    /// It stays, and the target gets a new one.
+    /// The instance stays, and the target gets a new one.
     Replicate,
 }
 

@@ -87,7 +87,8 @@ impl Saving {
     fn wait(&mut self, now: Time) {
         self.since = Instant::now();
         if let Every::Cycles(count) = self.every {
-            // Just after the activation and all other events of that time.
+            // The next representable time after the activation, so that all events at the time of the activation are
+            // processed.
             let cycles = ((now - Time::ZERO) / self.period).floor() + f64::from(count);
             self.until = Time::at((self.period * cycles).units().next_up());
         }

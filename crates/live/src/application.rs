@@ -38,7 +38,7 @@ pub struct ApplicationFile {
     /// Its version, from 1: an update must have a higher one than the description that it replaces.
     #[serde(default = "first_version")]
     pub version: u64,
-    /// Who runs it.
+    /// The owner of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The units of hardware that one instance needs.
@@ -55,7 +55,8 @@ pub struct ApplicationFile {
     /// How often an instance, its replicas and theirs may replicate in all; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,
-    /// Whether two copies of an instance must never run at once. It accepts a gap when it moves.
+    /// Whether two copies of an instance must never run at once. The application then accepts a gap when an instance
+    /// migrates.
     #[serde(default)]
     pub exclusive: bool,
     /// Host names under which it is reached; its certificate must list them.

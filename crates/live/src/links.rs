@@ -88,7 +88,7 @@ struct Link {
     dials: [Arc<Notify>; 2],
 }
 
-/// Which connection of a link.
+/// One of the two connections of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Connection {
     Control,

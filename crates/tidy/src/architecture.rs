@@ -22,7 +22,7 @@ const BLOCK_OPENS: &str = "```text dependencies";
 const BLOCK_CLOSES: &str = "```";
 const EVERY_CRATE: &str = "*";
 
-/// What each crate may link, by its name.
+/// The crates that each crate may link, by name.
 #[derive(Debug, Default)]
 struct Allowed {
     libraries: BTreeMap<String, BTreeSet<String>>,

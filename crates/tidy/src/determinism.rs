@@ -1,7 +1,8 @@
 //! The crates that ARCHITECTURE.md calls deterministic are under the bans of `clippy.toml`, and exceptions have reasons.
 //!
-//! The page holds a block that opens with ```` ```text deterministic ```` and names the crates, separated by commas. Clippy does the rest;
-//! this rule keeps its bans from being emptied, hidden by a nearer `clippy.toml`, or lifted for a whole crate.
+//! The page has a block that opens with ```` ```text deterministic ```` and names the crates, separated by commas.
+//! Clippy enforces the bans; this rule ensures that they are not removed, hidden by another `clippy.toml`, or lifted
+//! for a whole crate.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ pub const BANS: &str = "clippy.toml";
 const BLOCK_OPENS: &str = "```text deterministic";
 const BLOCK_CLOSES: &str = "```";
 
-/// One ban of each sort. Without it, the file does not do what the page says.
+/// Bans that must be in the file, one of each kind.
 const NEEDED: [&str; 6] = [
     "std::collections::HashMap",
     "std::collections::HashSet",
@@ -24,7 +25,7 @@ const NEEDED: [&str; 6] = [
     "std::fs::read",
 ];
 
-/// What attributes name that lift a ban.
+/// The prefix of the lints that an attribute names to lift a ban.
 const LINTS: &str = "clippy::disallowed_";
 
 /// Applies the rule.
@@ -74,7 +75,7 @@ fn exceptions(workspace: &Workspace, names: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// The attributes that name a ban.
+/// The attributes that lift a ban.
 fn attributes(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(LINTS).filter_map(|(at, _)| {
         let start = text[..at].rfind('#')?;

@@ -21,7 +21,7 @@ pub struct EncodeError {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Place(Vec<&'static str>);
 
-/// What can be wrong with a value.
+/// A problem of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Problem {

@@ -1,4 +1,4 @@
-//! Each error is found, with its place and a remedy.
+//! Each error is found, with its position and a remedy.
 
 use std::fs;
 use std::path::Path;

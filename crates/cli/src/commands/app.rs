@@ -33,12 +33,12 @@ use crate::{Console, Failure, Outcome, read_text};
   mario app list --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
-    /// What to do with applications.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do with applications.
+/// A subcommand of `mario app`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Sign the description of an application, so that nodes accept it.

@@ -15,12 +15,12 @@ use crate::{Console, Failure, Outcome};
   mario bench scale --nodes 85,1365 --format json"
 )]
 pub struct Arguments {
-    /// What to measure.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to measure.
+/// A subcommand of `mario bench`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Measure how the cost of a run grows with the size of its world.

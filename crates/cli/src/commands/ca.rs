@@ -21,12 +21,12 @@ use crate::{Console, Failure, Outcome};
   mario ca application shop --host shop.example.org"
 )]
 pub struct Arguments {
-    /// What to make.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to make.
+/// A subcommand of `mario ca`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Create the certificate authority of a new colony.

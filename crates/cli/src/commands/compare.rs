@@ -25,7 +25,7 @@ use crate::{Console, Failure, Outcome};
   mario compare runs/live-1 runs/live-2",
   mut_arg("policies", |policies| policies.required(false)))]
 pub struct Arguments {
-    /// Which runs.
+    /// Which runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
     /// Further directories of runs, if the first argument is one: their figures are shown side by side

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Run a node as configured by this file, until SIGTERM or Ctrl-C; its workloads keep running
     #[arg(long, value_name = "FILE", required = true)]
     pub config: Option<PathBuf>,
-    /// What to do with a node.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -45,7 +45,7 @@ agents, starts and stops workloads, and forwards client requests. Its state is i
 a crash. When the daemon stops, workloads keep running, and the next daemon on the same data directory adopts them. It logs JSON \
 lines to standard error.";
 
-/// What to do with a node.
+/// A subcommand of `mario node`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// List everything that would keep a node from starting.

@@ -28,12 +28,12 @@ pub(crate) use check::found;
   mario policy test policies/workload-aware.test.pl"
 )]
 pub struct Arguments {
-    /// What to do with a policy.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do with a policy.
+/// A subcommand of `mario policy`.
 // The long help is set here, because the doc comment of a variant overrides that of its arguments.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {

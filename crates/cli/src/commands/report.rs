@@ -67,7 +67,7 @@ pub struct Arguments {
     pub no_explanations: bool,
 }
 
-/// Where published values are from.
+/// A source of published values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Source {
     /// The tables and sentences of the paper.

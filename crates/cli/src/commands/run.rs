@@ -84,7 +84,7 @@ pub struct Arguments {
 pub enum TraceDetail {
     /// Everything.
     Full,
-    /// No evaluations.
+    /// Everything except evaluations.
     Operations,
     /// Counts per cycle and step, without individual instances and users; moves.csv and handovers.csv are not written.
     Summary,

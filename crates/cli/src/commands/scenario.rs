@@ -20,12 +20,12 @@ use crate::{Console, Failure, Outcome};
   mario scenario show paper --set topology.size=16"
 )]
 pub struct Arguments {
-    /// What to do with a scenario.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do with a scenario.
+/// A subcommand of `mario scenario`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Write a commented scenario to start from.

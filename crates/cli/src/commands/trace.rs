@@ -16,12 +16,12 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario trace join data-a data-b --out colony.jsonl")]
 pub struct Arguments {
-    /// What to do with traces.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do with traces.
+/// A subcommand of `mario trace`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Join the parts written by the nodes of a colony into one trace.

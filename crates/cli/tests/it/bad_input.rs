@@ -16,7 +16,7 @@ use crate::{mario, run, stderr};
 
 use rows::rows;
 
-/// What one command must reject.
+/// The input that one command must reject.
 struct Row {
     /// The name of the command, as typed after `mario`.
     command: &'static str,

@@ -173,7 +173,8 @@ impl Step<'_> {
     /// Handles the declaration that a neighbour will never answer again. Copies in custody for it are adopted under
     /// fresh ids: the instances may live on elsewhere under the old ones. Grants to it are written off.
     ///
-    /// Transfers taken from it stay recorded, in case it was not lost after all and asks; nothing is sent to it.
+    /// The record of transfers taken from it is kept, in case it was not lost after all and asks about them. Nothing is
+    /// sent to it.
     fn lost(&mut self, journal: JournalId) {
         if journal == self.state.ids.journal {
             return;

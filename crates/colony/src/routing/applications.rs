@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub(crate) told_names: BTreeMap<NodeId, u64>,
 }
 
-/// Where requests for an application go.
+/// The next hop of requests for an application.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Next {
     #[default]

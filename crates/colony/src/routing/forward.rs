@@ -14,7 +14,7 @@ pub struct Routes {
     applications: BTreeMap<ApplicationId, Arc<Hops>>,
 }
 
-/// Where requests for one application go.
+/// The hops for requests to one application.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hops {
     /// Whether an instance is here.
@@ -32,7 +32,7 @@ pub struct Trail {
     pub visited: Vec<NodeId>,
 }
 
-/// What a node does with a request.
+/// How a node handles a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forwarding<'a> {
     /// An instance here answers the request.

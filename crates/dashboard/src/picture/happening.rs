@@ -17,8 +17,8 @@ pub struct Happening {
     pub time_ms: u64,
     /// The node that reported it.
     pub node: String,
-    /// `migrate`, `replicate`, `undeploy` and `deploy` that were accepted, `inhibited`, `arrived`, `proposed`, `policy`, `copy`,
-    /// `link`, `journal`, `fault` or `node`.
+    /// The kind: `migrate`, `replicate`, `undeploy` or `deploy` for an accepted operation; else `inhibited`, `arrived`,
+    /// `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
     /// The event in words.
     pub text: String,

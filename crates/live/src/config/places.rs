@@ -17,7 +17,7 @@ pub struct Mistake {
     pub message: String,
     /// Its span in the text, if it has one.
     pub span: Option<Range<usize>>,
-    /// What the user can do about it.
+    /// A remedy for the user.
     pub hint: Option<String>,
 }
 

@@ -94,7 +94,7 @@ impl Shadows {
             return Err(Fault::new("it is too long"));
         }
         let document: Arc<[u8]> = fs::read(path).map_err(unreadable)?.into();
-        // It was verified when it arrived.
+        // The document was verified when it arrived.
         let opened = reopen(&document)?;
         self.insert(&opened)
     }

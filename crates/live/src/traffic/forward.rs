@@ -58,7 +58,7 @@ const WAKE_PAUSE: Duration = Duration::from_millis(2);
 /// The longest pause before a request looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where a request came from.
+/// The origin of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// A client of this node.
@@ -81,7 +81,7 @@ pub(super) struct Journey {
     pub(super) may_be_seen: bool,
 }
 
-/// Where a request goes next.
+/// The next step of a request.
 pub(super) enum Way {
     Copy(LocalCopy, Pass),
     /// To an instance here that sleeps or is waking.

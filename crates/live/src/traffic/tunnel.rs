@@ -58,9 +58,9 @@ fn upgrade(parts: &Parts) -> Option<&str> {
 /// How a client requested the tunnel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
-    /// By a header of HTTP/1.1, answered with 101.
+    /// With the `Upgrade` header of HTTP/1.1, which is answered with 101.
     Upgrade,
-    /// By a method, answered with 200.
+    /// With the method `CONNECT`, which is answered with 200.
     Connect,
 }
 

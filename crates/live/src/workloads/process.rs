@@ -376,7 +376,8 @@ impl Shared {
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
-        // Without a copy, the session is that of the record, if its shim still lives.
+        // If this daemon does not know the copy, its session is found through the start record, provided that the shim
+        // still runs.
         let shim = match &copy {
             Some(_) => None,
             None => workspace.start_record().ok().flatten().and_then(|record| {

@@ -19,7 +19,7 @@ pub struct Workspace {
     path: PathBuf,
 }
 
-/// Written durably after the shim was started and before it receives its plan.
+/// The record of a start, written durably after the shim was started and before it receives its plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRecord {
@@ -44,7 +44,7 @@ pub struct StartRecord {
     pub shape: Option<u32>,
 }
 
-/// Written by the shim when the program has ended.
+/// The record of an exit, written by the shim when the program has ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct ExitRecord {
     pub(super) code: Option<i32>,

@@ -400,7 +400,7 @@ async fn bodies_are_bounded_and_slow_copies_time_out() {
     node.set_copies(vec![copy(1, fixed("ok").await, Protocol::Http1)]);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_000])).await.0, StatusCode::OK);
     assert_eq!(ask(node.ingress, post("/", vec![0; 100_001])).await.0, StatusCode::PAYLOAD_TOO_LARGE);
-    // Without a length, the body is aborted where it gets too long.
+    // Without a length, the body is aborted when it gets too long.
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nhost: video.test\r\ntransfer-encoding: chunked\r\n\r\n").await.unwrap();
     let chunk = [&b"4000\r\n"[..], &[b'x'; 0x4000], b"\r\n"].concat();
@@ -410,7 +410,7 @@ async fn bodies_are_bounded_and_slow_copies_time_out() {
         }
     }
     assert!(read_head(&mut stream).await.starts_with("HTTP/1.1 413"));
-    // A client that stops in the middle.
+    // A client that stops sending in the middle of a body.
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nhost: video.test\r\ncontent-length: 10\r\n\r\nfew").await.unwrap();
     let answer = read_head(&mut stream).await;

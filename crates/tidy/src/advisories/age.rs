@@ -35,8 +35,8 @@ impl From<Date> for Day {
     }
 }
 
-/// The warning for a developer on this day about an old look-up. Not a finding, because a commit that passed must not
-/// start to fail by the calendar alone.
+/// The warning about a look-up that is too old on this day. It is not a finding, because a commit that passed must not
+/// fail later without a change.
 pub fn warning(database: &Database, today: Day) -> Option<String> {
     let age_days = today.0 - Day::from(database.looked_up).0;
     (age_days > AGE_DAYS_MAX).then(|| {

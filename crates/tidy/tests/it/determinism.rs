@@ -1,4 +1,4 @@
-//! The rule on determinism fails where a ban is gone, hidden or lifted without a reason, and nowhere else.
+//! The rule on determinism fails if a ban is missing, hidden or lifted without a reason, and only then.
 
 use crate::fixture::Fixture;
 

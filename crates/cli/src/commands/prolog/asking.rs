@@ -37,7 +37,7 @@ impl Ended {
     }
 }
 
-/// Where the text of a goal comes from, for error messages.
+/// The source of a goal, for error messages.
 pub(super) struct Place {
     name: &'static str,
     lines_before: usize,

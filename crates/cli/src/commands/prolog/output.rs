@@ -18,7 +18,7 @@ pub(super) struct ProgramOutput {
 
 #[derive(Default)]
 struct State {
-    /// Whether the last thing written did not end its line.
+    /// Whether the last output did not end with a line feed.
     is_inside_line: bool,
     failure: Option<Failure>,
 }

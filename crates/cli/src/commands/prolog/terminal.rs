@@ -23,7 +23,7 @@ const HISTORY_ENTRIES_MAX: usize = 1000;
 /// The exit code with which shells report a process that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
-/// What a user typed at the prompt.
+/// The input of a user at the prompt.
 pub(super) enum Typed {
     Goal(String),
     /// Ctrl-C: discard what was typed.
@@ -32,7 +32,7 @@ pub(super) enum Typed {
     End,
 }
 
-/// What a user wants after an answer.
+/// A key that a user types after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Next,
@@ -66,7 +66,7 @@ impl Key {
     }
 }
 
-/// What the editor does with keys.
+/// How the editor handles keys.
 #[derive(Default)]
 enum Mode {
     #[default]

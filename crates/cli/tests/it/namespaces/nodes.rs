@@ -36,7 +36,7 @@ pub const TREE: [(&str, Option<&str>); 13] = [
 /// The node whose data directory is a small disk.
 pub const SMALL_DISK: &str = "b3";
 
-/// Migrates to the only neighbour with requests; with several, replicates to the first.
+/// A policy that migrates to the only neighbour with requests; with several, it replicates to the first.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
@@ -44,7 +44,7 @@ asks(I, N) :- requests(I, N, _, _), N \\== self.
 asks_at_all(I, N) :- requests(I, N, _, _).
 ";
 
-/// Migrates back and forth.
+/// A policy that migrates back and forth.
 pub const WANDERS: &str = "
 operation(migrate, I, b) :- serviceInstance(I, _, r).
 operation(migrate, I, b1) :- serviceInstance(I, _, b), fact(I, random, R), 0 is R mod 2.
@@ -52,7 +52,7 @@ operation(migrate, I, r) :- serviceInstance(I, _, b).
 operation(migrate, I, b) :- serviceInstance(I, _, b1).
 ";
 
-/// Proposes nothing.
+/// A policy that proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
 
 /// Neighbours of the root that are not daemons.
