@@ -425,7 +425,7 @@ impl Step<'_> {
             .map(|(transfer, _)| *transfer)
             .collect();
         for transfer in dead {
-            self.drop_place(transfer);
+            self.drop_reservation(transfer);
         }
         self.send_again_to(from);
     }

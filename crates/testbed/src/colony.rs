@@ -103,7 +103,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<Option<Summary>, Fault> {
     let begin = Instant::now();
-    see_that_there_is_room(plan.nodes.len() as u64)?;
+    check_available_memory(plan.nodes.len() as u64)?;
     make(&options.directory)?;
     let directory = Directory::new(&options.directory);
     let relays = Relays::start(plan).await?;
@@ -153,7 +153,7 @@ pub async fn run(
 
 /// Checks that the machine has enough memory for this many nodes: one that runs out of memory may kill unrelated
 /// processes.
-fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
+fn check_available_memory(nodes: u64) -> Result<(), Fault> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map(|kib| kib << 10);
@@ -324,7 +324,7 @@ impl Colony {
                 let faults: Vec<String> = self.faults.iter().map(|(_, text)| text.clone()).collect();
                 self.window.show(&self.plan, at, &tallies, &sent_before, &faults);
                 sent_before = tallies.iter().map(|tally| tally.requests).collect();
-                self.see_that_all_run(daemons, at)?;
+                self.check_that_all_run(daemons, at)?;
             }
             let next =
                 [faults.peek().map(|planned| planned.at), deploys.peek().map(|deploy| deploy.at), options.length];
@@ -337,7 +337,7 @@ impl Colony {
     }
 
     /// Checks that no daemon has ended without being killed: that would be a defect, and must not go unnoticed.
-    fn see_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
+    fn check_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
             if self.doors[place].borrow().ingress.is_some() && !daemons.runs(place) {
                 return Err(Fault::new(format!(

@@ -204,7 +204,7 @@ impl Step<'_> {
         let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
         let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();
         for transfer in places {
-            self.drop_place(transfer);
+            self.drop_reservation(transfer);
         }
         // This record comes last: once it is on disk, so are all consequences of the command.
         if !self.state.ledger.lost.contains(&journal) {

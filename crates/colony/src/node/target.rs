@@ -113,7 +113,7 @@ impl Step<'_> {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return self.restart_later(workload) };
         let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
-        self.drop_place(transfer);
+        self.drop_reservation(transfer);
         let inhibition = Inhibition { node: self.own_id(), rule: Rule::NotStarted { cause } };
         self.send(&from, sender, Message::Inhibit { transfer, inhibition });
     }
@@ -121,12 +121,12 @@ impl Step<'_> {
     /// Handles that the source no longer wants the reservation.
     pub(super) fn aborted(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender {
-            self.drop_place(transfer);
+            self.drop_reservation(transfer);
         }
     }
 
     /// Ends a reservation. The hardware of its copy counts as used until the copy has stopped.
-    pub(super) fn drop_place(&mut self, transfer: TransferId) {
+    pub(super) fn drop_reservation(&mut self, transfer: TransferId) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);
         let is_started = !place.starts_later();
@@ -160,7 +160,7 @@ impl Step<'_> {
         let is_valid = place.is_some_and(|place| place.token == Some(token) && self.is_newer(&place.prepare))
             && luggage.bytes() <= self.state.config.limits.luggage_bytes_max;
         if !is_valid {
-            self.drop_place(transfer);
+            self.drop_reservation(transfer);
             return self.send(from, sender, Message::NotTaken { transfer });
         }
         self.take(transfer, from, luggage, told);

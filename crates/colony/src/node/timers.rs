@@ -42,7 +42,7 @@ impl Step<'_> {
             self.prepare_timed_out(transfer);
         }
         for transfer in expired {
-            self.drop_place(transfer);
+            self.drop_reservation(transfer);
         }
         let due = self.state.retries.iter().filter(|(_, retry)| retry.at <= now);
         let due: Vec<TransferId> = due.map(|(transfer, _)| *transfer).collect();

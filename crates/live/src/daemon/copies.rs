@@ -118,7 +118,7 @@ impl Copies {
         }
         let mut table = self.table();
         let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
-        copy.is_to_be(&task);
+        copy.set_task(&task);
         copy.state = CopyState::Starting;
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
@@ -281,7 +281,7 @@ async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), St
 
 impl Copy {
     /// Records the task that the copy should run.
-    fn is_to_be(&mut self, task: &Task) {
+    fn set_task(&mut self, task: &Task) {
         self.instance = Some(task.instance.clone());
         self.application = Some(task.application.clone());
         self.driver = Some(task.run.driver.clone());
@@ -319,7 +319,7 @@ impl Keeper {
                     self.end(true).await;
                     self.tell(Input::Adapted(self.workload)).await;
                     if let Some(copy) = self.copies.table().get_mut(&self.workload) {
-                        copy.is_to_be(&task);
+                        copy.set_task(&task);
                         copy.state = CopyState::Starting;
                     }
                     next = orders.try_recv().ok().or(Some(Order::Run { task, may_run: false }));

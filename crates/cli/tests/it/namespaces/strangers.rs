@@ -15,7 +15,7 @@ use super::nodes::Nodes;
 
 /// Connects to the root as each kind of peer that must be rejected. The root reports each, and serves its neighbours
 /// throughout.
-pub fn knock_on_all_doors(nodes: &Nodes) {
+pub fn connect_as_each_stranger(nodes: &Nodes) {
     let root = Nodes::index("r");
     let neighbour = nodes.authority.node(node_id("mute").expect("a name"), Vec::new());
     nodes.certificate("expired", &neighbour, -3, -1);

@@ -46,7 +46,7 @@ pub(super) enum Action {
     Undeploy(InstanceId),
     GiveUp(TransferId),
     SendAgain(TransferId),
-    DropPlace(TransferId),
+    DropReservation(TransferId),
     Stopped(WorkloadId),
     Deliver(u32),
     /// An operator declares a journal lost.
@@ -303,7 +303,9 @@ impl Members {
                 self.within(&mut member, &mut outcome, |step| step.prepare_timed_out(*transfer));
             }
             Action::SendAgain(transfer) => self.within(&mut member, &mut outcome, |step| step.send_again(*transfer)),
-            Action::DropPlace(transfer) => self.within(&mut member, &mut outcome, |step| step.drop_place(*transfer)),
+            Action::DropReservation(transfer) => {
+                self.within(&mut member, &mut outcome, |step| step.drop_reservation(*transfer))
+            }
             Action::Stopped(workload) => {
                 member.stopping.remove(workload);
                 self.handle(&mut member, Input::Stopped(*workload), &mut outcome);

@@ -48,7 +48,7 @@ impl Members {
         }
         actions.extend(state.outgoing.keys().map(|transfer| Action::GiveUp(*transfer)));
         actions.extend(state.retries.keys().map(|transfer| Action::SendAgain(*transfer)));
-        actions.extend(state.incoming.keys().map(|transfer| Action::DropPlace(*transfer)));
+        actions.extend(state.incoming.keys().map(|transfer| Action::DropReservation(*transfer)));
         actions.extend(member.stopping.iter().map(|workload| Action::Stopped(*workload)));
         let is_to = |message: &&u32| self.messages[**message as usize].to == node;
         actions.extend(world.network.iter().filter(is_to).map(|message| Action::Deliver(*message)));
