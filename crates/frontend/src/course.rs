@@ -66,7 +66,7 @@ pub fn finish(
             let begun = Instant::now();
             match kept.save(&simulation) {
                 Ok(bytes) => observer.saved(simulation.now(), bytes, begun.elapsed()),
-                // The previous checkpoint is still there, and the run itself may yet succeed.
+                // The previous checkpoint still exists, and the run itself may still succeed.
                 Err(error) => observer.not_saved(not_saved(&error)),
             }
             saving.saved(simulation.now());

@@ -42,7 +42,7 @@ enum Thing {
     InvalidUtf8,
     /// A path below a regular file, which cannot exist.
     BelowAFile,
-    /// Cannot be read even by root.
+    /// A symbolic link to itself, which not even root can read.
     LinkToItself,
     DanglingLink,
     NoPermission,

@@ -57,14 +57,14 @@ pub enum OwnerAct<I> {
         flavour: FlavourIndex,
         /// The hardware that this frees.
         change: HardwareChange,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Announces the eviction of the instance.
     Announce {
         /// The instance.
         instance: I,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Operators' commands at any moment of a transfer.
+//! Commands of operators at any time during a transfer.
 
 use std::sync::Arc;
 
