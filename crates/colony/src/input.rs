@@ -289,7 +289,7 @@ pub enum Report {
         from: Option<u64>,
         /// The version of the update.
         to: Option<u64>,
-        /// Why not.
+        /// The reason, if the update was rejected.
         refused: Option<Inhibition>,
     },
     /// An instance that an operator undeployed has ended.
@@ -386,7 +386,7 @@ pub enum FirstSolution {
     },
     /// A solution that is not an operation.
     Invalid {
-        /// Why not.
+        /// Why the solution is not an operation.
         fault: String,
         /// The clause of the policy, counted from 0.
         clause: usize,
