@@ -1,7 +1,7 @@
 //! Figures of comparisons and sweeps, as SVG and as PDF for a paper.
 //!
-//! Start at [`figures_of`]: it draws one [`Figure`] for each number that is asked for. A figure is a list of shapes, which is
-//! written in both formats by code of our own.
+//! Start at [`figures_of`]: it draws one [`Figure`] for each requested number. A figure is a list of shapes, which is
+//! written in both formats.
 
 mod axis;
 mod pdf;

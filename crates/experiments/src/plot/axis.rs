@@ -1,6 +1,6 @@
-//! Axes: values to places, and round numbers along them.
+//! Axes: map values to positions, with round numbers as ticks.
 
-/// Values to places.
+/// Maps values to positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     low: f64,
@@ -11,7 +11,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that holds these values, from one place to another, with some room at both ends. Zero is on it if it is near.
+    /// An axis from `start` to `end` that covers these values, with a margin at both ends. It includes zero if the
+    /// values are near it.
     pub(super) fn over(values: impl Iterator<Item = f64>, start: f64, end: f64, ticks: usize) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
@@ -33,12 +34,12 @@ impl Axis {
         Axis { low, high, start, factor: (end - start) / (high - low), gap: gap.unwrap_or(rough) }
     }
 
-    /// The place of a value.
+    /// The position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         self.start + (value - self.low) * self.factor
     }
 
-    /// Round values on the axis, as they are written.
+    /// Round values on the axis, with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let first = (self.low / self.gap).ceil() as i64;
         let last = (self.high / self.gap + 1e-9).floor() as i64;

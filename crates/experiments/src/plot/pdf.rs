@@ -1,12 +1,12 @@
-//! A drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every reader of PDF has.
+//! A drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every PDF reader has.
 //!
-//! There is no date and no random id in it, so that the same drawing produces the same bytes.
+//! It has no date and no random id, so that the same drawing produces the same bytes.
 
 use std::fmt::Write;
 
 use super::scene::{Anchor, Colour, Scene, Shape, text_width};
 
-/// How far the handles of a Bézier curve are from its ends, so that four of them make a circle.
+/// The distance of the control points of a Bézier curve from its ends, such that four curves form a circle.
 const KAPPA: f64 = 0.552_284_75;
 
 pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
@@ -52,7 +52,7 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
     file
 }
 
-/// What is drawn. In PDF, y grows upwards.
+/// The content stream. In PDF, y grows upwards.
 fn content(scene: &Scene) -> Vec<u8> {
     let mut content = b"1 J 1 j\n".to_vec();
     let y = |y: f64| scene.height - y;
@@ -69,7 +69,7 @@ fn content(scene: &Scene) -> Vec<u8> {
             Shape::Dot { centre: [cx, cy], radius, colour } => {
                 let (cy, handle) = (y(*cy), radius * KAPPA);
                 let _ = write!(text, "{} rg {:.2} {cy:.2} m ", parts(*colour), cx + radius);
-                // A quarter of the circle for each of the directions that its end lies in, from the one that it begins in.
+                // One quarter of the circle for each pair of start and end direction.
                 for [[fx, fy], [tx, ty]] in [
                     [[1.0, 0.0], [0.0, 1.0]],
                     [[0.0, 1.0], [-1.0, 0.0]],
@@ -111,7 +111,7 @@ fn parts(colour: Colour) -> String {
     colour.map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
 }
 
-/// A text as PDF writes it, in the encoding of the font. What that does not have is a question mark.
+/// A text as a PDF string in the encoding of the font. Characters that it lacks become question marks.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = vec![b'('];
     for letter in text.chars() {
@@ -140,9 +140,9 @@ mod tests {
         scene
     }
 
-    /// The offsets of the table of objects are those of the objects, and the length of the stream is right.
+    /// The offsets in the table of objects are correct, and so is the length of the stream.
     #[test]
-    fn objects_are_where_the_table_says() {
+    fn the_table_of_objects_has_correct_offsets() {
         let file = pdf(&scene());
         let find = |from: usize, what: &[u8]| {
             file[from..].windows(what.len()).position(|part| part == what).map(|at| at + from)
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_end_at_their_place_and_y_grows_upwards() {
+    fn texts_are_aligned_and_y_grows_upwards() {
         let text = String::from_utf8_lossy(&content(&scene())).into_owned();
         let left = 100.0 - text_width("a\\b", TEXT_SIZE);
         assert!(text.contains(&format!("{left:.2} 10.00 Td (a\\\\b) Tj ET")), "{text}");

@@ -12,7 +12,7 @@ pub(super) struct Scene {
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
 
-/// What is drawn.
+/// A shape of a drawing.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shape {
     /// A line through points.
@@ -23,7 +23,7 @@ pub(super) enum Shape {
     Text { at: [f64; 2], text: String, anchor: Anchor, size: f64, colour: Colour },
 }
 
-/// Where a text stands relative to its place.
+/// The alignment of a text relative to its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -31,17 +31,17 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Texts that matter.
+/// The colour of important texts.
 pub(super) const INK: Colour = [0x1c, 0x21, 0x28];
-/// Axes and their texts.
+/// The colour of axes and their texts.
 pub(super) const SOFT: Colour = [0x57, 0x60, 0x6a];
-/// Lines behind the data.
+/// The colour of lines behind the data.
 pub(super) const GRID: Colour = [0xe3, 0xe7, 0xec];
 
-/// The size of most texts.
+/// The default text size.
 pub(super) const TEXT_SIZE: f64 = 9.0;
 
-/// Policies, in the palette of Okabe and Ito.
+/// The colours of policies, from the palette of Okabe and Ito.
 const SERIES: [Colour; 7] = [
     [0x00, 0x72, 0xb2],
     [0xd5, 0x5e, 0x00],
@@ -52,7 +52,7 @@ const SERIES: [Colour; 7] = [
     [0x00, 0x00, 0x00],
 ];
 
-/// The colour of the policy at a place.
+/// The colour of the policy with this index.
 pub(super) fn series_colour(place: usize) -> Colour {
     SERIES[place % SERIES.len()]
 }
@@ -75,9 +75,9 @@ impl Scene {
     }
 }
 
-/// The width of a text in Helvetica, in points. Letters beyond ASCII count as wide as a digit.
+/// The width of a text in Helvetica, in points. Characters beyond ASCII count as wide as a digit.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    /// Thousandths of the size, from the space to the tilde, as the metrics of the font say.
+    /// Widths in thousandths of the size, from the space to the tilde, from the metrics of the font.
     const WIDTHS: [u16; 95] = [
         278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556,
         556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_as_wide_as_the_metrics_of_helvetica_say() {
+    fn the_width_of_a_text_follows_the_metrics_of_helvetica() {
         // H 722, e 556, l 222, l 222, o 556 thousandths.
         assert!((text_width("Hello", 10.0) - 22.78).abs() < 1e-9);
         assert!((text_width("±", 1_000.0) - 556.0).abs() < 1e-9);

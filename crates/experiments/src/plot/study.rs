@@ -11,7 +11,7 @@ use crate::study::Results;
 /// A figure as files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figure {
-    /// What the files are called, without their endings.
+    /// The name of the files, without extension.
     pub name: String,
     /// As SVG.
     pub svg: String,
@@ -23,9 +23,9 @@ const WIDTH: f64 = 336.0;
 const ROW: f64 = 16.0;
 const HEIGHT: f64 = 230.0;
 const TOP: f64 = 22.0;
-/// Room for the numbers and the label of the axis below.
+/// The space for the numbers and the label of the axis.
 const BELOW: f64 = 34.0;
-/// Longer names are cut off.
+/// The maximum width of names; longer ones are truncated.
 const NAME_WIDTH_MAX: f64 = 170.0;
 
 /// The result of a policy in a variant.
@@ -35,8 +35,8 @@ struct Point<'a> {
     estimate: Estimate,
 }
 
-/// One figure for each of these numbers that the runs have. With one key whose values are numbers there are lines over them, and rows
-/// otherwise.
+/// One figure for each of these numbers that the runs have: lines over the values of a single numeric key, otherwise
+/// rows.
 pub fn figures_of(results: &Results, names: &[String]) -> Vec<Figure> {
     let drawn = |name: &String| {
         let points = points(results, name);
@@ -65,7 +65,7 @@ fn points<'a>(results: &'a Results, name: &str) -> Vec<Point<'a>> {
     points
 }
 
-/// The one key that varies, and its values in the order of variants, if they are at least two numbers.
+/// The only varied key, and its values in the order of variants, if these are at least two numbers.
 fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
     let mut key = None;
     let mut values = Vec::new();
@@ -80,7 +80,7 @@ fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
     (values.len() > 1).then(|| (key.unwrap_or_default().to_owned(), values))
 }
 
-/// What a number is called on an axis, with its unit.
+/// The label of a number on an axis, with its unit.
 fn label(name: &str) -> String {
     let with_unit =
         |title: &str, unit: &str| if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") };
@@ -174,7 +174,7 @@ fn lines(results: &Results, title: &str, (key, values): (&str, &[f64]), points: 
     scene
 }
 
-/// A text that is no wider than this; truncation is marked by dots.
+/// Truncates a text to a width; truncation is marked by dots.
 fn fitted(text: &str, width: f64) -> String {
     if text_width(text, TEXT_SIZE) <= width {
         return text.to_owned();
@@ -190,7 +190,7 @@ fn fitted(text: &str, width: f64) -> String {
     format!("{short}...")
 }
 
-/// A name as the name of a file.
+/// Converts a name to a file name.
 fn file_name(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
     name.chars().map(plain).collect()
@@ -230,7 +230,7 @@ mod tests {
     fn a_comparison_has_a_row_for_each_policy_and_a_sweep_a_line() {
         let names = ["all.response", "money", "no.such"].map(str::to_owned);
         let rows = figures_of(&results(&[&[]]), &names);
-        // What no run has is not drawn.
+        // A number that no run has is not drawn.
         assert_eq!(rows.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>(), ["all-response"]);
         assert_eq!(rows[0].svg.matches("<circle").count(), 2);
         assert!(

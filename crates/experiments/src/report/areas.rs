@@ -1,4 +1,4 @@
-//! The replay of a run that is too large to be shown one by one: instances counted by area and application.
+//! The replay of a run that is too large to show single instances: counts by area and application.
 
 use mario_audit::reader::{Detail, Header};
 use mario_domain::Capacity;
@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::series::Samples;
 
-/// The map is cut into this many areas in each direction.
+/// The number of areas of the map in each direction.
 const AREAS_PER_SIDE: usize = 12;
-/// The maximum number of snapshots of the whole.
+/// The maximum number of frames.
 const FRAMES_MAX: usize = 64;
 
 /// Counts instances by area while the records are read.
@@ -21,23 +21,23 @@ pub(crate) struct AreaCounts {
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 
-/// A part of the map, or a tier where nodes have no position.
+/// A part of the map, or a tier if nodes have no position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Area {
     /// Column and row on the map, from the south-west.
     cell: [u16; 2],
     nodes: u32,
-    /// All bounded hardware in it.
+    /// The total bounded hardware in it.
     units: u64,
 }
 
-/// For the page.
+/// The areas and frames as stored in the page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Areas {
-    /// `"map"` or `"tiers"`: what the areas are.
+    /// The kind of areas: `"map"` or `"tiers"`.
     by: &'static str,
     parts: Vec<Area>,
-    /// In each, area, application and how many instances.
+    /// In each frame, area, application and the number of instances.
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 
@@ -63,26 +63,26 @@ impl AreaCounts {
         AreaCounts { of_node, areas, application_count, now, frames: Samples::at_most(FRAMES_MAX) }
     }
 
-    /// An instance of an application came to a node, or went from it.
+    /// Changes the number of instances of an application on a node.
     pub(crate) fn change(&mut self, node: u32, application: u32, by: i32) {
         let area = usize::from(self.of_node[node as usize]);
         let count = &mut self.now[area * self.application_count + application as usize];
         *count = count.saturating_add_signed(by);
     }
 
-    /// Nothing is anywhere.
+    /// Resets all counts.
     pub(crate) fn clear(&mut self) {
         self.now.fill(0);
     }
 
-    /// Sets the number of instances of an application in a tier, where areas are tiers.
+    /// Sets the number of instances of an application in a tier, if areas are tiers.
     pub(crate) fn put(&mut self, tier: u32, application: u32, instances: u64) {
         let Some(area) = self.areas.iter().position(|area| u32::from(area.cell[1]) == tier) else { return };
         let count = &mut self.now[area * self.application_count + application as usize];
         *count = count.saturating_add(instances.min(u32::MAX.into()) as u32);
     }
 
-    /// Takes a picture.
+    /// Adds a frame.
     pub(crate) fn frame(&mut self, time: f64) {
         let (now, applications) = (&self.now, self.application_count);
         self.frames.push(time, || {

@@ -1,12 +1,12 @@
-//! Numbers in as few characters as they need: a page holds hundreds of thousands of them.
+//! Writes numbers with as few characters as possible: a page holds hundreds of thousands of them.
 
 use serde::{Serialize, Serializer};
 
-/// A number that is written without a fraction where it has none.
+/// A number that is written without a fraction if it is whole.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub(crate) struct Compact(pub(crate) f64);
 
-/// Greater whole numbers than this are not exact in the reader of the page.
+/// Larger whole numbers are not exact in JavaScript.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl Serialize for Compact {
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_a_fraction_only_where_there_is_one() {
+    fn whole_numbers_are_written_without_a_fraction() {
         let written = serde_json::to_string(&[Compact(300.0), Compact(0.25), Compact(-2.0)]).expect("numbers");
         assert_eq!(written, "[300,0.25,-2]");
     }

@@ -1,4 +1,4 @@
-//! Reads a trace record by record into what is drawn of it.
+//! Reads a trace record by record into the data of the page.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -22,12 +22,12 @@ use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, labe
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, TraceFigures};
 
-/// The paths of more users than this are not drawn.
+/// The maximum number of users whose paths are drawn.
 const TRACKS_MAX: usize = 200;
-/// More nodes than this are summed up among those that inhibited.
+/// The maximum number of inhibiting nodes that are listed; the others are summed up.
 const INHIBITING_NODES_MAX: usize = 40;
 
-/// Reads a whole trace. A truncated one yields what is there.
+/// Reads a whole trace. A truncated one yields a run up to its end.
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
@@ -40,10 +40,10 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
     Ok(fold.finish(explain))
 }
 
-/// The budget for the directives of all policies of a trace where nothing is explained.
+/// The budget for the directives of all policies of a trace if nothing is explained.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
-/// The inhibiting node, where the trace does not record it.
+/// The name for the inhibiting node if the trace does not record it.
 const ALL_NODES: &str = "all nodes";
 
 struct Fold {
@@ -51,7 +51,7 @@ struct Fold {
     about: About,
     placement: Placement,
     reach: Reach,
-    /// The pasts of agents, for explanations.
+    /// The histories of agents, for explanations.
     pasts: Option<Pasts>,
     recording: Recording,
     areas: AreaCounts,
@@ -61,7 +61,7 @@ struct Fold {
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
     asleep: Option<Samples<Vec<u64>>>,
-    /// Evicted and shrunk, until now.
+    /// The numbers of evicted and shrunk instances so far.
     acts: [u64; 2],
     owners: Option<Samples<[u64; 2]>>,
     tiers: Samples<Vec<u64>>,
@@ -99,7 +99,7 @@ impl Fold {
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
         self.reach.read(&record);
-        // An evaluation sees the past before it.
+        // Taken before the record is applied: an evaluation knows only what happened before it.
         let recalled = match (&record, &self.pasts) {
             (Record::Evaluation(evaluation), Some(pasts)) => pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -174,7 +174,7 @@ impl Fold {
         }
     }
 
-    /// An instance came to a node, or went from it.
+    /// Changes the number of instances of an application on a node.
     fn count(&mut self, application: u32, node: u32, by: i32) {
         let tier = (self.header.nodes[node as usize].tier as usize).min(self.by_tier.len() - 1);
         for count in [&mut self.by_application[application as usize], &mut self.by_tier[tier]] {
@@ -223,7 +223,7 @@ impl Fold {
         }
     }
 
-    /// A cycle of a trace of counts: it records how many instances there are in which tiers, but not what each did.
+    /// Processes a cycle of a trace of counts, which records instances by tier, but no single operations.
     fn counted(&mut self, counted: &Counted) {
         self.by_application.fill(0);
         self.by_tier.fill(0);
@@ -290,13 +290,13 @@ impl Fold {
                     self.recording.push(time, Event::Replicate { instance, node, replica });
                     self.keep_body(time, Some(replica), &placed);
                 }
-                // Judging such a trace is not the task of this module.
+                // Invalid records are the auditor's business.
                 _ => {}
             },
         }
     }
 
-    /// An instance that appears by an operation of another runs in the flavour of that one, and sleeps if that one does.
+    /// Copies flavour and sleep of an instance to the one that its operation created.
     fn keep_body(&mut self, time: f64, instance: Option<u32>, of: &Placed) {
         let Some(instance) = instance else { return };
         let flavour = of.flavour;
@@ -310,7 +310,7 @@ impl Fold {
         }
     }
 
-    /// A client request reached an instance that slept.
+    /// Processes the arrival of a client request at a sleeping instance.
     fn woken(&mut self, woken: &Woken) {
         let Some(instance) = self.placement.find(&woken.instance) else { return };
         let event = match &woken.verdict {
@@ -345,7 +345,7 @@ impl Fold {
         place
     }
 
-    /// The owner of a node acted on instances there.
+    /// Processes the actions of a node's owner.
     fn owner(&mut self, owner: &Owner) {
         let node = self.header.nodes[owner.node as usize].id.to_string();
         let count = |is_it: fn(&OwnerActKind) -> bool| owner.acts.iter().filter(|act| is_it(&act.kind)).count() as u64;
@@ -438,7 +438,7 @@ impl Fold {
     }
 }
 
-/// What happened in each cycle; `cycles` has the same cycles for each group.
+/// The counts of each cycle; `cycles` has the same cycles for each group.
 fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     let mut bars = Bars::new();
     for place in 0..cycles.first().map_or(0, Vec::len) {
@@ -448,7 +448,7 @@ fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     bars
 }
 
-/// The nodes that inhibited most, and the rest in one sum.
+/// The nodes with the most inhibitions, and the sum of the others.
 fn inhibited(header: &Header, by_node: BTreeMap<String, BTreeMap<&'static str, u64>>) -> Inhibited {
     let mut rules: Vec<&'static str> = by_node.values().flat_map(|rules| rules.keys().copied()).collect();
     rules.sort_unstable();

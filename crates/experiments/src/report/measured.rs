@@ -1,12 +1,12 @@
-//! What is measured of single applications, nodes and tiers, and what a run cost: as tables with their units.
+//! The measures of single applications, nodes and tiers, and the cost of a run, as tables with units.
 
 use super::Table;
 use crate::figures::{ApplicationFigures, CallFigures, Consumption, Measured, TierFigures};
 
-/// More applications or nodes than this are counted and not listed.
+/// The maximum number of listed applications or nodes; further ones are counted.
 const ROWS_MAX: usize = 100;
 
-/// The tables of a run. `id` distinguishes them from others on the page, and `of` says whose they are.
+/// The tables of a run. `id` prefixes their identifiers on the page, and `of` names the run.
 pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     let mut tables = vec![applications(&measured.applications)];
     if !measured.calls.is_empty() {
@@ -33,7 +33,7 @@ pub fn measured_tables(measured: &Measured, id: &str, of: &str) -> Vec<Table> {
     tables
 }
 
-/// The same tables for a terminal.
+/// The same tables as text for a terminal.
 pub fn measured_text(measured: &Measured) -> String {
     let mut text = String::new();
     for table in measured_tables(measured, "", "") {
@@ -47,7 +47,7 @@ pub fn measured_text(measured: &Measured) -> String {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let space = " ".repeat(width - cell.chars().count());
-                // The first column names the row, the others are numbers.
+                // The first column is text, the others are numbers.
                 line += &if column == 0 { format!("{cell}{space}") } else { format!("  {space}{cell}") };
             }
             text.push_str(line.trim_end());
@@ -135,7 +135,7 @@ fn tiers(tiers: &[TierFigures]) -> Table {
 
 fn inhibitions(measured: &Measured) -> Table {
     let mut all: Vec<_> = measured.inhibitions.iter().collect();
-    // The sort is stable, so nodes that inhibited as often stay in order.
+    // The sort is stable, so nodes with equal counts stay in order.
     all.sort_by_key(|inhibitions| std::cmp::Reverse(inhibitions.count));
     let row = |inhibitions: &&crate::figures::Inhibitions| {
         vec![inhibitions.node.clone(), inhibitions.rule.clone(), inhibitions.count.to_string()]

@@ -1,4 +1,4 @@
-//! Where instances are, and which nodes reach each other, as the records say.
+//! The placement of instances, and which nodes reach each other, according to the records.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use mario_audit::reader::{Header, Record, Target};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
-/// Every instance that ever was, numbered in the order in which they came.
+/// All instances so far, numbered in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Placement {
     places: FxHashMap<InstanceId, u32>,
@@ -19,15 +19,15 @@ pub(crate) struct Placed {
     pub(crate) id: InstanceId,
     pub(crate) application: u32,
     pub(crate) policy: u32,
-    /// Where it is; `None` when it is gone.
+    /// Its node; `None` if it has disappeared.
     pub(crate) node: Option<u32>,
-    /// The place of the flavour that it runs in.
+    /// The index of its flavour.
     pub(crate) flavour: u32,
     pub(crate) is_asleep: bool,
 }
 
 impl Placement {
-    /// How many instances of each application sleep.
+    /// The number of sleeping instances of each application.
     pub(crate) fn asleep(&self, applications: usize) -> Vec<u64> {
         let mut counts = vec![0; applications];
         for placed in self.instances.iter().filter(|placed| placed.is_asleep && placed.node.is_some()) {
@@ -36,7 +36,7 @@ impl Placement {
         counts
     }
 
-    /// An instance appears.
+    /// Adds an instance.
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;
         self.places.insert(id.clone(), place);
@@ -44,13 +44,13 @@ impl Placement {
         place
     }
 
-    /// The number of an existing instance. Judging a trace that names another is not the task of this module.
+    /// The number of an existing instance; `None` for an unknown id, which is the auditor's business.
     pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
         let place = *self.places.get(id)?;
         self.instances[place as usize].node.map(|_| place)
     }
 
-    /// The agents of an application switch to another policy.
+    /// Switches the agents of an application to another policy.
     pub(crate) fn update(&mut self, application: u32, policy: u32) {
         let is_concerned = |placed: &&mut Placed| placed.application == application && placed.node.is_some();
         self.instances.iter_mut().filter(is_concerned).for_each(|placed| placed.policy = policy);
@@ -65,16 +65,16 @@ impl Placement {
     }
 }
 
-/// What is down at a time.
+/// The nodes and links that are down.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
     nodes: BTreeSet<u32>,
-    /// Each with the lower place first.
+    /// Links with the smaller index first.
     links: BTreeSet<[u32; 2]>,
 }
 
 impl Reach {
-    /// Nodes and links go down and come up.
+    /// Processes changes of nodes and links.
     pub(crate) fn read(&mut self, record: &Record) {
         let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
         match record {
@@ -86,7 +86,7 @@ impl Reach {
         }
     }
 
-    /// The neighbours of a node that it does not reach.
+    /// The unreachable neighbours of a node.
     pub(crate) fn unreached(&self, header: &Header, node: u32) -> Vec<u32> {
         if self.nodes.is_empty() && self.links.is_empty() {
             return Vec::new();
@@ -98,7 +98,7 @@ impl Reach {
     }
 }
 
-/// The node that a target means for an instance on `own`; `None` when no node has that name.
+/// The node of a target for an instance on `own`; `None` for an unknown name.
 pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     match target {
         Target::Own => Some(own),
@@ -107,7 +107,7 @@ pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     }
 }
 
-/// For each node the neighbour that is closest to the top, if one is closer than the node itself.
+/// For each node, the neighbour that is closest to the top, if it is closer than the node itself.
 pub(crate) fn parents(header: &Header) -> Vec<Option<u32>> {
     let tier = |node: u32| header.nodes[node as usize].tier;
     let parent = |node: &mario_audit::reader::TracedNode| {

@@ -1,7 +1,7 @@
-//! The clauses of policies as text, and what the predicates that they call mean in words.
+//! The clauses of policies as text, with the meanings of the predicates that they call.
 //!
-//! A clause is shown as it stands in its file. The words are those of the policy's author: the comment
-//! `% name(Argument): what it means.` above a predicate, in the policy itself or in what it loads.
+//! A clause is shown as written in its file. The meanings come from the policy's author: the comment `% name(Argument):
+//! what it means.` above a predicate, in the policy itself or in the files that it loads.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use mario_policy::{Policy, Settings};
 use mario_prolog::{Allowance, Engine};
 use serde::Serialize;
 
-/// A policy as the page shows it.
+/// A policy as shown on the page.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PolicyText {
     pub(crate) name: String,
@@ -23,7 +23,7 @@ pub(crate) struct PolicyText {
 /// One clause.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct ClauseText {
-    /// As it stands in its file.
+    /// The clause as written in its file.
     pub(crate) text: String,
     /// The file and the line.
     pub(crate) place: String,
@@ -32,7 +32,7 @@ pub(crate) struct ClauseText {
 }
 
 impl PolicyText {
-    /// What a header has of a policy. One that cannot be loaded any more is shown without clauses.
+    /// The clauses of a policy in a header. A policy that can no longer be loaded has none.
     pub(crate) fn new(policy: &TracedPolicy, allowance: &Allowance) -> PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
@@ -54,7 +54,7 @@ impl PolicyText {
     }
 }
 
-/// Finds the comments that say what predicates mean.
+/// Collects the comments with the meanings of predicates.
 fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
     let mut open: Option<(String, String)> = None;
     for line in text.lines().chain([""]) {
@@ -79,7 +79,7 @@ fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The predicates with a meaning that occur in a clause, in the order in which they do.
+/// The predicates of a clause that have a meaning, in order of occurrence.
 fn called(clause: &str, meanings: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let words = clause.split(|character: char| !character.is_alphanumeric() && character != '_');
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clause_comes_with_its_text_its_place_and_its_meaning() {
+    fn a_clause_has_its_text_its_place_and_its_meanings() {
         let shown = PolicyText::new(&policy(), &Allowance::new(1_000_000));
         let expected = ClauseText {
             text: "operation(undeploy, I, self) :-\n    idle(I).".to_owned(),

@@ -1,4 +1,4 @@
-//! What the replay shows: everything that happened, and what each agent saw and decided.
+//! The data of the replay: all events, and the facts and decisions of each agent.
 //!
 //! Events and decisions are arrays of numbers in the page. An event is `[moment, code, …]`; see [`Event`].
 
@@ -18,11 +18,11 @@ use super::compact::Compact;
 use super::explanations::{self, Case, Explanations};
 use super::placement::{Placed, Placement};
 
-/// More instances than this are shown by area, not one by one.
+/// The maximum number of instances to show individually; more are shown by area.
 const INSTANCES_MAX: usize = 6_000;
-/// More events than this likewise.
+/// The maximum number of events to show individually.
 const EVENTS_MAX: usize = 60_000;
-/// More decisions than this are left out; everything else is shown.
+/// The maximum number of decisions; if there are more, none are shown.
 const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained, which takes longer than everything else.
@@ -32,7 +32,7 @@ pub(crate) enum Explain<'a> {
     No,
 }
 
-/// What happened, one by one.
+/// The events of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     moments: Vec<Compact>,
@@ -46,7 +46,7 @@ pub(crate) struct Recording {
     is_too_large: bool,
 }
 
-/// One thing that happened; instances, nodes and users are numbers.
+/// An event; instances, nodes and users are numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Event {
     Deployed { instance: u32, node: u32 },
@@ -71,7 +71,7 @@ pub(crate) enum Event {
     NotWoken { instance: u32, reason: u32 },
 }
 
-/// What an agent saw and decided, at one evaluation or at several in a row.
+/// The facts and decision of an agent, at one evaluation or at several consecutive ones.
 #[derive(Clone, Debug)]
 struct Decision {
     first: f64,
@@ -80,14 +80,14 @@ struct Decision {
     node: u32,
     free: Capacity,
     seen: Value,
-    /// The place of what it knew among all that was known; decisions from the same facts have the same.
+    /// The index of the facts; decisions on the same facts share it.
     case: u32,
-    /// The place of the policy that decided.
+    /// The index of the policy.
     policy: u32,
 }
 
 impl Decision {
-    /// The agent decided so once more.
+    /// Adds an evaluation with the same decision.
     fn repeat(&mut self, time: f64) {
         self.last = time;
         self.count += 1;
@@ -95,7 +95,7 @@ impl Decision {
 }
 
 impl Recording {
-    /// Stops when there are more instances than can be shown individually.
+    /// Stops if there are more instances than can be shown individually.
     pub(crate) fn instances(&mut self, count: usize) {
         if count > INSTANCES_MAX && !self.is_too_large {
             self.forget();
@@ -116,14 +116,14 @@ impl Recording {
         }
     }
 
-    /// Adds a moment at which nothing may have happened.
+    /// Adds a time, possibly without events.
     pub(crate) fn moment(&mut self, time: f64) {
         if !self.is_too_large && self.moments.last() != Some(&Compact(time)) {
             self.moments.push(Compact(time));
         }
     }
 
-    /// The number of a reason.
+    /// The index of a reason, which is added if new.
     pub(crate) fn reason(&mut self, node: &str, rule: &str, text: String) -> u32 {
         if self.is_too_large {
             return 0;
@@ -136,7 +136,7 @@ impl Recording {
         place
     }
 
-    /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
+    /// Adds an evaluation; `unreached` are the unreachable neighbours of its node.
     pub(crate) fn evaluation(
         &mut self,
         (instance, placed): (u32, &Placed),
@@ -161,7 +161,7 @@ impl Recording {
                 }
                 case.seen.clone()
             }
-            // Judging a trace that says "the same" of nothing is not the task of this module.
+            // A repetition without a previous evaluation is the auditor's business.
             (None, None) => return,
         };
         let compact = compact(&seen);
@@ -186,7 +186,7 @@ impl Recording {
         }
     }
 
-    /// The place of a case.
+    /// The index of a case, which is added if new.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
         let Case { instance, node, free, flavour, is_asleep, policy, recalled, unreached, .. } = &case;
         let body = format!("{flavour} {is_asleep}");
@@ -203,7 +203,7 @@ impl Recording {
         *self = Recording { is_too_large: true, ..Recording::default() };
     }
 
-    /// For the page; `None` when there is too much to show one by one.
+    /// The replay for the page; `None` if it is too large to show individually.
     pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain<'_>) -> Option<Replay> {
         if self.is_too_large {
             return None;
@@ -227,7 +227,7 @@ impl Recording {
     }
 }
 
-/// A text that distinguishes the pasts of agents; empty for none.
+/// A text that distinguishes the histories of agents; empty without a history.
 fn told_apart(recalled: &Recalled) -> String {
     use std::fmt::Write;
     let mut text = String::new();
@@ -248,7 +248,7 @@ fn told_apart(recalled: &Recalled) -> String {
     text
 }
 
-/// A recording as the page holds it.
+/// A recording as stored in the page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Replay {
     /// Id and application.
@@ -257,13 +257,13 @@ pub(crate) struct Replay {
     events: Vec<Line>,
     decisions: BTreeMap<u32, Vec<Decision>>,
     has_all_decisions: bool,
-    /// For the cases of decisions, in order; not for all where there are very many.
+    /// Explanations of the cases of decisions, in order; possibly only of the first ones.
     explanations: Option<Explanations>,
     /// The id of a node, a rule, and the rule in words.
     reasons: Vec<(String, String, String)>,
 }
 
-/// An event and the place of its moment.
+/// An event with the index of its time.
 #[derive(Debug)]
 struct Line(u32, Event);
 
@@ -343,7 +343,7 @@ impl Serialize for Decision {
     }
 }
 
-/// What was seen and decided: `[requests, inhibited, solutions, ending, random]`, without what is empty at its end.
+/// The facts and decision as `[requests, inhibited, solutions, ending, random]`, without empty elements at the end.
 fn compact(seen: &Seen) -> Value {
     let requests = seen.requests.iter().map(|fact| {
         let neighbour = match fact.neighbour {
@@ -362,7 +362,7 @@ fn compact(seen: &Seen) -> Value {
     let mut parts = vec![
         requests.collect(),
         seen.inhibited.iter().map(|wish| json!(compact_wish(wish))).collect(),
-        // Repeats say how many reasons there are; the page shows the first few.
+        // The number of repeats equals the number of reasons; the page shows the first few.
         solutions.take(4).collect(),
         json!(seen.ending),
         json!(seen.random),

@@ -1,4 +1,4 @@
-//! What runs of growing worlds cost, from the files that `mario bench scale` writes.
+//! The cost of runs by the size of their world, from the files that `mario bench scale` writes.
 
 use std::error::Error;
 use std::fmt;
@@ -10,9 +10,9 @@ use crate::scale::Measured;
 /// The measurements of one file.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Scale {
-    /// Their name on the page.
+    /// The name on the page.
     pub name: String,
-    /// One for each size, the smallest first.
+    /// One measurement for each size, the smallest first.
     pub points: Vec<Measured>,
 }
 
@@ -21,21 +21,21 @@ pub struct Scale {
 pub enum ScaleError {
     /// It is not JSON, or not of the right shape.
     Json(serde_json::Error),
-    /// There is no measurement in it.
+    /// It has no measurements.
     Empty,
     /// A number cannot be drawn.
     Number {
-        /// Which measurement, from 1.
+        /// The measurement, from 1.
         place: usize,
-        /// Which key.
+        /// The key.
         key: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
 }
 
 impl Scale {
-    /// Reads what `mario bench scale --format json` printed.
+    /// Reads the output of `mario bench scale --format json`.
     pub fn read(name: &str, text: &str) -> Result<Scale, ScaleError> {
         let mut points: Vec<Measured> = serde_json::from_str(text).map_err(ScaleError::Json)?;
         if points.is_empty() {
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn measurements_are_in_the_order_of_size() {
+    fn measurements_are_sorted_by_size() {
         let scale = Scale::read("s", &format!("[{},{}]", point(341, 5, 1.0), point(85, 8, 0.5))).expect("measurements");
         assert_eq!(scale.points.iter().map(|point| point.nodes).collect::<Vec<u64>>(), [85, 341]);
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_in_measurements_are_located() {
         let refusal = |text: &str| {
             let error = Scale::read("s", text).expect_err("it is wrong");
             error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))

@@ -1,10 +1,10 @@
 //! Serves a report on this machine only, and notifies the page of changes.
 //!
-//! Start at [`Server::serve`]. One thread talks with clients and never waits for one of them; another makes reports, one at a
-//! time. [`Limits`] bounds what clients may take of the process.
+//! Start at [`Server::serve`]. One thread serves clients and never blocks on one of them; another makes reports, one at
+//! a time. [`Limits`] bounds the resources that clients can use.
 //!
-//! **Invariant:** no client ends the server, fills its memory, or keeps others from being answered for longer than a timeout.
-//! **Invariant:** nothing is read from a client but the head of a request.
+//! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
+//! **Invariant:** only the head of a request is read from a client.
 
 mod connections;
 mod policy;
@@ -31,26 +31,26 @@ use reply::Reply;
 use site::{Answer, Site, Target};
 use stream::{Clock, Stream};
 
-/// Where reports come from.
+/// The source of reports.
 pub trait Source: Send + 'static {
-    /// Changes when there is news.
+    /// A version that changes when the report does.
     fn version(&self) -> String;
 
-    /// Makes the report, or says in words why it cannot.
+    /// Makes the report, or returns in words why it cannot.
     fn report(&mut self) -> Result<Report, String>;
 }
 
-/// What clients may take of the process.
+/// The limits of clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections that are open at once. One more closes the one that has been open for longest of those that are not being
-    /// answered; if all are, it waits.
+    /// The maximum number of open connections. A further one closes the oldest idle connection; if none is idle, it
+    /// waits.
     pub connections: usize,
-    /// Bytes of a request's head. The library takes no fewer than 8192.
+    /// The maximum size of a request's head in bytes. The library requires at least 8192.
     pub head_bytes: usize,
-    /// How long a client may take to send the head of a request, and how long a connection may be idle.
+    /// The time limit for sending the head of a request, and for an idle connection.
     pub head_timeout: Duration,
-    /// How long a client may take to read the next 16 KiB of an answer.
+    /// The time limit for reading the next 16 KiB of an answer.
     pub write_timeout: Duration,
 }
 
@@ -65,23 +65,23 @@ impl Default for Limits {
     }
 }
 
-/// A server for one report. It listens on 127.0.0.1 and answers clients that call it by that name or `localhost`.
+/// A server for one report. It listens on 127.0.0.1 and answers requests whose host is that address or `localhost`.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     limits: Limits,
 }
 
-/// A question for the thread that makes reports, and where its answer goes.
+/// A request to the thread that makes reports, and the channel for its answer.
 type Question = (Target, oneshot::Sender<Answer>);
 
-/// How long the server sleeps between two looks at whether it is to stop.
+/// The interval at which the server checks whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long the server waits when accepting a connection fails, e.g. for lack of file descriptors.
+/// The pause after a failed accept, e.g. for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// After this many failures in a row, listening has failed.
+/// The number of consecutive failures after which listening has failed.
 const ACCEPT_FAILURES_MAX: u32 = 100;
 
 impl Server {
@@ -100,7 +100,7 @@ impl Server {
         self
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -111,7 +111,7 @@ impl Server {
         let (questions, asked) = mpsc::channel(self.limits.connections);
         let reporter = thread::Builder::new().name("report".to_owned()).spawn(move || report(source, asked))?;
         let served = self.accept_until(&runtime, &questions, stop);
-        // Open connections end with the runtime. A report that is being made is not waited for.
+        // Open connections end with the runtime. A report in progress is abandoned.
         runtime.shutdown_background();
         if questions.is_closed()
             && let Err(panic) = reporter.join()
@@ -126,7 +126,7 @@ impl Server {
             let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?)?;
             let mut connections = Connections::default();
             let mut failures = 0;
-            // The thread that makes reports ends before us only if it panicked.
+            // The thread that makes reports ends first only if it panicked.
             while !stop.load(Ordering::Relaxed) && !questions.is_closed() {
                 if !connections.has_room(self.limits.connections) {
                     sleep(STOP_INTERVAL).await;
@@ -151,7 +151,7 @@ impl Server {
                 }
             }
             if questions.is_closed() {
-                // Clients that wait for a report still hear that it cannot be made.
+                // Lets clients that wait for a report receive the error.
                 sleep(STOP_INTERVAL).await;
             }
             Ok(())
@@ -179,11 +179,11 @@ async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mps
     let _ = connection.await;
 }
 
-/// Answers questions one by one, in a thread of its own: making a report takes long.
+/// Answers questions one by one, in a thread of its own, because making a report takes long.
 fn report(source: impl Source, mut asked: mpsc::Receiver<Question>) {
     let mut site = Site::new(source);
     while let Some((target, reply)) = asked.blocking_recv() {
-        // The client may have gone away meanwhile.
+        // The client may have disconnected in the meantime.
         if !reply.is_closed() {
             let _ = reply.send(site.answer(target));
         }

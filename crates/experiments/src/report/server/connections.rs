@@ -1,4 +1,4 @@
-//! The connections that are open, and which of them has to go when there are too many.
+//! The open connections, and the choice of the one to close when there are too many.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::task::AbortHandle;
 
-/// What a connection is doing.
+/// The state of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Activity(Arc<AtomicU8>);
 
@@ -15,17 +15,17 @@ const ANSWERING: u8 = 1;
 const WRITING: u8 = 2;
 
 impl Activity {
-    /// A request was read.
+    /// A request has been read.
     pub(super) fn answering(&self) {
         self.0.store(ANSWERING, Ordering::Relaxed);
     }
 
-    /// Its answer is known, and is now written.
+    /// Its answer is ready and is being written.
     pub(super) fn writing(&self) {
         self.0.store(WRITING, Ordering::Relaxed);
     }
 
-    /// All was written that there is to write.
+    /// The answer has been written.
     pub(super) fn flushed(&self) {
         let _ = self.0.compare_exchange(WRITING, IDLE, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -35,7 +35,7 @@ impl Activity {
     }
 }
 
-/// The connections that are open, oldest first.
+/// The open connections, oldest first.
 #[derive(Default)]
 pub(super) struct Connections {
     open: VecDeque<(AbortHandle, Activity)>,

@@ -1,4 +1,5 @@
-//! What the page may do in a browser: run its own program, have its own style, ask this server, and nothing else.
+//! The content security policy of the page: it may run its own script, use its own style, query this server, and
+//! nothing else.
 
 use std::sync::LazyLock;
 
@@ -16,13 +17,13 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::from_str(&policy).expect("it is ASCII")
 });
 
-/// The value of `Content-Security-Policy`. It names inline texts by their hashes, so that no other text is run, wherever in the
-/// page it came to stand.
+/// The value of `Content-Security-Policy`. It lists the hashes of inline scripts and styles, so that no injected one is
+/// run.
 pub(super) fn content_security_policy() -> HeaderValue {
     POLICY.clone()
 }
 
-/// An inline text as a policy names it.
+/// The source expression of an inline text.
 fn source_of(text: &str) -> String {
     format!("'sha256-{}'", base64(&hmac_sha256::Hash::hash(text.as_bytes())))
 }
@@ -45,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_named_by_its_hash() {
-        // From the specification of base64, and the hash that browsers give for this text.
+    fn an_inline_text_is_identified_by_its_hash() {
+        // From the specification of base64, and the hash that browsers compute for this text.
         for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_texts_of_the_page_are_the_ones_that_are_named() {
+    fn the_policy_lists_the_texts_of_the_page() {
         let page = page::html("title", "{}", true);
         assert!(page.contains(&format!("<script>{}</script>", page::program())));
         assert!(page.contains(&format!("<style>{}</style>", page::style())));

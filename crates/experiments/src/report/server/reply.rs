@@ -1,4 +1,4 @@
-//! From a request to a reply: who is answered, and what every reply says beside its content.
+//! Turns a request into a reply: checks the request, and adds the headers that every reply has.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,13 +13,13 @@ use super::Question;
 use super::policy::content_security_policy;
 use super::site::{Answer, TEXT, Target};
 
-/// A reply whose content is all there.
+/// A reply with its whole content.
 pub(super) type Reply = Response<Content>;
 
-/// The content of a reply; `None` when it was sent.
+/// The content of a reply; `None` after it was sent.
 pub(super) struct Content(Option<Bytes>);
 
-/// What every reply says about how a browser may use it.
+/// The security headers of every reply.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -29,7 +29,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// The methods that are answered.
+/// The supported methods.
 const METHODS: &str = "GET, HEAD";
 
 /// The reply to a request. The body of a request is never read.
@@ -43,13 +43,13 @@ pub(super) async fn to(request: Request<Incoming>, questions: &mpsc::Sender<Ques
         },
     };
     if has_body {
-        // What follows the head is not a request, so nothing more can be read from this connection.
+        // The bytes after the head are not a request, so the connection cannot be reused.
         reply.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     reply
 }
 
-/// Why a request is not answered, if it is not.
+/// The rejection of a request; `None` if it is valid.
 fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     if !is_for_this_machine(request) {
         return Some(plain(StatusCode::FORBIDDEN, "This server answers on 127.0.0.1 and localhost only.\n"));
@@ -65,8 +65,8 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request names this machine. A page from elsewhere that was given this address by its own name server does
-/// not, and may not read runs.
+/// Whether the request names this machine. This prevents DNS rebinding: a foreign page whose name resolves to this
+/// address must not read runs.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -74,7 +74,7 @@ fn is_for_this_machine<B>(request: &Request<B>) -> bool {
         && request.uri().authority().is_none_or(|name| is_this_machine(name.as_str()))
 }
 
-/// Whether a name, with a port or without, is one of this machine.
+/// Whether a host name, with or without a port, is one of this machine.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_answered() {
+    fn only_requests_to_this_machine_are_answered() {
         let cases: &[(&str, &[&str], bool)] = &[
             ("/", &["127.0.0.1:8080"], true),
             ("/", &["127.0.0.1"], true),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_reading_is_answered() {
+    fn only_reading_methods_are_answered() {
         for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::TRACE, Method::CONNECT] {
             let mut request = request("/", &["localhost"]);
             *request.method_mut() = method.clone();

@@ -1,11 +1,11 @@
-//! What there is to be asked for.
+//! The resources of the server.
 
 use hyper::body::Bytes;
 
 use super::Source;
 use crate::report::{Report, page};
 
-/// What a client asks for.
+/// A resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Page,
@@ -24,20 +24,20 @@ pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 const PAGE: &str = "text/html; charset=utf-8";
 const DATA: &str = "application/json";
 
-/// The answers to what the page asks for.
+/// Answers requests for resources.
 pub(super) struct Site<S> {
     source: S,
     version: Option<String>,
     /// The last report that could be made.
     report: Report,
     trouble: Option<String>,
-    /// Answers made from `report`, shared by all clients that ask for them.
+    /// Cached answers made from `report`, shared by all clients.
     page: Option<Bytes>,
     data: Option<Bytes>,
 }
 
 impl Target {
-    /// What a path names; `None` when it names nothing.
+    /// The resource at a path, if there is one.
     pub(super) fn of(path: &str) -> Option<Target> {
         match path {
             "/" => Some(Target::Page),
@@ -72,7 +72,8 @@ impl<S: Source> Site<S> {
         }
     }
 
-    /// Makes the report again if there is news. What cannot be read now may be half written: the last report stays.
+    /// Makes the report again if its version changed. If that fails, because files may be incomplete, the last report
+    /// stays.
     fn refresh(&mut self) {
         let version = self.source.version();
         if self.version.as_ref() == Some(&version) {
@@ -115,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_cannot_be_made_yet_is_waited_for() {
+    fn a_failing_report_shows_its_error_and_refreshes() {
         let page = text(&mut Site::new(Twice(0)), "/");
         assert!(page.contains("it is &lt;empty&gt;") && page.contains("http-equiv=\"refresh\""), "{page}");
     }
 
     #[test]
-    fn news_are_read_when_the_version_changes() {
+    fn the_report_is_made_again_when_the_version_changes() {
         let mut site = Site::new(Twice(1));
         assert!(text(&mut site, "/data.json").contains("report 1") && text(&mut site, "/").contains("report 1"));
         site.source.0 = 2;
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_there_is_named_by_a_path() {
+    fn unknown_paths_have_no_resource() {
         for path in ["", "/../etc/passwd", "//", "/data.json/", "/Version"] {
             assert_eq!(Target::of(path), None, "{path}");
         }

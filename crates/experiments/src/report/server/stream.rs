@@ -1,4 +1,4 @@
-//! A connection and a clock as the HTTP library wants them.
+//! Adapts a connection and a clock to the HTTP library.
 
 use std::io;
 use std::pin::Pin;
@@ -11,19 +11,19 @@ use tokio::net::TcpStream;
 
 use super::connections::Activity;
 
-/// A client that reads this much of an answer in time may continue.
+/// The number of bytes that a client must read before the timeout restarts.
 const PROGRESS_BYTES: usize = 16 << 10;
 
-/// The library takes what it reads from a buffer of this size.
+/// The size of the buffer from which the library reads.
 const READ_BYTES: usize = 8 << 10;
 
-/// A connection that fails when the client is too slow in reading. The library bounds how slow it may be in writing.
+/// A connection that fails if the client reads too slowly. The library bounds the time for sending.
 pub(super) struct Stream {
     inner: TcpStream,
     timeout: Duration,
-    /// Runs while the client has not read what was sent to it.
+    /// Runs while the client has not read the data sent to it.
     stalled: Option<Pin<Box<tokio::time::Sleep>>>,
-    /// Bytes that were taken since `stalled` runs.
+    /// Bytes written since `stalled` was started.
     written: usize,
     activity: Activity,
 }
@@ -33,7 +33,7 @@ impl Stream {
         Stream { inner, timeout, stalled: None, written: 0, activity }
     }
 
-    /// What to do about a write that has to wait.
+    /// Handles a write that has to wait.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let timeout = self.timeout;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
@@ -57,7 +57,7 @@ impl hyper::rt::Read for Stream {
         context: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // A copy through this buffer is what it costs to do without `unsafe`; heads are small.
+        // The copy through this buffer avoids `unsafe`; heads are small.
         let mut bytes = [0; READ_BYTES];
         let length = cursor.remaining().min(READ_BYTES);
         let mut buffer = ReadBuf::new(&mut bytes[..length]);
@@ -92,7 +92,7 @@ impl hyper::rt::Write for Stream {
     }
 }
 
-/// Time for the library's own timeouts.
+/// The clock of the library's own timeouts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock;
 
