@@ -21,13 +21,15 @@ const LIST_OPENS: &str = "\
 ";
 
 /// Retired phrases, each with a replacement.
-const RETIRED: [(&str, &str); 16] = [
+const RETIRED: [(&str, &str); 19] = [
     ("again and again", "`repeatedly`, or the name of the loop"),
     ("anew", "`again`, or a verb such as reload, restart or recompute"),
     ("fewer than none", "`negative`"),
     ("go on", "`continue` or `resume`"),
     ("goes on", "`continues` or `resumes`"),
     ("gone on with", "`resumed` or `continued`"),
+    ("in the course of", "`during`"),
+    ("in the place of", "`instead of`, or `replaces`"),
     ("its kin", "`related predicates`, `similar functions`, or their names"),
     ("its like", "`similar`, or the names"),
     ("of one's own", "`your own` or `user-defined`"),
@@ -36,6 +38,7 @@ const RETIRED: [(&str, &str); 16] = [
     ("somebody", "the subject: a user, an operator, a peer, a process"),
     ("their kin", "`related predicates`, `similar functions`, or their names"),
     ("there is none of", "`unknown`, `missing` or `does not exist`"),
+    ("to and fro", "`back and forth`"),
     ("what it came to", "`the result`"),
     ("whoever", "the subject: the caller, the reader, the holder"),
 ];

@@ -11,7 +11,7 @@ fn problems(text: &str) -> Vec<FactProblem> {
     facts.read(&engine, "facts.pl", text).expect_err("something is wrong with them").problems
 }
 
-/// Whether a goal holds, when asked in the place of an operation.
+/// Whether a goal holds, when asked instead of an operation.
 fn holds(engine: &Engine, facts: &KnowledgeBase, goal: &str) -> bool {
     let policy = load(engine, &format!("operation(undeploy, _, self) :- {goal}.")).expect("a policy");
     let mut decider = Decider::new(engine);
