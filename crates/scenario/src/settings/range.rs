@@ -31,15 +31,15 @@ macro_rules! ranges {
 
 ranges! {
     /// The seed of everything random.
-    Seed: "integer", 0 to 9_223_372_036_854_775_807_u64, "TOML has no greater whole numbers";
+    Seed: "integer", 0 to 9_223_372_036_854_775_807_u64, "TOML has no larger integers";
     /// A share of a whole.
     Share: "number", 0 to 1, "it is a part of a whole";
     /// An hour of the day.
     Hour: "number", 0 to 24, "a day has 24 hours";
     /// Hours of a part of the day.
-    Hours: "number", 0 to 12, "there are two such parts in a day of 24 hours";
+    Hours: "number", 0 to 12, "a day of 24 hours has two of these";
     /// A distance, in metres.
-    Metres: "number", 0 to 100_000_000, "the way around the earth is 40,000,000 m";
+    Metres: "number", 0 to 100_000_000, "the circumference of the earth is 40,000,000 m";
     /// A duration on the map, in seconds.
     Seconds: "number", 0 to 1_000_000_000, "1e9 s are 31 years";
     /// A latitude or a longitude.
@@ -57,7 +57,7 @@ ranges! {
     /// The number of steps.
     StepCount: "integer", 1 to 1_000_000, "the steps of users are kept in memory";
     /// A mean number of steps.
-    MeanSteps: "number", 1 to 1_000_000_000, "nobody stays for less than a step, and no run has more steps";
+    MeanSteps: "number", 1 to 1_000_000_000, "a stay is at least one step, and no run has more steps";
     /// The number of parts of a record.
     PartCount: "integer", 1 to 999_999, "each part is a step, and the steps of users are kept in memory";
     /// The number of districts in each direction.
@@ -65,7 +65,7 @@ ranges! {
     /// The number of hotspots.
     HotspotCount: "integer", 0 to 16_777_216, "more do not fit into memory";
     /// The number of applications.
-    ApplicationCount: "integer", 0 to 100_000, "every agent is told of every application";
+    ApplicationCount: "integer", 0 to 100_000, "every agent has facts about every application";
     /// The number of requests of a call.
     CallCount: "integer", 1 to 1000, "each of them is sent for every client request";
     /// Units of hardware.
@@ -75,7 +75,7 @@ ranges! {
     /// A rate or a latency that is drawn.
     WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
     /// The number of remembered evaluations.
-    Evaluations: "integer", 0 to 1_000_000, "what is remembered is kept in memory, and asked for at every evaluation";
+    Evaluations: "integer", 0 to 1_000_000, "the inhibitions are kept in memory, and read at every evaluation";
     /// The number of an evaluation.
     EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
     /// The number of evaluations before an eviction.
