@@ -13,7 +13,7 @@
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
 pub mod figures;
-pub mod kept;
+pub mod run_files;
 
 pub mod measures;
 pub mod metric;

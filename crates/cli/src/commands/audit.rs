@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, Decide, INFERENCES, Options, Report};
-use mario_experiments::kept::Kept;
+use mario_experiments::run_files::RunFiles;
 
 use crate::traces::{cannot_read, open, refuse, spent, trace_path};
 use crate::{Console, Failure, Outcome};
@@ -90,11 +90,11 @@ fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Repor
     let directory = arguments.trace.is_dir().then_some(&arguments.trace);
     let cannot_read_beside =
         |error: io::Error| Failure::file(format!("cannot read what is beside `{}`", path.display()), &error);
-    let kept = directory.map(|directory| Kept::open(directory, reader.header())).transpose();
-    let mut kept = kept.map_err(cannot_read_beside)?;
+    let files = directory.map(|directory| RunFiles::open(directory, reader.header())).transpose();
+    let mut files = files.map_err(cannot_read_beside)?;
     let mut failure = None;
     let report = audit.read_with(reader, &mut |_, record| {
-        if let Some(Err(error)) = kept.as_mut().map(|kept| kept.read(record)) {
+        if let Some(Err(error)) = files.as_mut().map(|files| files.read(record)) {
             failure.get_or_insert(error);
         }
     });
@@ -102,8 +102,8 @@ fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Repor
     if let Some(error) = failure {
         return Err(cannot_read_beside(error));
     }
-    if let Some(kept) = kept {
-        let checked = kept.finish().map_err(cannot_read_beside)?;
+    if let Some(files) = files {
+        let checked = files.finish().map_err(cannot_read_beside)?;
         report.add_beside(checked.findings, &checked.checked, checked.unchecked);
     }
     Ok(report)

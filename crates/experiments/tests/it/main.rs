@@ -3,10 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
 mod figures;
-mod kept;
 mod measured;
 mod report;
 mod reproduction;
+mod run_files;
 mod studies;
 mod summaries;
 

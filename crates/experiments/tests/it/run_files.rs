@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mario_audit::FindingKind;
 use mario_audit::reader::TraceReader;
-use mario_experiments::kept::{Checked, Kept};
+use mario_experiments::run_files::{Checked, RunFiles};
 use mario_scenario::{Document, Resolved};
 use mario_simulator::{Detail, Existing, Keep, RunDirectory, RunOptions, Simulation};
 use serde_json::Value;
@@ -45,7 +45,7 @@ fn kept(name: &str, detail: Detail, has_regret: bool) -> PathBuf {
 fn check(directory: &Path) -> Checked {
     let trace = fs::read(directory.join("trace.jsonl")).expect("a trace");
     let mut reader = TraceReader::new(trace.as_slice()).expect("a header");
-    let mut kept = Kept::open(directory, &Arc::clone(reader.header())).expect("files");
+    let mut kept = RunFiles::open(directory, &Arc::clone(reader.header())).expect("files");
     while let Some(record) = reader.next_record().expect("a record") {
         kept.read(&record).expect("files");
     }

@@ -1,6 +1,6 @@
 //! Checks the other files in the directory of a run against its trace.
 //!
-//! Start at [`Kept::open`], pass the records of the trace to [`Kept::read`], and [`Kept::finish`] returns the findings.
+//! Start at [`RunFiles::open`], pass the records of the trace to [`RunFiles::read`], and [`RunFiles::finish`] returns the findings.
 //! Everything is recomputed from the trace; no code is shared with the writer of the directory.
 
 mod messages;
@@ -22,7 +22,7 @@ use tables::Tables;
 const FINDINGS_MAX: usize = 20;
 
 /// The files beside a trace, while they are being checked.
-pub struct Kept {
+pub struct RunFiles {
     directory: PathBuf,
     header: Arc<Header>,
     tables: Tables,
@@ -42,10 +42,10 @@ pub struct Checked {
     pub unchecked: Vec<String>,
 }
 
-impl Kept {
+impl RunFiles {
     /// Opens the files beside a trace with this header.
-    pub fn open(directory: &Path, header: &Arc<Header>) -> io::Result<Kept> {
-        Ok(Kept {
+    pub fn open(directory: &Path, header: &Arc<Header>) -> io::Result<RunFiles> {
+        Ok(RunFiles {
             directory: directory.to_owned(),
             header: Arc::clone(header),
             tables: Tables::open(directory, header)?,
