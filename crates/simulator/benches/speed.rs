@@ -140,7 +140,7 @@ fn queue() {
     );
 }
 
-/// The same messages over the same links in simpy, where python3 has it.
+/// The same messages over the same links in simpy, if it is installed for python3.
 fn simpy() {
     let mut document = Document::preset("paper").expect("a preset");
     // Instances that never move, so that all routes lead to the cloud and never change.

@@ -249,7 +249,7 @@ fn requests_are_lost_while_no_access_point_is_up() {
     ];
     assert_eq!(moves, expected);
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
-    // Counted at 403, and judged when its home has just come back.
+    // The delay ends at 403, and the deploy is judged just after its home has come back.
     assert_eq!(story.deploys, [(500.0, 3, true)]);
     assert_eq!(lost, [320.0, 360.0, 400.0, 440.0, 480.0]);
 }
