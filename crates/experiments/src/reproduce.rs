@@ -276,7 +276,7 @@ fn resolve_first(
     resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
 }
 
-/// Refuses existing runs before the first experiment starts, not after hours of work at the last one.
+/// Checks all directories before the first experiment starts, so that nothing is run if the last cannot be stored.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
     // A directory that itself holds a run is never overwritten, even if existing experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {

@@ -33,7 +33,7 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 /// The past of an agent.
 type Past = History<RequestFact, Target>;
 
-/// Larger numbers do not fit into a word of the policy engine, where their cost varies more than that of names.
+/// Larger numbers do not fit into a word of the policy engine, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
 
 /// The number of bits of a position, beside the code of an operation, in a byte.
