@@ -39,7 +39,7 @@ pub trait Recorder {
     /// The outcomes of parked agents by application, beside those reported individually.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
-    /// The managers judged what was pending.
+    /// The managers judged the pending proposals.
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
     /// The owner of a node acted on an instance there, after the operations accepted at this time were enacted. It is

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
-//! | `calls` | instances that call other applications for what they serve |
+//! | `calls` | calls between applications |
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `sleep` | instances that sleep, and the client requests that wake them |

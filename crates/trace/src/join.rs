@@ -1,8 +1,8 @@
 //! Joins the parts that the daemons of a colony wrote into one trace.
 //!
 //! ```text
-//! parts of each node, in their order ──► survey: tables of the header, which transfers are told by whom
-//!                                   └──► merge: by hybrid logical clock, and nothing before what it follows from ──► trace
+//! parts of each node, in their order ──► survey: tables of the header, which node records which transfer
+//!                                   └──► merge: by hybrid logical clock, with causes before effects ──► trace
 //! ```
 //!
 //! The clocks of messages order causes before effects, unless a clock was set back, or a daemon wrote its last records

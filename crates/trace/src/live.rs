@@ -16,7 +16,7 @@ pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
 /// The version of the format of parts. Version 2 adds the actions of owners; version 1 can still be read.
 pub const PART_VERSION: u32 = 2;
 
-/// A timestamp of a hybrid logical clock: no earlier than any event that its node knew of, and close to wall-clock time.
+/// A timestamp of a hybrid logical clock: no earlier than any event known to its node, and close to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Stamp(
     /// Milliseconds since 1970.

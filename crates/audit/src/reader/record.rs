@@ -23,7 +23,7 @@ pub enum Record {
     Handover(Handover),
     /// An agent evaluated its policy.
     Evaluation(Evaluation),
-    /// The managers judged what was pending.
+    /// The managers judged the pending proposals.
     Cycle(Cycle),
     /// A node went down, with everything on it.
     NodeDown(NodeDown),

@@ -92,7 +92,7 @@ pub struct RunDirectory<'a> {
     pub(super) recorders: Recorders<'a>,
     /// Locked during the run, so that no other process resumes it.
     pub(super) marker: File,
-    /// What was written to `run.json`.
+    /// The digest of `run.json`.
     pub(super) run: Digest,
     /// The digest of the stored scenario, once there is a checkpoint.
     pub(super) sealed: Option<Digest>,

@@ -62,7 +62,7 @@ impl AcceptanceContext {
         self.tally.first.get_or_insert((node, asked, failure));
     }
 
-    /// Returns what was counted since the last call.
+    /// Returns the counts since the last call.
     pub fn take_counts(&mut self) -> AcceptanceCounts {
         std::mem::take(&mut self.tally)
     }

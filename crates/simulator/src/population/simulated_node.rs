@@ -38,7 +38,7 @@ pub struct Promise {
 }
 
 impl SimulatedNode {
-    /// An empty node. Without an acceptance policy of its own it accepts whatever fits.
+    /// An empty node. Without an acceptance policy it accepts every request that fits.
     pub fn new(
         id: NodeId,
         capacity: Capacity,

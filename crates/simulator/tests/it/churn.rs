@@ -86,7 +86,7 @@ fn an_application_without_instances_is_redeployed_after_the_delay() {
     let story = story(&world);
     // Gone at 510, proposed at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
-    // Requests meanwhile are lost, including those in transit at 510.
+    // Requests in between are lost, including those in transit at 510.
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
     assert!(lost.iter().all(|time| (510.0..900.0).contains(time)), "{lost:?}");
     assert_eq!(lost.len(), 10);

@@ -270,7 +270,7 @@ impl Population {
         self.agent(agent).is_unchanged
     }
 
-    /// Whether the agent's proposal for what it sees now is cached.
+    /// Whether the agent's proposal for its current facts is cached.
     pub fn has_cached_proposal(&self, agent: AgentIndex) -> bool {
         self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
     }
