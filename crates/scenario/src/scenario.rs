@@ -26,7 +26,7 @@ pub struct Scenario {
     pub policies: Vec<PolicyText>,
     /// The policies of node managers.
     pub acceptances: Vec<PolicyText>,
-    /// For each node, the index of its manager's own policy in `acceptances`; with `None`, it accepts every request that fits.
+    /// For each node, the index of its manager's own policy in `acceptances`; `None` accepts every request that fits.
     pub acceptance_of: Vec<Option<u32>>,
     /// The deployments of operators, in the order of time.
     pub deploys: Vec<Deploy>,
