@@ -77,13 +77,15 @@ mod tests {
     use std::collections::BTreeSet;
     use std::thread;
 
+    use mario_testing::Scratch;
+
     use super::*;
 
     #[test]
     fn concurrently_made_directories_differ_and_are_removed_if_empty() {
         const COUNT: usize = 16;
-        let within = std::env::temp_dir().join(format!("mario-free-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&within);
+        let scratch = Scratch::new("free");
+        let within = scratch.join("results");
         let made: Vec<ResultDirectory> = thread::scope(|scope| {
             let threads: Vec<_> = (0..COUNT).map(|_| scope.spawn(|| ResultDirectory::free(&within, "a b"))).collect();
             threads.into_iter().map(|thread| thread.join().expect("no panic").expect("writable")).collect()
@@ -96,6 +98,5 @@ mod tests {
         let left: Vec<PathBuf> =
             fs::read_dir(&within).expect("there").map(|entry| entry.expect("one").path()).collect();
         assert_eq!(left, [within.join("a-b-7")]);
-        fs::remove_dir_all(&within).expect("it was there");
     }
 }

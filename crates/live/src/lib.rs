@@ -43,9 +43,6 @@ mod recorder;
 pub mod daemon;
 pub mod operators;
 
-#[cfg(test)]
-mod testing;
-
 pub use fault::Fault;
 pub use random::identifier;
 

@@ -147,28 +147,21 @@ impl<E: Copy> EventQueue<E> {
 #[cfg(test)]
 mod tests {
     use mario_domain::Duration;
+    use mario_testing::Random;
 
     use super::*;
 
-    /// An own generator: the test must not depend on that of a library.
-    fn random(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state
-    }
-
     #[test]
     fn events_come_by_time_and_then_in_the_order_of_scheduling() {
-        let mut state = 88_172_645_463_325_252;
+        let mut random = Random::new(1);
         let mut queue = EventQueue::default();
         let mut expected: Vec<(Time, u32)> = Vec::new();
         let mut taken: Vec<(Time, u32)> = Vec::new();
         let mut sequence = 0;
         for _ in 0..20_000 {
-            if random(&mut state) % 3 < 2 {
+            if random.below(3) < 2 {
                 // Few different times, some of them fractional, so that many are equal.
-                let time = queue.now() + Duration::of((random(&mut state) % 16) as f64 * 0.37);
+                let time = queue.now() + Duration::of(f64::from(random.below(16)) * 0.37);
                 queue.schedule(time, sequence);
                 expected.push((time, sequence));
                 sequence += 1;

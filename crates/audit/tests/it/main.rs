@@ -10,7 +10,6 @@ mod measured;
 mod mutations;
 mod owners;
 mod promises;
-mod random;
 mod reading;
 mod regret;
 mod remembering;

@@ -4,9 +4,9 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use mario_audit::reader::{Arbitration, Cause, Memory, Outcome, ReadError, Record, Target, TraceReader, Verdict};
 use mario_audit::{Decide, Options, audit};
+use mario_testing::Random;
 
 use crate::golden::header;
-use crate::random::Random;
 use crate::trace::audit_text;
 use crate::world::{Rules, generate};
 
@@ -191,7 +191,7 @@ fn garble_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     let header = bytes.iter().position(|byte| *byte == b'\n').expect("a header");
     let place = if random.one_in(8) { random.below(header) } else { header + random.below(bytes.len() - header) };
     match random.below(8) {
-        0 => bytes[place] = random.next() as u8,
+        0 => bytes[place] = random.number() as u8,
         1 => bytes[place] = b"0123456789,[]\"-.e"[random.below(17)],
         2 => drop(bytes.remove(place)),
         3 => {

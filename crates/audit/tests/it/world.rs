@@ -6,10 +6,10 @@ mod policy;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use mario_testing::Random;
 use serde_json::{Value, json};
 
 use self::policy::{POLICY, solutions, target_name};
-use crate::random::Random;
 use crate::trace::Trace;
 
 /// The acceptance policy of node 1, which rejects replicas of application `b`.
@@ -88,7 +88,7 @@ impl World {
         let count = 5 + random.below(6);
         let nodes = (0..count)
             .map(|index| Node {
-                capacity: (index > 0).then(|| 1 + random.next() % 4),
+                capacity: (index > 0).then(|| 1 + random.number() % 4),
                 is_up: true,
                 is_leaving: false,
                 parent: (index > 0).then(|| random.below(index)),
@@ -221,7 +221,7 @@ impl World {
                 self.connect(user, time);
             }
         }
-        let (served, lost) = (self.random.next() % 50, self.random.next() % 3);
+        let (served, lost) = (self.random.number() % 50, self.random.number() % 3);
         // All requests are those of the first user, who must have been connected.
         let served = if self.was_first_connected { served } else { 0 };
         let (few, zero) = (served / 2, served - served / 2);
@@ -286,7 +286,7 @@ impl World {
         for source in sources {
             for latency in [0, 3, 6] {
                 if self.random.one_in(5) {
-                    facts.push((source, 1 + self.random.next() % 25, latency));
+                    facts.push((source, 1 + self.random.number() % 25, latency));
                 }
             }
         }

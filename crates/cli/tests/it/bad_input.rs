@@ -11,6 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use mario_cli::every_command;
+use mario_testing::empty_directory;
 
 use crate::{mario, run, stderr};
 
@@ -104,12 +105,7 @@ fn link(target: &Path, path: &Path) {
 }
 
 fn fresh_directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-input").join(name);
-    if directory.exists() {
-        fs::remove_dir_all(&directory).expect("the test's own directory is writable");
-    }
-    fs::create_dir_all(&directory).expect("the test's own directory is writable");
-    directory
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("bad-input/{name}"))
 }
 
 /// Runs mario, which must end with code 2 or 3 and name `named`.

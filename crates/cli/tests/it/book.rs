@@ -17,6 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mario_testing::empty_directory;
+
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the workspace is there")
@@ -24,9 +26,7 @@ fn root() -> PathBuf {
 
 /// A directory for one test that looks like a fresh copy of the repository, without build output.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    let place = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("book/{name}"));
     for entry in ["examples", "policies", "scenarios"] {
         std::os::unix::fs::symlink(root().join(entry), place.join(entry)).expect("the place is empty");
     }

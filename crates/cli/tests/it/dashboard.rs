@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use mario_testing::{Scratch, wait_for};
 
 use crate::{mario, stderr, stdout};
 
@@ -13,16 +14,14 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A directory with a colony of one node, `a`; both are removed at the end.
 struct Colony {
-    directory: PathBuf,
+    directory: Scratch,
     operators: SocketAddr,
     daemon: Option<Child>,
 }
 
 impl Colony {
     fn new(test: &str) -> Colony {
-        let directory = std::env::temp_dir().join(format!("mario-cli-dashboard-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).expect("a temporary directory");
+        let directory = Scratch::new(test);
         let colony = Colony { directory, operators: free_address(), daemon: None };
         for arguments in
             [&["ca", "init", "harbour"][..], &["ca", "node", "a"], &["ca", "operator", "ada", "--role", "look"]]
@@ -74,7 +73,6 @@ impl Drop for Colony {
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -144,15 +142,10 @@ fn a_colony_is_shown_until_the_command_is_interrupted() {
     let _ = BufReader::new(serving.0.stdout.take().expect("piped")).read_line(&mut line);
     let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
     assert!(get(&address, "/").contains("<title>Colony"), "{line}");
-    let begun = Instant::now();
-    loop {
+    wait_for("one node answers and the other does not", TIMEOUT, || {
         let shown = get(&address, "/snapshot.json");
-        if shown.contains("\"answering\":1") && shown.contains("has not answered") {
-            break;
-        }
-        assert!(begun.elapsed() < TIMEOUT, "{shown}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        (shown.contains("\"answering\":1") && shown.contains("has not answered")).then_some(())
+    });
     interrupt(&serving.0);
     assert_eq!(serving.0.wait().expect("it ends").code(), Some(130));
 }

@@ -6,8 +6,9 @@ mod side_by_side;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mario_testing::wait_for;
 use serde_json::Value;
 
 use crate::{mario, stderr, stdout};
@@ -131,15 +132,11 @@ fn ctrl_c_ends_every_process_and_keeps_the_summary() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it runs");
-    let deadline = Instant::now() + Duration::from_mins(2);
     let is_serving = || {
         let log = fs::read_to_string(out.join("nodes/n0lt0ln0/log.jsonl")).unwrap_or_default();
         log.contains("\"kind\":\"evaluated\"")
     };
-    while !is_serving() {
-        assert!(Instant::now() < deadline, "the colony does not serve");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("the colony serves", Duration::from_mins(2), || is_serving().then_some(()));
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
     let status = child.wait().expect("a child");

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{run, stderr};
 
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("measures").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
-    place
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("measures/{name}"))
 }
 
 fn mario(arguments: &[&str], directory: &Path) -> (Option<i32>, String, String) {

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{run, stderr};
 
 /// A directory for one test, with two parts of a sweep.
 fn two_parts(name: &str) -> [PathBuf; 3] {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("merge").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    let place = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("merge/{name}"));
     let parts = [1, 2].map(|part| {
         let directory = place.join(format!("part-{part}"));
         let shard = format!("{part}/2");

@@ -6,15 +6,13 @@ use std::process::{Child, Command, Output, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use mario_testing::empty_directory;
 
 use crate::{mario, run, stderr};
 
 /// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outputs").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
-    place
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("outputs/{name}"))
 }
 
 fn names(place: &Path) -> Vec<String> {

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use mario_testing::empty_directory;
+
 use crate::{mario, run, stderr, stdout};
 
 fn directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reasons").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the tests' own directory is writable");
-    directory
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("reasons/{name}"))
 }
 
 fn policy(directory: &Path, text: &str) -> String {

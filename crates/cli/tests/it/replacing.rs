@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{mario, stderr, stdout};
 
 fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replacing").join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the test's own directory is writable");
-    path
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("replacing/{name}"))
 }
 
 /// Runs a command in a directory. Returns its exit code and its output.

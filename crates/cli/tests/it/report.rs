@@ -11,6 +11,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use mario_testing::empty_directory;
+
 use crate::{mario, run, stderr};
 
 /// A small valid trace.
@@ -18,9 +20,7 @@ const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
 
 /// The directory of a run, fresh for each test.
 fn run_directory(name: &str, trace: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    let directory = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("report/{name}"));
     fs::write(directory.join("trace.jsonl"), trace).expect("writable");
     directory
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use mario_testing::Random;
+use mario_testing::empty_directory;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -14,10 +16,7 @@ use crate::{mario, run, stderr, stdout};
 
 /// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resume").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
-    place
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("resume/{name}"))
 }
 
 /// All files in a directory.
@@ -77,14 +76,6 @@ impl Drop for Running {
     }
 }
 
-/// A generator of random numbers per test, so that each mode is killed at different times.
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 /// Kills a run at random moments, resumes it each time, and compares the final result with that of an uninterrupted
 /// run.
 fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
@@ -106,9 +97,9 @@ fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
     let mut running = Running::start(&arguments);
     let checkpoint = broken.join("checkpoint");
     running.until(|| checkpoint.exists());
-    let (mut state, mut kills) = (seed, 0);
+    let (mut random, mut kills) = (Random::new(seed), 0);
     for number in 0..6_u64 {
-        std::thread::sleep(pause.mul_f64((random(&mut state) % 1_000) as f64 / 1_000.0));
+        std::thread::sleep(pause.mul_f64(random.fraction()));
         if running.0.try_wait().expect("it is ours").is_some() {
             break;
         }

@@ -3,15 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{run, stderr, stdout};
 
 fn fresh_directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scenario").join(name);
-    if directory.exists() {
-        fs::remove_dir_all(&directory).expect("the test's own directory is writable");
-    }
-    fs::create_dir_all(&directory).expect("the test's own directory is writable");
-    directory
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("scenario/{name}"))
 }
 
 #[test]

@@ -5,16 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mario_testing::empty_directory;
 use serde_json::Value;
 
 use crate::{mario, run, stderr, stdout};
 
 /// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
-    place
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("run/{name}"))
 }
 
 fn simulate(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {

@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{mario, run, stderr, stdout};
 
 /// An empty directory for one test.
 fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshot").join(name);
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).expect("the test's own directory is writable");
-    place
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("snapshot/{name}"))
 }
 
 /// Runs mario in a directory, and asserts success.

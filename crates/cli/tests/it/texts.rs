@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_testing::empty_directory;
+
 use crate::{mario, stderr};
 
 /// A number of errors that only a broken generator writes.
@@ -10,10 +12,7 @@ const MANY: usize = 20_000;
 
 /// A directory, fresh for each test.
 fn directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("texts").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("the test's own directory is writable");
-    directory
+    empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("texts/{name}"))
 }
 
 fn write(directory: &Path, name: &str, text: &str) {

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use mario_testing::check_stored;
+
 use crate::mario;
 
 /// The words of a command line, in which single quotes hold words together.
@@ -86,12 +88,5 @@ fn compare(name: &str) {
     let file = directory.join(name);
     let expected = fs::read_to_string(&file).expect("it belongs to the tests");
     let seen = replay(&expected, &directory);
-    if std::env::var_os("UPDATE_TRANSCRIPTS").is_some() {
-        fs::write(&file, seen).expect("the sources are writable");
-        return;
-    }
-    for (number, (expected, seen)) in expected.lines().zip(seen.lines()).enumerate() {
-        assert_eq!(seen, expected, "line {} of {}", number + 1, file.display());
-    }
-    assert_eq!(seen.len(), expected.len(), "{} ends otherwise", file.display());
+    check_stored(&file, &seen, "UPDATE_TRANSCRIPTS");
 }

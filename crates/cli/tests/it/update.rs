@@ -2,20 +2,24 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mario_testing::{Scratch, wait_for};
 use serde_json::Value;
 
 use crate::{mario, stderr, stdout};
+
+/// A slow machine needs seconds for a step.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";
 /// A policy under which an instance moves back and forth for ever.
 const RESTLESS: &str = "operation(migrate, I, N) :- serviceInstance(I, _, M), node(M, _, Ns), member(N, Ns).\n";
 
 struct Node {
-    directory: PathBuf,
+    directory: Scratch,
     process: Child,
     operators: String,
 }
@@ -24,7 +28,6 @@ impl Drop for Node {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -40,9 +43,7 @@ fn must(directory: &Path, arguments: &[&str]) -> String {
 
 impl Node {
     fn start(test: &str) -> Node {
-        let directory = std::env::temp_dir().join(format!("mario-update-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).expect("a directory");
+        let directory = Scratch::new(test);
         must(&directory, &["ca", "init", "harbour"]);
         must(&directory, &["ca", "node", "a"]);
         must(&directory, &["ca", "operator", "ada", "--role", "look", "--role", "deploy"]);
@@ -81,11 +82,9 @@ impl Node {
     /// Deploys version 1, whose policy proposes nothing. Returns its signed description.
     fn deployed(&self) -> String {
         let first = self.sign(1, STAYS);
-        let deadline = Instant::now() + Duration::from_mins(1);
-        while !self.asked(&["app", "deploy", &first, "--once", "1"]).status.success() {
-            assert!(Instant::now() < deadline, "it is deployed");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_for("it is deployed", TIMEOUT, || {
+            self.asked(&["app", "deploy", &first, "--once", "1"]).status.success().then_some(())
+        });
         first
     }
 
@@ -139,25 +138,18 @@ fn a_policy_is_checked_rolled_out_as_a_canary_and_rolled_back() {
     // The last decision of an agent is explained.
     let list = node.json(&["app", "list"]);
     let instance = list["instances"][0]["instance"].as_str().expect("an id");
-    let deadline = Instant::now() + Duration::from_mins(1);
-    let explained = loop {
-        let output = node.asked(&["node", "explain", instance]);
-        if output.status.success() || Instant::now() > deadline {
-            break output;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    };
-    assert!(explained.status.success(), "{}", stderr(&explained));
+    let explained = wait_for("a decision is explained", TIMEOUT, || {
+        Some(node.asked(&["node", "explain", instance])).filter(|output| output.status.success())
+    });
     let text = stdout(&explained);
     assert!(text.contains("undeploy") && text.contains("elsewhere"), "{text}");
     assert!(node.json(&["node", "explain", instance])["parts"].is_array());
     for one in list["instances"].as_array().expect("a list") {
         assert!(node.asked(&["app", "undeploy", one["instance"].as_str().expect("an id")]).status.success());
     }
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while node.json(&["node", "status"])["status"]["is_quiet"] != true && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("the node is quiet", TIMEOUT, || {
+        (node.json(&["node", "status"])["status"]["is_quiet"] == true).then_some(())
+    });
 }
 
 /// A policy that proposes to undeploy at the first evaluation.
@@ -174,15 +166,9 @@ fn a_shadow_policy_is_evaluated_and_its_proposals_are_never_requested() {
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let set = node.json(&["app", "update", &leaves, "--shadow", "--force"]);
     assert_eq!(set["shadows"][0]["version"], 2, "{set}");
-    let deadline = Instant::now() + Duration::from_mins(1);
-    let compared = loop {
-        let compared = node.json(&["app", "shadow", "shop"]);
-        if compared["differ"].as_u64() >= Some(2) || Instant::now() > deadline {
-            break compared;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    };
-    assert!(compared["differ"].as_u64() >= Some(2), "{compared}");
+    let compared = wait_for("the policies differ twice", TIMEOUT, || {
+        Some(node.json(&["app", "shadow", "shop"])).filter(|compared| compared["differ"].as_u64() >= Some(2))
+    });
     assert_eq!(compared["evaluations"], compared["differ"], "{compared}");
     assert_eq!((&compared["failed"], &compared["same"]), (&0.into(), &0.into()), "{compared}");
     let difference = &compared["differences"][0];

@@ -10,7 +10,6 @@ mod checker;
 mod daemon;
 mod machine;
 mod plan;
-pub mod random;
 mod sabotage;
 mod tally;
 mod world;

@@ -8,8 +8,8 @@ use mario_colony::{
     TransferKind,
 };
 use mario_domain::{FlavourIndex, Inhibition, InstanceId, Rule, Wakefulness};
+use mario_testing::Random;
 
-use crate::colonies::random::Random;
 use crate::pair::{Ask, Letter, Pair, descriptor};
 
 const SEQUENCES: u64 = 300;
@@ -36,24 +36,24 @@ impl Peer {
     fn promise(&mut self, sent: &[Message]) -> (TransferId, Token) {
         let promised: Vec<(TransferId, Token)> = sent.iter().filter_map(promise_of).collect();
         if promised.is_empty() || self.random.percent(20) {
-            return (self.transfer(), Token(u128::from(self.random.below(4))));
+            return (self.transfer(), Token(u128::from(self.random.below(4_u64))));
         }
         let newest = promised.len().saturating_sub(3);
-        promised[newest + self.random.index(promised.len() - newest)]
+        promised[newest + self.random.below(promised.len() - newest)]
     }
 
     fn prepare(&mut self) -> Prepare {
-        let index = self.random.index(self.instances.len());
+        let index = self.random.below(self.instances.len());
         let copies = if self.random.percent(50) { Copies::Exclusive } else { Copies::MayOverlap };
         Prepare {
             transfer: self.transfer(),
             kind: if self.random.percent(50) { TransferKind::Migrate } else { TransferKind::Replicate },
             instance: self.instances[index].clone(),
             asked_by: self.instances[index].clone(),
-            epoch: Epoch([0, 1, 2, u32::MAX][self.random.index(4)]),
+            epoch: Epoch([0, 1, 2, u32::MAX][self.random.below(4)]),
             descriptor: Arc::new(Descriptor { copies, ..descriptor() }),
-            flavour: FlavourIndex([0, 0, 0, 1, u16::MAX][self.random.index(5)]),
-            wakefulness: [Wakefulness::Awake, Wakefulness::Asleep][self.random.index(2)],
+            flavour: FlavourIndex([0, 0, 0, 1, u16::MAX][self.random.below(5)]),
+            wakefulness: [Wakefulness::Awake, Wakefulness::Asleep][self.random.below(2)],
             replications_left: Some(self.random.below(3) as u32),
             luggage_bytes: self.random.below(1 << 17),
         }
@@ -74,14 +74,14 @@ impl Peer {
                 let (transfer, token) = self.promise(sent);
                 Message::Transfer { transfer, token, luggage: Arc::new(Luggage::default()), told: 0 }
             }
-            8 => Message::Ready { transfer, token: Token(u128::from(self.random.below(4))) },
+            8 => Message::Ready { transfer, token: Token(u128::from(self.random.below(4_u64))) },
             9 => {
                 let node = mario_domain::NodeId::name("n1").expect("a name");
                 Message::Inhibit { transfer, inhibition: Inhibition { node, rule: Rule::Busy } }
             }
             10 => Message::Abort { transfer },
             _ => [Message::Taken { transfer, told: 0 }, Message::NotTaken { transfer }, Message::Forget { transfer }]
-                [self.random.index(3)]
+                [self.random.below(3)]
             .clone(),
         }
     }
@@ -116,7 +116,7 @@ fn step(pair: &mut Pair, peer: &mut Peer, free: &InstanceId) {
                 message => message.transfer().and_then(own),
             };
             let sender = sender.unwrap_or(JournalId(u128::from(peer.random.between(2, 3))));
-            let receiver = Some(JournalId(u128::from(1 + peer.random.below(10) / 9)));
+            let receiver = Some(JournalId(u128::from(1 + peer.random.below(10_u64) / 9)));
             pair.hand(Letter { to: 0, sender, receiver, message });
         }
     }

@@ -1,9 +1,8 @@
 //! Nodes that answer, that do not, and that reject the operator.
 
 use std::net::{SocketAddr, TcpListener as Listener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use mario_dashboard::{Dashboard, NodeSource};
@@ -11,6 +10,7 @@ use mario_live::config::{NodeConfig, check};
 use mario_live::daemon::{self, Equipment};
 use mario_live::identity::{Authority, Certified, Identity, Role, node_id, write_private, write_public};
 use mario_live::workloads::Launcher;
+use mario_testing::Scratch;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -19,15 +19,11 @@ use tokio::sync::watch;
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A directory that is removed at the end.
-struct Place(PathBuf);
+struct Place(Scratch);
 
 impl Place {
     fn new(test: &str) -> Place {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("mario-dashboard-{}-{test}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary directory");
-        Place(path)
+        Place(Scratch::new(test))
     }
 
     fn certificate(&self, authority: &Authority, name: &str, certified: &Certified) -> PathBuf {
@@ -43,12 +39,6 @@ impl Place {
         let certified = authority.operator(name, roles).expect("a name");
         let path = self.certificate(authority, name, &certified);
         Arc::new(Identity::load_bundle(&path).expect("an identity"))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -70,7 +60,7 @@ async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, 
         certificate.with_extension("key").display(),
     );
     let engine: &'static mario_prolog::Engine = Box::leak(Box::new(mario_prolog::Engine::new()));
-    let config = NodeConfig::read("node.toml", &text, Path::new(&place.0)).expect("a configuration");
+    let config = NodeConfig::read("node.toml", &text, &place.0).expect("a configuration");
     let checked = check(&config, engine).unwrap_or_else(|error| panic!("{:?}", error.mistakes));
     let nothing = Launcher { binary: PathBuf::from("/bin/false"), launch: Vec::new(), sample: Vec::new() };
     let (stop, mut stopped) = watch::channel(false);

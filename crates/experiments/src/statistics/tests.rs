@@ -1,3 +1,5 @@
+use mario_testing::Random;
+
 use super::*;
 
 fn close(found: f64, expected: f64) {
@@ -93,18 +95,9 @@ fn holms_correction_equals_that_by_hand() {
     assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
 }
 
-/// A deterministic generator: Knuth's MMIX. Only its upper bits are good.
-struct Chance(u64);
-
-impl Chance {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
+/// A number from the standard normal distribution (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * (1.0 - random.fraction()).ln()).sqrt() * (std::f64::consts::TAU * random.fraction()).cos()
 }
 
 #[test]
@@ -112,14 +105,14 @@ fn without_a_difference_five_percent_of_tests_and_of_corrected_families_find_one
     const FAMILIES: usize = 1000;
     const FIGURES: usize = 10;
     const SEEDS: usize = 20;
-    let mut chance = Chance(7);
+    let mut random = Random::new(7);
     let (mut by_ranks, mut by_mean, mut families) = (0, 0, 0);
     for _ in 0..FAMILIES {
         let test = |_| {
             // The effect of the seed on both policies, which pairing removes.
             let pair = |_| {
-                let common = 5.0 * chance.normal();
-                (common + chance.normal(), common + chance.normal())
+                let common = 5.0 * normal(&mut random);
+                (common + normal(&mut random), common + normal(&mut random))
             };
             PairedTest::of(&(0..SEEDS).map(pair).collect::<Vec<_>>()).expect("pairs")
         };

@@ -1,8 +1,9 @@
 use std::sync::OnceLock;
 
+use mario_testing::Scratch;
+
 use super::*;
 use crate::identity::{Authority, write_private, write_public};
-use crate::testing::Scratch;
 
 struct World {
     authority: Authority,

@@ -1,8 +1,8 @@
 use mario_prolog::Engine;
+use mario_testing::{Random, Scratch, check_stored};
 
 use super::*;
 use crate::identity::{Authority, write_private, write_public};
-use crate::testing::Scratch;
 
 const TEXT: &str = r#"
 id = "edge-1"
@@ -123,11 +123,7 @@ impl DiskJournalGuard {
 #[test]
 fn the_schema_is_that_of_the_file_in_the_repository() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node.schema.json");
-    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
-        std::fs::write(&path, schema_text()).expect("written");
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(kept, schema_text(), "run this test with UPDATE_DOCUMENTS=1");
+    check_stored(&path, &schema_text(), "UPDATE_DOCUMENTS");
 }
 
 /// How many mutated files are read. `MARIO_CONFIG_MUTATIONS=1000000` for more.
@@ -141,16 +137,12 @@ fn mutated_files_parse_or_fail_with_places() {
         ["[", "]", "\"", "=", "\n", "é", "999999999999999999999", "-1", "nan", "[[tls]]\n", "{", "\0", "id", "# "];
     let (mut read_well, mut refused) = (0, 0);
     for seed in 0..mutations() {
-        let mut state = seed;
-        let mut below = |bound: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % bound
-        };
+        let mut random = Random::new(seed);
         let mut text = TEXT.to_owned();
-        for _ in 0..=below(3) {
-            let at = text.floor_char_boundary(below(text.len()));
-            let end = text.ceil_char_boundary((at + below(12)).min(text.len()));
-            let piece = if below(3) == 0 { "" } else { pieces[below(pieces.len())] };
+        for _ in 0..=random.below(3) {
+            let at = text.floor_char_boundary(random.below(text.len()));
+            let end = text.ceil_char_boundary((at + random.below(12)).min(text.len()));
+            let piece = if random.below(3) == 0 { "" } else { random.pick(&pieces) };
             text.replace_range(at..end, piece);
         }
         match read(&text) {

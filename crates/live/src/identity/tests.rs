@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
+use mario_testing::Scratch;
 use rustls::pki_types::UnixTime;
 
 use super::*;
-use crate::testing::Scratch;
 
 fn saved(scratch: &Scratch, name: &str, issued: &Issued) -> [PathBuf; 2] {
     let [certificate, key] = ["pem", "key"].map(|ending| scratch.path().join(format!("{name}.{ending}")));

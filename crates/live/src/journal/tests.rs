@@ -1,10 +1,10 @@
 mod store;
 
 use mario_colony::JournalId;
+use mario_testing::Scratch;
 
 use super::*;
 use crate::identity::node_id;
-use crate::testing::Scratch;
 
 fn node(name: &str) -> NodeId {
     node_id(name).expect("a name")

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use mario_colony::{JournalId, Ledger, Record, Report};
 use mario_domain::{Capacity, NodeId};
+use mario_testing::Scratch;
 use mario_trace::live::{Happened, PART_VERSION, PartHeader, PartLine, PartRecord, Stamp};
 
 use super::{Change, PENDING_BYTES_MAX, RETRY_AFTER, Recorder};
-use crate::testing::Scratch;
 
 fn node() -> NodeId {
     NodeId::name("a").expect("a name")

@@ -193,14 +193,9 @@ fn v1(root: &Path, controller: &str, name: &str) -> Option<Base> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use mario_testing::Scratch;
 
-    fn root(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("mario-cgroup-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
+    use super::*;
 
     const LIMITS: Limits = Limits {
         memory_bytes: Some(64 << 20),
@@ -231,7 +226,7 @@ mod tests {
 
     #[test]
     fn version_2_is_one_group_with_all_limits() {
-        let root = root("v2");
+        let root = Scratch::new("v2");
         fs::write(root.join("cgroup.controllers"), "cpu memory pids\n").unwrap();
         let cgroups = Cgroups::detect_below(&root, "ab");
         let groups = cgroups.create("1.2", &LIMITS);
@@ -242,12 +237,11 @@ mod tests {
             (read("memory.max"), read("pids.max"), read("cpu.max")),
             ("67108864".into(), "10".into(), "50000 100000".into())
         );
-        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
     fn version_1_is_one_group_for_each_controller() {
-        let root = root("v1");
+        let root = Scratch::new("v1");
         for controller in ["memory", "pids"] {
             fs::create_dir(root.join(controller)).unwrap();
             fs::write(root.join(controller).join("cgroup.procs"), "").unwrap();
@@ -256,6 +250,5 @@ mod tests {
         assert_eq!(groups.members.len(), 2);
         assert_eq!(by(&groups)[0], ("memory", Enforcer::CgroupV1));
         assert_eq!(by(&groups)[2], ("cpu", Enforcer::Nothing));
-        fs::remove_dir_all(root).unwrap();
     }
 }

@@ -116,18 +116,13 @@ pub fn tail(directory: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use mario_testing::Scratch;
 
-    fn directory(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("mario-logs-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
+    use super::*;
 
     #[test]
     fn a_flood_keeps_the_newest_bytes_within_the_bounds() {
-        let directory = directory("flood");
+        let directory = Scratch::new("flood");
         let bounds = LogBounds { file_bytes_max: 1000, files_kept: 2 };
         let mut log = RotatingLog::open(&directory, bounds).unwrap();
         let text = (0..5000).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
@@ -143,15 +138,13 @@ mod tests {
         let mut log = RotatingLog::open(&directory, bounds).unwrap();
         log.append(b"end\n").unwrap();
         assert!(tail(&directory, 100).unwrap().ends_with(b"line 4999\nend\n"));
-        fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]
     fn zero_bounds_keep_nothing_and_terminate() {
-        let directory = directory("nothing");
+        let directory = Scratch::new("nothing");
         let mut log = RotatingLog::open(&directory, LogBounds { file_bytes_max: 0, files_kept: 0 }).unwrap();
         log.append(b"abc").unwrap();
         assert_eq!(tail(&directory, 100).unwrap(), b"c");
-        fs::remove_dir_all(directory).unwrap();
     }
 }

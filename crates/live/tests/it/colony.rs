@@ -7,7 +7,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use mario_live::application::{ApplicationFile, sign};
@@ -16,6 +15,7 @@ use mario_live::identity::{
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
+use mario_testing::Scratch;
 use mario_trace::join::join;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Daemons, their directory and their operator.
 pub struct Colony {
-    pub directory: PathBuf,
+    pub directory: Scratch,
     pub authority: Authority,
     pub daemons: Vec<Daemon>,
     runtime: tokio::runtime::Runtime,
@@ -43,11 +43,7 @@ pub struct Daemon {
 impl Colony {
     /// Daemons with these names in a chain, each with room for this many copies.
     pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("mario-colony-{}-{test}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).expect("a temporary directory");
+        let directory = Scratch::new(test);
         let authority = Authority::new("harbour", 10).expect("an authority");
         authority.save(&directory).expect("saved");
         let daemons = names
@@ -359,7 +355,6 @@ impl Drop for Colony {
         for pid in self.workload_processes() {
             let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
         }
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -8,6 +8,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use mario_live::seams::Protocol;
 use mario_live::traffic::Settings;
+use mario_testing::Random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -139,22 +140,16 @@ async fn mutated_requests_do_no_harm() {
         b"GET /c HTTP/1.1\r\nhost: video.test\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64\0\0\x05\x01\x05\0\0\0\x01\x82\x84\x86\x41\x00",
     ];
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut draw = |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below as u64) as usize
-    };
+    let mut random = Random::new(1);
     let mut tries = Vec::new();
     for round in 0..240 {
         let mut bytes = seeds[round % seeds.len()].to_vec();
-        for _ in 0..=draw(4) {
-            let at = draw(bytes.len());
-            match draw(4) {
-                0 => bytes[at] = draw(256) as u8,
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len());
+            match random.below(4) {
+                0 => bytes[at] = random.number() as u8,
                 1 => drop(bytes.remove(at)),
-                2 => bytes.insert(at, draw(256) as u8),
+                2 => bytes.insert(at, random.number() as u8),
                 _ => bytes.truncate(at.max(1)),
             }
         }
@@ -199,19 +194,15 @@ async fn mutated_requests_are_answered_or_rejected_and_the_node_keeps_serving() 
     let mut tasks = tokio::task::JoinSet::new();
     let address = near.ingress;
     for seed in 0..mutations() {
-        let mut state = seed;
-        let mut below = |bound: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % bound
-        };
+        let mut random = Random::new(seed);
         let mut bytes = if seed % 4 == 0 { preface.to_vec() } else { whole.to_vec() };
-        for _ in 0..=below(3) {
-            let at = below(bytes.len());
-            match below(4) {
-                0 => bytes[at] ^= 1 << below(8),
+        for _ in 0..=random.below(3) {
+            let at = random.below(bytes.len());
+            match random.below(4) {
+                0 => bytes[at] ^= 1 << random.below(8),
                 1 => bytes.truncate(at.max(1)),
-                2 => drop(bytes.splice(at..at, pieces[below(pieces.len())].iter().copied())),
-                _ => drop(bytes.drain(at..(at + below(9)).min(bytes.len()))),
+                2 => drop(bytes.splice(at..at, random.choose(&pieces).iter().copied())),
+                _ => drop(bytes.drain(at..(at + random.below(9)).min(bytes.len()))),
             }
             if bytes.is_empty() {
                 bytes.push(0);

@@ -60,7 +60,7 @@ fn get(colony: &Colony, host: &str, protocol: &[u8]) -> Result<String, String> {
 #[test]
 fn an_ingress_speaks_tls_with_the_certificate_of_the_host() {
     let mut colony = Colony::new("ingress-tls", &["a"], 2);
-    let directory = colony.directory.clone();
+    let directory = colony.directory.to_path_buf();
     sites(&directory, &[("first", &["harbour.example"]), ("second", &["shop", "*.shop.example"])]);
     for name in ["first", "second"] {
         let path = directory.join(name);
@@ -88,7 +88,7 @@ fn an_ingress_speaks_tls_with_the_certificate_of_the_host() {
 #[test]
 fn certificate_errors_are_reported_before_a_node_starts() {
     let colony = Colony::new("bad-tls", &["a"], 2);
-    let directory = colony.directory.clone();
+    let directory = colony.directory.to_path_buf();
     sites(&directory, &[("first", &["a.example"]), ("second", &["b.example"])]);
     fs::write(directory.join("open.key"), fs::read(directory.join("first.key")).expect("a key")).expect("written");
     let original = fs::read_to_string(&colony.daemons[0].config).expect("written");

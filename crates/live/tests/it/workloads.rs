@@ -15,10 +15,11 @@ use mario_colony::{JournalId, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId, NodeId};
 use mario_live::seams::{Driver, DriverContext, Health, Run, Task};
 use mario_live::workloads::{Cgroups, Enforcer, Launcher, Ports, Process, ProcessDriver};
+use mario_testing::Scratch;
 
 /// A driver in a directory of its own. When it is dropped, nothing of it may run.
 struct Bench {
-    directory: PathBuf,
+    directory: Scratch,
     journal: JournalId,
     driver: ProcessDriver,
 }
@@ -36,8 +37,7 @@ fn launcher() -> Launcher {
 impl Bench {
     fn new() -> Bench {
         let number = BENCHES.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("mario-workloads-{}-{number}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
+        let directory = Scratch::new("workloads");
         let journal = JournalId(u128::from(std::process::id()) << 64 | u128::from(number));
         Bench { driver: driver(&directory, journal, Cgroups::none(), 64 << 10), directory, journal }
     }
@@ -58,7 +58,6 @@ impl Drop for Bench {
         for &pid in &left {
             let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
         }
-        let _ = fs::remove_dir_all(&self.directory);
         assert!(left.is_empty() || std::thread::panicking(), "processes are left: {left:?}");
     }
 }
@@ -430,7 +429,7 @@ async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let me = std::env::current_exe().unwrap();
     let mut daemon = Command::new(me)
         .args(["workloads::role_of_a_daemon", "--exact", "--nocapture", "--ignored"])
-        .env("MARIO_TEST_DIRECTORY", &bench.directory)
+        .env("MARIO_TEST_DIRECTORY", bench.directory.path())
         .env("MARIO_TEST_JOURNAL", bench.journal.0.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -12,8 +12,9 @@ use std::process::{Child, Command, Stdio};
 
 use mario_policy::{Decider, Ending, KnowledgeBase, Policy, Wanted};
 use mario_prolog::Engine;
+use mario_testing::Random;
 
-use crate::generated::{Generated, Random};
+use crate::generated::Generated;
 use crate::{PAPER, shipped};
 
 const PAPER_SOURCE: &str = "../paper/declarative-application-management-in-the-fog.tex";

@@ -2,8 +2,9 @@
 
 use mario_policy::{Decider, KnowledgeBase, Wanted};
 use mario_prolog::Engine;
+use mario_testing::Random;
 
-use crate::generated::{Generated, Random};
+use crate::generated::Generated;
 use crate::{PAPER, shipped};
 
 #[test]

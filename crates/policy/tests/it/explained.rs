@@ -7,8 +7,9 @@ use mario_policy::{
 };
 use mario_prolog::{Directories, Engine};
 use mario_reference::RecordedRun;
+use mario_testing::Random;
 
-use crate::generated::{Generated, Random};
+use crate::generated::Generated;
 use crate::recorded::SERVICES;
 use crate::{PAPER, facts, policies, shipped};
 

@@ -4,29 +4,7 @@ use std::fmt::Write as _;
 
 use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::{Symbols, Value};
-
-/// A random number generator that is the same on every machine.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// A number below `limit`.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (value ^ (value >> 31)) % limit
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize]
-    }
-}
+use mario_testing::Random;
 
 /// An argument of a generated fact.
 #[derive(Clone, Copy, PartialEq, Debug)]

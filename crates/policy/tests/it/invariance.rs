@@ -7,9 +7,10 @@ use mario_policy::{
     Wanted, name_invariance,
 };
 use mario_prolog::{Engine, Symbols, Value};
+use mario_testing::Random;
 
 use crate::generated::Argument::{self, Integer, Name};
-use crate::generated::{Generated, HOPS, INSTANCES, OWN_NODE, Random};
+use crate::generated::{Generated, HOPS, INSTANCES, OWN_NODE};
 use crate::{load, policies, shipped};
 
 /// All policies that are shipped.

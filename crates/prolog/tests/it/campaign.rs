@@ -9,8 +9,8 @@
 //! campaign::random -- --nocapture`.
 
 use crate::fuzz::{predicates, setting};
-use crate::random::Random;
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome, Program};
+use mario_testing::Random;
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;

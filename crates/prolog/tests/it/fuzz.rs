@@ -4,8 +4,8 @@
 //! The targets in `fuzz/` do the same indefinitely. For a long run by hand: `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7
 //! cargo test --release -p mario-prolog --test it fuzz`.
 
-use crate::random::Random;
 use mario_prolog::{Budget, Engine, Loader, Machine, Outcome, Program};
+use mario_testing::Random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

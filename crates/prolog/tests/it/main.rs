@@ -13,7 +13,6 @@ mod garbage;
 mod host;
 mod hostile;
 mod loading;
-mod random;
 mod rules;
 mod tables;
 mod units;

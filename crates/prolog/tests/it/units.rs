@@ -10,6 +10,7 @@ use crate::campaign::Campaign;
 use crate::fuzz::{builtins, setting};
 use cases::{CASES, CONSTANT, SETTINGS, SMALL_CALLS};
 use mario_prolog::{Budget, Outcome, Resource};
+use mario_testing::Scratch;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -123,8 +124,7 @@ fn instructions(directory: &Path) -> impl Iterator<Item = u64> {
 #[test]
 #[ignore = "it takes a minute and an optimized build, and needs valgrind"]
 fn no_unit_costs_more_than_twenty_times_the_cheapest() {
-    let directory = env::temp_dir().join(format!("mario-units-{}", std::process::id()));
-    fs::create_dir_all(&directory).expect("it can be made");
+    let directory = Scratch::new("units");
     let function = "it::units::counted_units";
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
@@ -138,7 +138,6 @@ fn no_unit_costs_more_than_twenty_times_the_cheapest() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let units = text.lines().filter_map(|line| line.rsplit_once("units ")?.1.parse::<u64>().ok());
     let counts: Vec<u64> = instructions(&directory).collect();
-    fs::remove_dir_all(&directory).expect("it can be removed");
     let mut costs: Vec<(f64, u64, String)> = measured()
         .into_iter()
         .zip(units)

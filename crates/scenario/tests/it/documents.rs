@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mario_scenario::{schema, schema_text};
+use mario_testing::{check_stored, replaced_part};
 use serde_json::Value;
 
 fn workspace(path: &str) -> PathBuf {
@@ -12,21 +13,14 @@ fn workspace(path: &str) -> PathBuf {
 
 /// Compares a file with its expected content, or updates it on request.
 fn check(path: &str, wanted: &str) {
-    let path = workspace(path);
-    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
-        fs::write(&path, wanted).expect("the sources can be written");
-    }
-    let found = fs::read_to_string(&path).expect("it is there");
-    assert!(found == wanted, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
+    check_stored(&workspace(path), wanted, "UPDATE_DOCUMENTS");
 }
 
 /// Compares the part of a page between two comments with its expected content.
 fn check_part(path: &str, name: &str, wanted: &str) {
     let page = fs::read_to_string(workspace(path)).expect("it is there");
     let [begin, end] = ["begin", "end"].map(|word| format!("<!-- {word}: {name} -->\n"));
-    let (before, rest) = page.split_once(&begin).expect("the part begins");
-    let (_, after) = rest.split_once(&end).expect("the part ends");
-    check(path, &format!("{before}{begin}{wanted}{end}{after}"));
+    check(path, &replaced_part(&page, &begin, &end, wanted));
 }
 
 #[test]

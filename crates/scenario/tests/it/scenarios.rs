@@ -9,6 +9,7 @@ use mario_scenario::{
     Arbitration, Document, Files, Memory, NoFiles, Numbering, Observation, Occupancy, Resolved, Routing, ScenarioError,
     Settings, Workload, preset_names,
 };
+use mario_testing::Random;
 
 /// Files in memory.
 #[derive(Default)]
@@ -351,12 +352,6 @@ fn the_starting_text_is_a_scenario() {
     assert!(!scenario.disturbances.is_empty());
 }
 
-/// A simple generator, sufficient for these tests.
-fn next(state: &mut u64) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) as usize
-}
-
 #[test]
 fn no_mutation_of_a_scenario_makes_the_reader_panic() {
     let pieces = [
@@ -392,14 +387,14 @@ fn no_mutation_of_a_scenario_makes_the_reader_panic() {
     let originals = [mario_scenario::starting_text(), include_str!("../../../../scenarios/prototype.toml")];
     let (mut valid, mut invalid) = (0, 0);
     for seed in 0..seeds {
-        let mut state = seed;
+        let mut random = Random::new(seed);
         let mut text = originals[seed as usize % 2].to_owned();
-        for _ in 0..=next(&mut state) % 4 {
+        for _ in 0..=random.below(4) {
             let boundaries: Vec<usize> = text.char_indices().map(|(index, _)| index).collect();
-            let from = boundaries[next(&mut state) % boundaries.len()];
-            let to = boundaries[next(&mut state) % boundaries.len()];
-            match next(&mut state) % 3 {
-                0 => text.insert_str(from, pieces[next(&mut state) % pieces.len()]),
+            let from = random.pick(&boundaries);
+            let to = random.pick(&boundaries);
+            match random.below(3) {
+                0 => text.insert_str(from, random.pick(&pieces)),
                 1 => text.replace_range(
                     from.min(to)..from.max(to).min(from.min(to) + 12).min(text.len()).max(from.min(to)),
                     "",

@@ -178,11 +178,14 @@ fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use mario_testing::Scratch;
+
     use super::*;
 
     #[test]
     fn content_longer_than_a_chunk_round_trips() {
-        let path = std::env::temp_dir().join(format!("mario-sealed-{}", std::process::id()));
+        let directory = Scratch::new("sealed");
+        let path = directory.join("file");
         for count in [0, 1, CHUNK_BYTES as u32 / 4, CHUNK_BYTES as u32] {
             let numbers: Vec<f64> = (0..count).map(|number| f64::from(number).sqrt()).collect();
             let seal = write(&path, |file| file.put(&numbers).and_then(|()| file.put(&count))).expect("writable");
@@ -191,6 +194,5 @@ mod tests {
             let (values, after): (Vec<f64>, u32) = postcard::from_bytes(&content).expect("what was written");
             assert!(values == numbers && after == count);
         }
-        fs::remove_file(path).expect("it was there");
     }
 }

@@ -85,15 +85,9 @@ fn finish<T>(
 mod tests {
     use std::io::Write;
 
-    use super::*;
+    use mario_testing::Scratch;
 
-    /// Creates an empty directory of this name.
-    fn place(name: &str) -> PathBuf {
-        let place = std::env::temp_dir().join(format!("mario-whole-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&place);
-        fs::create_dir_all(&place).expect("writable");
-        place
-    }
+    use super::*;
 
     fn names(place: &Path) -> Vec<String> {
         let entries = fs::read_dir(place).expect("a directory").map(|entry| entry.expect("an entry").file_name());
@@ -104,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_failed_write_leaves_only_the_former_file() {
-        let place = place("failing");
+        let place = Scratch::new("failing");
         let path = place.join("page.html");
         let failing = |file: &mut File| {
             file.write_all(b"the first half")?;
@@ -120,24 +114,22 @@ mod tests {
         write_whole(&path, |file| file.write_all(b"new")).expect("writable");
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(names(&place), ["page.html"]);
-        fs::remove_dir_all(place).expect("it was there");
     }
 
     #[test]
     fn a_directory_is_not_replaced_and_a_missing_one_is_reported() {
-        let place = place("directory");
+        let place = Scratch::new("directory");
         let error = write_whole(&place, |file| file.write_all(b"x")).expect_err("a directory");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
         let error = write_whole(&place.join("missing/page.html"), |file| file.write_all(b"x")).expect_err("no place");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        fs::remove_dir_all(place).expect("it was there");
     }
 
     #[cfg(unix)]
     #[test]
     fn symbolic_links_permissions_and_devices_are_preserved() {
         use std::os::unix::fs::{PermissionsExt, symlink};
-        let place = place("kinds");
+        let place = Scratch::new("kinds");
         let (path, link) = (place.join("page.html"), place.join("link.html"));
         fs::write(&path, "former").expect("writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("ours");
@@ -151,6 +143,5 @@ mod tests {
             let error = write_whole(Path::new("/dev/full"), |file| file.write_all(b"x")).expect_err("it is full");
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         }
-        fs::remove_dir_all(place).expect("it was there");
     }
 }

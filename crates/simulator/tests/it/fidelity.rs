@@ -10,6 +10,7 @@ use mario_policy::Decision;
 use mario_scenario::{DisturbanceEvent, Document, Fidelity, Metric, NoFiles, NodeIndex, Routing, Scenario, Workload};
 use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Proposal, RequestFact};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
+use mario_testing::{check_stored, replaced_part};
 
 use crate::world::{self, Furnish, STILL};
 
@@ -131,13 +132,7 @@ pub fn check_page(page: &str, table: &str) {
     const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let page = fs::read_to_string(&path).expect("it is there");
-    let (before, rest) = page.split_once(PART[0]).expect("the part begins");
-    let (found, after) = rest.split_once(PART[1]).expect("the part ends");
-    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
-        fs::write(&path, [before, PART[0], table, PART[1], after].concat()).expect("the sources can be written");
-        return;
-    }
-    assert!(found == table, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
+    check_stored(&path, &replaced_part(&page, PART[0], PART[1], table), "UPDATE_DOCUMENTS");
 }
 
 #[test]

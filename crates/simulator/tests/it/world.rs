@@ -22,16 +22,26 @@ pub const SPREADS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
 operation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
 
+pub fn node_id(number: usize) -> NodeId {
+    NodeId::name(&format!("n{number}")).expect("a name")
+}
+
+/// An application whose instances need this number of units.
+pub fn application(number: usize, units: u64) -> Application {
+    Application {
+        id: ApplicationId::name(&format!("app{number}")).expect("a name"),
+        owner: None,
+        hardware: Hardware::units(units),
+        max_rate: Quantity::whole(5),
+        max_latency: Quantity::whole(10),
+        flavours: Vec::new(),
+        sleep: None,
+    }
+}
+
 /// An access point with this capacity.
 pub fn described(number: usize, capacity: Capacity) -> NodeDescription {
-    NodeDescription {
-        id: NodeId::name(&format!("n{number}")).expect("a name"),
-        capacity,
-        tier: 0,
-        position: None,
-        is_access_point: true,
-        facts: Vec::new(),
-    }
+    NodeDescription { id: node_id(number), capacity, tier: 0, position: None, is_access_point: true, facts: Vec::new() }
 }
 
 /// Nodes with these units and links with these latencies between them.
@@ -95,15 +105,7 @@ impl Furnish for Scenario {
         let (place, home) = (PolicyIndex::at(self.policies.len()), NodeIndex(home));
         self.policies.push(policy_text(policy, 0));
         self.applications.push(ApplicationPlan {
-            application: Application {
-                id: ApplicationId::name(&format!("app{}", number + 1)).expect("a name"),
-                owner: None,
-                hardware: Hardware::units(units),
-                max_rate: Quantity::whole(5),
-                max_latency: Quantity::whole(10),
-                flavours: Vec::new(),
-                sleep: None,
-            },
+            application: application(number + 1, units),
             kind: "any".to_owned(),
             policy: place,
             service_time: Duration::of(0.01),

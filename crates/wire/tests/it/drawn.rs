@@ -12,27 +12,25 @@ use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, Inhibition,
     InstanceId, NodeId, OwnerId, Quantity, Rule, Target, Wakefulness,
 };
+use mario_testing::Random;
 use mario_wire::{Body, Envelope, Ping, Pong};
 
-/// Generates values from a seed (`SplitMix64`).
+/// Generates values from a seed.
 pub struct Draw {
-    state: u64,
+    random: Random,
 }
 
 impl Draw {
     pub fn new(seed: u64) -> Draw {
-        Draw { state: seed }
+        Draw { random: Random::new(seed) }
     }
 
     pub fn number(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.random.number()
     }
 
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.number() % bound
+        self.random.below(bound)
     }
 
     /// Numbers of all lengths, including the smallest and the largest.

@@ -2,8 +2,10 @@
 //! released.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use mario_colony::JournalId;
+use mario_testing::check_stored;
 use mario_wire::{Envelope, decode, decode_record, encode, encode_record};
 
 use crate::drawn::Draw;
@@ -40,14 +42,5 @@ fn line(text: &mut String, sort: &str, kind: u64, bytes: &[u8]) {
 
 #[test]
 fn version_1_has_these_bytes() {
-    let lines = lines();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(PATH, &lines).expect("the file can be written");
-    }
-    let golden = std::fs::read_to_string(PATH).expect("the file is there");
-    for (golden, line) in golden.lines().zip(lines.lines()) {
-        let name: String = line.chars().take_while(|character| !character.is_numeric()).collect();
-        assert!(golden == line, "{name}has other bytes:\n{golden}\n{line}\nUPDATE_GOLDEN=1 accepts them");
-    }
-    assert_eq!(golden.lines().count(), lines.lines().count());
+    check_stored(Path::new(PATH), &lines(), "UPDATE_GOLDEN");
 }

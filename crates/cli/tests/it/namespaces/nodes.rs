@@ -13,6 +13,7 @@ use mario_live::identity::{
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
+use mario_testing::wait_for;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
@@ -252,14 +253,10 @@ impl Nodes {
     pub fn deploy(&self, node: &str, application: &str, policy: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
-        let begun = Instant::now();
-        loop {
-            if let Some(Ok(answer)) = self.try_deploy(node, application, policy, key).map(|reply| reply.json()) {
-                return answer["instance"].as_str().expect("an id").to_owned();
-            }
-            assert!(begun.elapsed() < super::TIMEOUT, "{application} is not deployed on {node}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_for(&format!("{application} is deployed on {node}"), super::TIMEOUT, || {
+            let answer = self.try_deploy(node, application, policy, key)?.json().ok()?;
+            Some(answer["instance"].as_str().expect("an id").to_owned())
+        })
     }
 
     /// Tries to deploy once.

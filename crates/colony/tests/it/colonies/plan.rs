@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use mario_colony::{Copies, Descriptor, Message, PolicyText};
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
-
-use super::random::Random;
+use mario_testing::Random;
 
 /// When faults and agents stop. After that, everything must become quiescent.
 pub const HORIZON_MS: u64 = 8_000;
@@ -192,12 +191,12 @@ impl Weather {
             loss_percent: if is_fair { 0 } else { random.below(30) },
             duplication_percent: if is_fair { 0 } else { random.below(30) },
             unlucky: if is_fair { None } else { Kind::draw(random) },
-            delay_max: [1, 20, 100, 600][random.index(4)],
-            sync_max: [0, 5, 50, 400][random.index(4)],
-            start_max: [5, 100, 500][random.index(3)],
-            stop_max: [5, 100, 800][random.index(3)],
-            sweep_max: [5, 200, 900][random.index(3)],
-            failed_starts_percent: [0, 0, 10, 40][random.index(4)],
+            delay_max: [1, 20, 100, 600][random.below(4)],
+            sync_max: [0, 5, 50, 400][random.below(4)],
+            start_max: [5, 100, 500][random.below(3)],
+            stop_max: [5, 100, 800][random.below(3)],
+            sweep_max: [5, 200, 900][random.below(3)],
+            failed_starts_percent: [0, 0, 10, 40][random.below(4)],
             period: random.between(150, 500),
             is_self_timed: random.percent(50),
         }
@@ -208,7 +207,7 @@ impl Kind {
     fn draw(random: &mut Random) -> Option<Kind> {
         use Kind::{Abort, Forget, Inhibit, NotTaken, Ready, Taken, Transfer};
         let kinds = [Ready, Inhibit, Abort, Transfer, Taken, Taken, Taken, NotTaken, Forget];
-        kinds.get(random.index(2 * kinds.len())).copied()
+        kinds.get(random.below(2 * kinds.len())).copied()
     }
 
     pub fn is_of(self, message: &Message) -> bool {
@@ -228,9 +227,9 @@ impl Kind {
 
 /// A random tree with a few additional links.
 fn draw_links(count: usize, random: &mut Random) -> Vec<[usize; 2]> {
-    let mut links: Vec<[usize; 2]> = (1..count).map(|node| [random.index(node), node]).collect();
+    let mut links: Vec<[usize; 2]> = (1..count).map(|node| [random.below(node), node]).collect();
     for _ in 0..random.below(count as u64) {
-        let [one, other] = [random.index(count), random.index(count)];
+        let [one, other] = [random.below(count), random.below(count)];
         let link = [one.min(other), one.max(other)];
         if one != other && !links.contains(&link) {
             links.push(link);
@@ -274,23 +273,23 @@ fn draw_application(number: u64, random: &mut Random) -> Arc<Descriptor> {
 fn draw_events(nodes: usize, links: usize, applications: usize, random: &mut Random) -> Vec<Event> {
     let mut events = Vec::new();
     for _ in 0..random.between(3, 10) {
-        let [node, application] = [random.index(nodes), random.index(applications)];
-        let what = What::Deploy { node, application, key: u128::from(random.below(12)) };
+        let [node, application] = [random.below(nodes), random.below(applications)];
+        let what = What::Deploy { node, application, key: u128::from(random.below(12_u64)) };
         events.push(Event { at: random.below(HORIZON_MS / 2), what });
     }
     for _ in 0..random.between(0, 36) {
-        let (at, node) = (random.below(HORIZON_MS), random.index(nodes));
-        let (pick, down_for) = (random.index(8), random.between(1, 1_500));
+        let (at, node) = (random.below(HORIZON_MS), random.below(nodes));
+        let (pick, down_for) = (random.below(8), random.between(1, 1_500));
         let what = match random.below(20) {
             0..3 => What::Crash { node, down_for },
             3..7 => What::Ambush { node, down_for },
-            7..10 => What::Cut { link: random.index(links), down_for },
+            7..10 => What::Cut { link: random.below(links), down_for },
             10..12 => What::LoseDisk { node, down_for },
             12 => What::JumpClock { node, by: random.below(8_000) as i64 - 4_000 },
             13 | 14 => What::Undeploy { node, pick },
             15 => What::Pin { node, pick },
             16 => What::Unpin { node, pick },
-            17 => What::DeclareLost { node, peer: random.index(nodes) },
+            17 => What::DeclareLost { node, peer: random.below(nodes) },
             18 => What::Leave { node },
             _ => What::Return { node },
         };

@@ -14,11 +14,11 @@ use mario_colony::{
 use mario_domain::{Capacity, Duration, InstanceId, NodeId};
 use mario_policy::Acceptance;
 use mario_prolog::{Budget, Engine};
+use mario_testing::Random;
 
 use super::checker::Checker;
 use super::daemon::Daemon;
 use super::plan::{ACCEPTANCES, HORIZON_MS, Plan};
-use super::random::Random;
 use super::sabotage::Sabotage;
 use links::Link;
 
@@ -239,7 +239,7 @@ impl<'a> World<'a> {
 
     /// Starts a daemon from what is on its disk.
     fn start(&mut self, node: usize) {
-        let seed = self.random.next();
+        let seed = self.random.number();
         let daemon = &mut self.daemons[node];
         let start = Start {
             config: Arc::clone(&daemon.config),

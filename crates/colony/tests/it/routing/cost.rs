@@ -1,10 +1,10 @@
 //! The cost of a change, by the size of the network.
 
 use mario_domain::{Duration, InstanceId};
+use mario_testing::Random;
 
 use super::network::{Network, Tally};
 use super::shapes::Shape;
-use crate::colonies::random::Random;
 
 /// Returns the number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
@@ -36,11 +36,11 @@ fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     });
     network.run_for(15_000.0);
     let start = network.tally;
-    network.deploy(0, random.index(shape.nodes));
+    network.deploy(0, random.below(shape.nodes));
     network.run_for(50_000.0);
     let first = messages(start, network.tally);
     for _ in 1..instances {
-        network.deploy(0, random.index(shape.nodes));
+        network.deploy(0, random.below(shape.nodes));
         network.run_for(200.0);
     }
     network.run_for(200_000.0);
@@ -48,13 +48,13 @@ fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     for _ in 0..moves {
         let all: Vec<(InstanceId, usize)> =
             network.hosts[0].iter().map(|(instance, (host, _))| (instance.clone(), *host)).collect();
-        let (instance, host) = all[random.index(all.len())].clone();
+        let (instance, host) = all[random.below(all.len())].clone();
         let neighbours: Vec<usize> = network.neighbours(host).collect();
         let before = network.tally;
-        let target = neighbours[random.index(neighbours.len())];
+        let target = neighbours[random.below(neighbours.len())];
         network.migrate(0, &instance, target);
         for _ in 0..20 {
-            network.ask(0, random.index(shape.nodes));
+            network.ask(0, random.below(shape.nodes));
             network.run_for(10.0);
         }
         at_once += messages(before, network.tally);

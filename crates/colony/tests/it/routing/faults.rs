@@ -1,10 +1,10 @@
 //! Networks with every fault at once, drawn from seeds.
 
 use mario_domain::{Duration, InstanceId};
+use mario_testing::Random;
 
 use super::network::{Network, Weather};
 use super::shapes::Shape;
-use crate::colonies::random::Random;
 
 const SEEDS: u64 = 400;
 
@@ -34,7 +34,7 @@ fn drawn(seed: u64) -> Network {
     let mut random = Random::new(seed);
     let shape = Shape::drawn(&mut random);
     let applications = random.between(1, 3) as usize;
-    let mut network = Network::new(&shape, applications, random.next(), |config| {
+    let mut network = Network::new(&shape, applications, random.number(), |config| {
         config.timing.tick = Duration::of(1_000.0);
         config.timing.exact_every = 2;
         config.timing.forget_after = Duration::of(30_000.0);
@@ -45,8 +45,8 @@ fn drawn(seed: u64) -> Network {
 
 /// One random action of operators, agents or faults.
 fn act(network: &mut Network, random: &mut Random) {
-    let application = random.index(network.applications.len());
-    let node = random.index(network.nodes());
+    let application = random.below(network.applications.len());
+    let node = random.below(network.nodes());
     let instances: Vec<(InstanceId, usize)> =
         network.hosts[application].iter().map(|(instance, (host, _))| (instance.clone(), *host)).collect();
     let alive: Vec<(InstanceId, usize)> =
@@ -54,22 +54,22 @@ fn act(network: &mut Network, random: &mut Random) {
     let links = network.links.len();
     match random.below(20) {
         0..=5 if !alive.is_empty() => {
-            let (instance, host) = alive[random.index(alive.len())].clone();
+            let (instance, host) = alive[random.below(alive.len())].clone();
             let neighbours: Vec<usize> = network.neighbours(host).collect();
-            network.migrate(application, &instance, neighbours[random.index(neighbours.len())]);
+            network.migrate(application, &instance, neighbours[random.below(neighbours.len())]);
         }
         6..=7 => network.deploy(application, node),
         8 if !alive.is_empty() => {
-            let (instance, _) = alive[random.index(alive.len())].clone();
+            let (instance, _) = alive[random.below(alive.len())].clone();
             network.undeploy(application, &instance);
         }
-        9..=11 => network.cut(random.index(links)),
-        12..=14 => network.connect(random.index(links)),
+        9..=11 => network.cut(random.below(links)),
+        12..=14 => network.connect(random.below(links)),
         15 => network.crash(node),
         16..=17 => network.restart(node),
         18 => {
             let cost = 1_000 * random.between(1, 9) as u32;
-            network.change_cost(random.index(links), cost);
+            network.change_cost(random.below(links), cost);
         }
         _ => network.ask(application, node),
     }
@@ -82,10 +82,10 @@ fn live_through(seed: u64) -> Network {
 
 fn live_on(mut network: Network, seed: u64) -> Network {
     let mut random = Random::new(!seed);
-    network.weather = Weather { loss_percent: [0, 0, 5, 25][random.index(4)], is_reordering: random.percent(40) };
+    network.weather = Weather { loss_percent: [0, 0, 5, 25][random.below(4)], is_reordering: random.percent(40) };
     for _ in 0..random.between(5, 60) {
         act(&mut network, &mut random);
-        let pause = [0, 1, 5, 50, 400, 4_000][random.index(6)];
+        let pause = [0, 1, 5, 50, 400, 4_000][random.below(6)];
         network.run_for(random.below(pause + 1) as f64);
     }
     network.weather = Weather::default();

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use mario_colony::Epoch;
 use mario_colony::routing::{Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, Trail};
 use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
+use mario_testing::Random;
 
 use super::shapes::Shape;
-use crate::colonies::random::Random;
 
 /// A scheduled event.
 enum Event {

@@ -183,7 +183,7 @@ fn requests_follow_an_instance_that_has_moved_although_no_route_to_it_is_known()
 #[test]
 fn no_request_is_lost_while_instances_move_multiply_and_end() {
     for seed in 0..40 {
-        let mut random = crate::colonies::random::Random::new(seed);
+        let mut random = mario_testing::Random::new(seed);
         let shape = match seed % 3 {
             0 => Shape::tree(40, 3, 2_000),
             1 => Shape::grid(6, 2_000),
@@ -191,21 +191,21 @@ fn no_request_is_lost_while_instances_move_multiply_and_end() {
         };
         let mut network = Network::new(&shape, 1, seed, |_| {});
         network.is_checked = true;
-        network.deploy(0, random.index(shape.nodes));
+        network.deploy(0, random.below(shape.nodes));
         network.run_for(2_000.0);
         for _ in 0..60 {
             let instances: Vec<(InstanceId, usize)> =
                 network.hosts[0].iter().map(|(instance, (host, _))| (instance.clone(), *host)).collect();
-            let (instance, host) = instances[random.index(instances.len())].clone();
+            let (instance, host) = instances[random.below(instances.len())].clone();
             let neighbours: Vec<usize> = network.neighbours(host).collect();
-            let neighbour = neighbours[random.index(neighbours.len())];
+            let neighbour = neighbours[random.below(neighbours.len())];
             match random.below(6) {
                 0 if instances.len() < 4 => network.deploy(0, neighbour),
                 1 if instances.len() > 1 => network.undeploy(0, &instance),
                 _ => network.migrate(0, &instance, neighbour),
             }
             for _ in 0..30 {
-                let node = random.index(shape.nodes);
+                let node = random.below(shape.nodes);
                 network.ask(0, node);
                 network.run_for(random.below(20) as f64);
             }

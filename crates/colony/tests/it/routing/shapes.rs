@@ -1,6 +1,6 @@
 //! Networks: trees, grids, and random networks drawn from a seed.
 
-use crate::colonies::random::Random;
+use mario_testing::Random;
 
 /// Nodes by number, and links with their costs in microseconds.
 pub struct Shape {
@@ -36,10 +36,10 @@ impl Shape {
         let mut links: Vec<(usize, usize, u32)> = Vec::new();
         let cost = |random: &mut Random| 1_000 * random.between(1, 6) as u32;
         for node in 1..nodes {
-            links.push((random.index(node), node, cost(random)));
+            links.push((random.below(node), node, cost(random)));
         }
         for _ in 0..random.below(nodes as u64 + 1) {
-            let (one, other) = (random.index(nodes), random.index(nodes));
+            let (one, other) = (random.below(nodes), random.below(nodes));
             let is_new =
                 one != other && !links.iter().any(|(a, b, _)| (*a, *b) == (one, other) || (*a, *b) == (other, one));
             if is_new {

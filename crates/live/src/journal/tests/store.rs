@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mario_testing::Random;
 use redb::StorageBackend;
 
 use super::*;
@@ -41,12 +42,11 @@ impl Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
         disk.resize(content.now.len(), 0);
-        let mut state = seed;
+        let mut random = Random::new(seed);
         for (at, length) in &content.unsynced {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let arrived = match state >> 33 & 3 {
+            let arrived = match random.below(4) {
                 0 => 0,
-                1 => (state >> 35) as usize % (length + 1),
+                1 => random.below(length + 1),
                 _ => *length,
             };
             let end = (at + arrived).min(disk.len());

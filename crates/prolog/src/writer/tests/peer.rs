@@ -2,24 +2,11 @@
 
 use super::{OPERATORS, World};
 use crate::writer::{WriteOptions, name_variables};
+use mario_testing::{Random, Scratch};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 const TERMS: usize = 500;
-
-/// A small generator (with Knuth's multiplier): the same terms in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-}
 
 /// Atoms as they are written in functional notation.
 const ATOMS: &[&str] = &[
@@ -183,9 +170,8 @@ show(T) :- writeq(T), nl, print(T), nl, write_canonical(T), nl, write(T), nl.
 
 fn ask_peer(texts: &[String]) -> Option<Vec<String>> {
     let input = texts.join(" .\n") + " .\nend_of_file.\n";
-    let directory = std::env::temp_dir().join(format!("mario-writer-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).expect("the temporary directory is writable");
-    let program = directory.join("peer.pl");
+    let directory = Scratch::new("writer");
+    let program = directory.path().join("peer.pl");
     let declare = |(priority, kind, name): &(u16, crate::operators::OperatorType, &str)| {
         format!(":- op({priority}, {}, '{name}').\n", kind.name())
     };
@@ -206,14 +192,13 @@ fn ask_peer(texts: &[String]) -> Option<Vec<String>> {
         feeder.join().ok()?.ok()?;
         output
     });
-    std::fs::remove_dir_all(&directory).expect("the directory was made above");
     let text = String::from_utf8(output?.stdout).expect("the peer writes UTF-8");
     Some(text.lines().map(str::to_owned).collect())
 }
 
 #[test]
 fn agrees_with_swi_prolog_on_random_terms() {
-    let mut random = Random(2026);
+    let mut random = Random::new(2026);
     let texts: Vec<String> = (0..TERMS)
         .map(|_| {
             let mut text = String::new();

@@ -96,7 +96,7 @@ pub fn case(generator: &mut Generator) -> Case {
         .collect();
     let looks = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
     // In SWI-Prolog, global variables outlive a goal.
-    let counter = format!("k{}", generator.random.next());
+    let counter = format!("k{}", generator.random.number());
     let goal = format!("{}, {looks} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }
 }

@@ -3,7 +3,7 @@
 //! A template is Prolog text with placeholders: `{term}`, `{list}`, `{atom}` and so on, each filled by the function of
 //! the same name. All templates of a goal share a few variables, so that one part uses what another binds.
 
-use crate::random::Random;
+use mario_testing::Random;
 
 /// A program, possibly empty, and a goal to run. Neither has line breaks inside a clause.
 #[derive(Clone, Debug)]

@@ -1,19 +1,13 @@
 use mario_domain::{Capacity, Duration, NodeId};
 use mario_scenario::{NodeDescription, TopologyBuilder};
+use mario_testing::Random;
 
 use super::*;
 
 const NODES: usize = 40;
 
-fn random(state: &mut u64, below: usize) -> usize {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state % below as u64) as usize
-}
-
 /// A tree with additional links, some of them of length zero.
-fn graph(state: &mut u64) -> Topology {
+fn graph(random: &mut Random) -> Topology {
     let mut builder = TopologyBuilder::default();
     let mut linked = Vec::new();
     for number in 0..NODES {
@@ -27,18 +21,18 @@ fn graph(state: &mut u64) -> Topology {
         };
         builder.node(node).expect("a new id");
         if number > 0 {
-            linked.push((random(state, number), number));
+            linked.push((random.below(number), number));
         }
     }
-    for _ in 0..random(state, 20) {
-        let number = 1 + random(state, NODES - 1);
-        linked.push((random(state, number), number));
+    for _ in 0..random.below(20) {
+        let number = 1 + random.below(NODES - 1);
+        linked.push((random.below(number), number));
     }
     linked.sort_unstable();
     linked.dedup();
     for (one, other) in linked {
         builder
-            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random(state, 4) as f64), None)
+            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random.below(4) as f64), None)
             .expect("a link");
     }
     builder.build().expect("a graph")
@@ -56,11 +50,11 @@ struct World {
 }
 
 impl World {
-    fn new(state: &mut u64, metric: Metric) -> World {
-        let topology = graph(state);
+    fn new(random: &mut Random, metric: Metric) -> World {
+        let topology = graph(random);
         let mut field = Field::default();
         field.prepare(NODES);
-        for node in (0..NODES).filter(|_| random(state, 3) > 0).map(NodeIndex::at) {
+        for node in (0..NODES).filter(|_| random.below(3) > 0).map(NodeIndex::at) {
             assert_eq!(field.cell(node), None);
             field.add_cell(node, CellIndex(node.0));
             field.refresh(node);
@@ -143,16 +137,16 @@ impl World {
     }
 
     /// Takes a node or a link up or down.
-    fn disturb(&mut self, state: &mut u64) {
-        let node = NodeIndex::at(random(state, NODES));
-        if random(state, 2) == 0 {
+    fn disturb(&mut self, random: &mut Random) {
+        let node = NodeIndex::at(random.below(NODES));
+        if random.below(2) == 0 {
             let is_up = self.paths.is_node_up(node);
             self.paths.set_node(&self.topology, node, !is_up);
             self.hosts[node.position()] = false;
         } else {
             let (_, link) = self.topology.links_from(node).next().expect("a connected graph");
             let other = link.to;
-            let _ = self.paths.set_link(&self.topology, node, other, random(state, 2) == 0);
+            let _ = self.paths.set_link(&self.topology, node, other, random.below(2) == 0);
         }
         self.rebuild();
     }
@@ -208,14 +202,14 @@ impl World {
 
 #[test]
 fn distances_paths_and_stale_cells_stay_correct_as_instances_come_and_go() {
-    let mut state = 4_101_842_887_655_102_017;
+    let mut random = Random::new(1);
     for metric in [Metric::Hops, Metric::Latency] {
         for _ in 0..20 {
-            let mut world = World::new(&mut state, metric);
+            let mut world = World::new(&mut random, metric);
             for _ in 0..60 {
-                let node = NodeIndex::at(random(&mut state, NODES));
-                if random(&mut state, 8) == 0 {
-                    world.disturb(&mut state);
+                let node = NodeIndex::at(random.below(NODES));
+                if random.below(8) == 0 {
+                    world.disturb(&mut random);
                 } else if world.paths.is_node_up(node) {
                     world.change(node);
                 }
@@ -227,9 +221,9 @@ fn distances_paths_and_stale_cells_stay_correct_as_instances_come_and_go() {
 
 #[test]
 fn an_instance_that_leaves_others_on_its_node_changes_no_distance() {
-    let mut state = 88_172_645_463_325_252;
+    let mut random = Random::new(1);
     for metric in [Metric::Hops, Metric::Latency] {
-        let mut world = World::new(&mut state, metric);
+        let mut world = World::new(&mut random, metric);
         for node in [3, 17, 31].map(NodeIndex) {
             world.change(node);
         }

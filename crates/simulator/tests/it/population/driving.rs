@@ -84,7 +84,7 @@ fn a_manager_asked_directly_gives_the_verdict_of_a_cycle() {
 
 #[test]
 fn a_decision_is_reused_only_while_the_facts_are_unchanged() {
-    let mut world = Plan::line(&[3, 1]).policy(crate::population::world::STILL, 1).found();
+    let mut world = Plan::line(&[3, 1]).policy(crate::world::STILL, 1).found();
     let agents = world.deploy(&[0, 0]);
     let agent = agents[0];
     assert!(!world.population.is_unchanged(agent), "it has not evaluated yet");

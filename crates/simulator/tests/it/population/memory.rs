@@ -4,7 +4,8 @@ use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
 use mario_simulator::population::{Basis, Proposal, Target};
 
-use crate::population::world::{Plan, STILL, World, node};
+use crate::population::world::{Plan, World, node};
+use crate::world::STILL;
 
 /// Replicates towards `n1` until that is remembered as inhibited.
 const TRIES_ONCE: &str = ":- dynamic inhibited/3.\noperation(replicate, I, n1) :- \\+ inhibited(replicate, I, n1).\n";

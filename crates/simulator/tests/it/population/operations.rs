@@ -44,7 +44,7 @@ fn an_undeploy_removes_the_own_instance_whatever_its_target() {
 
 #[test]
 fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
-    let mut world = Plan::line(&[1, 1, 0]).policy(crate::population::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 1, 0]).policy(crate::world::STILL, 10).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -79,7 +79,7 @@ fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
 
 #[test]
 fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
-    let mut world = Plan::line(&[1, 3]).policy(crate::population::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 3]).policy(crate::world::STILL, 10).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -235,7 +235,7 @@ fn an_agent_that_proposes_nothing_does_nothing() {
 
 #[test]
 fn an_inhibited_request_changes_only_the_memory_of_its_agent() {
-    let mut world = Plan::line(&[1, 2, 1]).policy(crate::population::world::STILL, 1).found();
+    let mut world = Plan::line(&[1, 2, 1]).policy(crate::world::STILL, 1).found();
     let agents = world.deploy(&[0, 1, 1, 2]);
     let state = |world: &crate::population::world::World| {
         let managers = (0..3).map(|node| format!("{:?}", world.population.node(NodeIndex(node)))).collect::<Vec<_>>();

@@ -4,7 +4,8 @@ use mario_domain::AgentOperation;
 use mario_scenario::{Arbitration, NodeIndex};
 use mario_simulator::population::{AgentIndex, Neighbour, ParkedCounts, RequestFact, Target};
 
-use crate::population::world::{Plan, STILL, World};
+use crate::population::world::{Plan, World};
+use crate::world::STILL;
 
 fn to_unpark(world: &mut World) -> Vec<AgentIndex> {
     let mut to_unpark = Vec::new();

@@ -3,6 +3,7 @@
 use mario_policy::Wanted;
 use mario_scenario::NodeIndex;
 use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, RequestFact};
+use mario_testing::Random;
 
 use crate::population::world::{Plan, World, deployment};
 
@@ -10,17 +11,10 @@ use crate::population::world::{Plan, World, deployment};
 const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, M \\== self.\n\
                        operation(replicate, I, M) :- requests(I, M, 2, _), node(_, Free), Free > 3.\n";
 
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state >> 11) % below
-}
-
-fn drawn(state: &mut u64) -> Vec<RequestFact> {
-    let rate = random(state, 5) as f64;
+fn drawn(random: &mut Random) -> Vec<RequestFact> {
+    let rate = random.below(5) as f64;
     let fact = |rate| RequestFact { neighbour: Neighbour::Node(NodeIndex(1)), rate, latency: 2.0 };
-    match random(state, 4) {
+    match random.below(4) {
         0 => Vec::new(),
         1 => vec![RequestFact { neighbour: Neighbour::Own, rate, latency: 0.0 }, fact(4.0)],
         _ => vec![fact(rate)],
@@ -37,7 +31,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn check(&mut self, facts: &[RequestFact], state: &mut u64) {
+    fn check(&mut self, facts: &[RequestFact], random: &mut Random) {
         let (population, agent) = (&mut self.world.population, self.agent);
         assert_eq!(population.agent(agent).requests(), facts);
         let rate: f64 = facts.iter().map(|fact| fact.rate).sum();
@@ -45,9 +39,9 @@ impl Watched {
         assert_eq!(population.is_unchanged(agent), self.evaluated.as_deref() == Some(facts));
         let decision = self.world.evaluator.evaluate(population, agent, Wanted::First);
         let proposal = population.proposal(agent, decision);
-        if population.is_unchanged(agent) && random(state, 4) > 0 {
+        if population.is_unchanged(agent) && random.below(4) > 0 {
             population.repeat_proposal(agent);
-        } else if population.has_cached_proposal(agent) && random(state, 4) > 0 {
+        } else if population.has_cached_proposal(agent) && random.below(4) > 0 {
             population.propose_cached(agent);
             self.recalled += 1;
         } else {
@@ -61,25 +55,25 @@ impl Watched {
 
 #[test]
 fn snapshots_by_number_give_the_same_facts_and_proposals() {
-    let mut state = 0x2545_F491_4F6C_DD1D;
+    let mut random = Random::new(1);
     for _ in 0..60 {
         let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
         let agent = world.deploy(&[0])[0];
         let mut watched = Watched { world, agent, evaluated: None, recalled: 0 };
         for _ in 0..12 {
             // Something new, several times, then a recurring pattern.
-            for _ in 0..random(&mut state, 8) {
-                let facts = drawn(&mut state);
+            for _ in 0..random.below(8) {
+                let facts = drawn(&mut random);
                 watched.world.population.r2(ContextChange::Requests { agent, facts: &facts });
-                watched.check(&facts, &mut state);
+                watched.check(&facts, &mut random);
             }
-            let round: Vec<Vec<RequestFact>> = (0..=random(&mut state, 6)).map(|_| drawn(&mut state)).collect();
-            for turn in 0..random(&mut state, 30) {
+            let round: Vec<Vec<RequestFact>> = (0..=random.below(6)).map(|_| drawn(&mut random)).collect();
+            for turn in 0..random.below(30) {
                 let position = turn as usize % round.len();
                 let facts = (turn as usize == position).then_some(&round[position][..]);
                 watched.world.population.observe_recurring(agent, position as u8, facts);
-                watched.check(&round[position], &mut state);
-                if random(&mut state, 40) == 0 {
+                watched.check(&round[position], &mut random);
+                if random.below(40) == 0 {
                     watched.world.cycle(&[deployment(0)]);
                     if watched.world.label.accepted().count() > 0 {
                         watched.evaluated = None;

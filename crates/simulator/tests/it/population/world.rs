@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mario_domain::{
-    AgentOperation, Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, Quantity, Rule, Verdict,
-};
+use mario_domain::{AgentOperation, Capacity, Hardware, Inhibition, NodeId, Rule, Verdict};
 use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
@@ -13,8 +11,7 @@ use mario_simulator::population::{
     PopulationConfig, Proposal, SimulatedNode, Target,
 };
 
-/// A policy that proposes nothing.
-pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
+use crate::world::{self, STILL, application};
 
 /// The configuration of a population, with defaults.
 pub struct Plan {
@@ -49,7 +46,7 @@ pub fn units(units: &[u64]) -> Vec<Capacity> {
 }
 
 pub fn node_id(node: u32) -> NodeId {
-    NodeId::name(&format!("n{node}")).expect("a name")
+    world::node_id(node as usize)
 }
 
 impl Plan {
@@ -93,15 +90,7 @@ impl Plan {
             });
             SimulatedNode::new(node_id(node), *capacity, neighbours, acceptance)
         });
-        let applications = self.applications.iter().zip(1..).map(|(units, number)| Application {
-            id: ApplicationId::name(&format!("app{number}")).expect("a name"),
-            owner: None,
-            hardware: Hardware::units(*units),
-            max_rate: Quantity::whole(5),
-            max_latency: Quantity::whole(10),
-            flavours: Vec::new(),
-            sleep: None,
-        });
+        let applications = self.applications.iter().zip(1..).map(|(units, number)| application(number, *units));
         let policies = self.policies.iter().map(|(text, memory)| {
             let settings = Settings { memory: *memory, ..Settings::default() };
             Policy::load(engine, "policy", text, None, settings).expect("a policy")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mario_scenario::{ApplicationIndex, Call, CallOrder, Fidelity, Metric, Observation, Routing, Scenario, Stage};
 use mario_simulator::{Detail, Reuse, RunOptions};
+use mario_testing::Random;
 
 use super::flavours::flavoured;
 use super::owners::owned;
@@ -33,23 +34,17 @@ pub fn calling(number: u64) -> Scenario {
         scenario.network.fidelity = Fidelity::Flow;
     }
     let count = scenario.applications.len();
-    // A separate generator, so that other worlds do not change.
-    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut below = |limit: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 33) as usize % limit
-    };
+    // A generator of its own, so that other worlds stay what they are.
+    let mut random = Random::new(number);
     for caller in 0..count.saturating_sub(1) {
         // Some applications call nothing.
-        let stages = if below(4) == 0 { 0 } else { 1 + below(3) };
+        let stages = if random.below(4) == 0 { 0 } else { 1 + random.below(3) };
         let stages = (0..stages).map(|_| {
-            let order = if below(2) == 0 { CallOrder::Sequence } else { CallOrder::Parallel };
-            let calls = if order == CallOrder::Sequence { 1 } else { 1 + below(2) };
+            let order = if random.below(2) == 0 { CallOrder::Sequence } else { CallOrder::Parallel };
+            let calls = if order == CallOrder::Sequence { 1 } else { 1 + random.below(2) };
             let called = (0..calls).map(|_| Call {
-                application: ApplicationIndex::at(caller + 1 + below(count - caller - 1)),
-                requests: [1, 1, 2, 3][below(4)],
+                application: ApplicationIndex::at(caller + 1 + random.below(count - caller - 1)),
+                requests: [1, 1, 2, 3][random.below(4)],
             });
             Stage { order, calls: called.collect() }
         });

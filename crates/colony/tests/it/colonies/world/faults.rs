@@ -83,7 +83,7 @@ impl World<'_> {
             self.checker.tally.count("crashes in custody");
         }
         let pending = self.daemons[node].pending_records();
-        let kept = self.random.index(pending + 1);
+        let kept = self.random.below(pending + 1);
         if kept < pending {
             self.checker.tally.count("torn tails");
         }

@@ -11,6 +11,7 @@ use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyInd
 
 use super::*;
 use mario_colony::rules::{History, Remembered};
+use mario_testing::Random;
 
 use crate::population::agent::Body;
 use crate::population::agent::{Neighbour, RequestFact};
@@ -44,24 +45,6 @@ fn engine() -> &'static Engine {
     ENGINE.get_or_init(Engine::new)
 }
 
-/// A deterministic generator.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((value ^ (value >> 31)) % limit as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "the policies that ship are files of the repository")]
 fn shipped(name: &str, settings: Settings) -> Policy {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
@@ -76,7 +59,7 @@ fn written(text: &str, settings: Settings) -> Policy {
 }
 
 /// Names before and after `self`, some of them numbers.
-fn node_name(dice: &mut Dice, number: usize) -> NodeId {
+fn node_name(dice: &mut Random, number: usize) -> NodeId {
     let number = number as i64;
     match dice.below(4) {
         0 => NodeId::number(50 - 7 * number),
@@ -85,7 +68,7 @@ fn node_name(dice: &mut Dice, number: usize) -> NodeId {
     }
 }
 
-fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Population {
+fn population(dice: &mut Random, policies: Vec<Policy>, facts: Vec<Fact>) -> Population {
     let count = 3 + dice.below(6);
     let mut neighbours = vec![Vec::new(); count];
     for node in 1..count {
@@ -128,7 +111,7 @@ fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Popul
 }
 
 /// Gives an agent observations and memories, mostly about its neighbours.
-fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
+fn tell(dice: &mut Random, population: &mut Population, agent: AgentIndex) {
     let own = population.agent(agent).node();
     let mut near: Vec<NodeIndex> = population.node(own).neighbours().to_vec();
     near.push(if dice.below(20) == 0 { own } else { near[0] });
@@ -158,7 +141,7 @@ fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
 }
 
 /// Gives an agent whose policy looks back a history with the same observations, or none.
-fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
+fn tell_past(dice: &mut Random, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
     let remembers = population.policy(population.agent(agent).policy()).remembers();
     if remembers.is_nothing() {
         return;
@@ -178,7 +161,7 @@ fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, fa
 
 /// Gives the agents of a population many observations, and compares cached decisions with those of their policies.
 /// Returns the numbers of lookups, of hits, and of proposals among the hits.
-fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize; 2] {
+fn compare(dice: &mut Random, mut population: Population, rounds: usize) -> [usize; 2] {
     let mut decisions = DecisionCache { limit: rounds, ..DecisionCache::new(engine(), &population) };
     let mut evaluator = Evaluator::new(engine(), &population);
     let mut found = [0; 2];
@@ -213,7 +196,7 @@ fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize
 
 #[test]
 fn cached_decisions_equal_those_of_the_policy() {
-    let mut dice = Dice(5);
+    let mut dice = Random::new(5);
     for name in SHIPPED.iter().copied().chain(["farthest"]) {
         let settings = Settings { memory: 3, ..Settings::default() };
         let load = || if name == "farthest" { written(FARTHEST, settings) } else { shipped(name, settings) };
@@ -236,7 +219,7 @@ fn decisions_that_depend_on_names_are_not_shared() {
         value: FactValue::Id(Id::name("n1").expect("a name")),
     };
     let seeing = written("operation(migrate, I, N) :- requests(I, N, _, _), N @< m.", settings);
-    let mut dice = Dice(1);
+    let mut dice = Random::new(1);
     for (policy, facts, is_shared) in [
         (seeing, Vec::new(), false),
         (shipped("load-thresholds", settings), vec![fact("home")], false),
@@ -255,20 +238,20 @@ fn failed_decisions_are_not_cached() {
     let long = "operation(migrate, I, N) :- between(1, 2000, X), X >= 2000, requests(I, N, _, _).";
     let budget = Budget { inferences: 50_000, ..Settings::default().budget };
     for (text, settings) in [(raising, Settings::default()), (long, Settings { memory: 0, budget })] {
-        let mut dice = Dice(2);
+        let mut dice = Random::new(2);
         let population = population(&mut dice, vec![written(text, settings)], Vec::new());
         // Without client requests there is no exception.
         let found = compare(&mut dice, population, 2_000);
         assert_eq!(found[1], 0, "{text}");
     }
-    let mut dice = Dice(2);
+    let mut dice = Random::new(2);
     let population = population(&mut dice, vec![written(long, Settings::default())], Vec::new());
     assert!(compare(&mut dice, population, 2_000)[1] > 0, "far from the end of its budget it is told to others");
 }
 
 #[test]
 fn a_slot_is_taken_before_the_answer_is_known() {
-    let mut dice = Dice(3);
+    let mut dice = Random::new(3);
     let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
     let node = population.agent(AgentIndex(0)).node();
@@ -293,7 +276,7 @@ fn a_slot_is_taken_before_the_answer_is_known() {
 
 #[test]
 fn a_full_cache_stores_nothing_until_it_is_cleared() {
-    let mut dice = Dice(4);
+    let mut dice = Random::new(4);
     let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
     let mut decisions = DecisionCache::new(engine(), &population);
     let agent = AgentIndex(0);

@@ -1,0 +1,34 @@
+//! What the tests of several crates share.
+//!
+//! | for | use |
+//! |---|---|
+//! | values that are drawn from a seed | [`Random`] |
+//! | a directory to write to | [`Scratch`], removed at its end; [`empty_directory`], kept for a look at it |
+//! | a condition that holds some time later | [`wait_for`] |
+//! | a text in the repository that code must produce | [`check_stored`], [`replaced_part`] |
+//! | a long text that differs from another | [`assert_same_text`] |
+//!
+//! ```
+//! use mario_testing::Random;
+//!
+//! let mut random = Random::new(7);
+//! let names = ["a", "b", "c"];
+//! assert!(names.contains(random.choose(&names)));
+//! assert!(random.below(10) < 10);
+//! assert_eq!(Random::new(7).number(), Random::new(7).number());
+//! ```
+//!
+//! **Invariant:** only tests and benchmarks use it, and it depends on no other crate: what it helps to test cannot break it.
+//! **Invariant:** a seed draws the same numbers on every machine and in every version. Stored results rest on that.
+
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
+mod directories;
+mod random;
+mod stored;
+mod waiting;
+
+pub use directories::{Scratch, empty_directory};
+pub use random::{Random, Whole};
+pub use stored::{assert_same_text, check_stored, replaced_part};
+pub use waiting::wait_for;
