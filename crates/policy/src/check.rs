@@ -30,7 +30,6 @@ use text::{Text, calls};
 
 pub use allow::Allowed;
 pub use finding::{Finding, FindingKind};
-pub(crate) use names::edit_distance;
 
 /// The result of a check.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use mario_prolog::{Engine, Tree, TreeKind, Value};
+use strsim::osa_distance;
 
-use crate::check::edit_distance;
 use crate::knowledge_base::{Constant, KnowledgeBase, NodeConflict};
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 
@@ -203,7 +203,7 @@ fn unknown_fact(tree: &Tree, name: &str, arity: usize) -> FactProblem {
         .map(|predicate| format!("{name}/{}", predicate.arity()))
         .collect();
     if same_name.is_empty() {
-        let near = FACTS.iter().map(|fact| (edit_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+        let near = FACTS.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
         match near.filter(|(cost, _)| cost * 3 <= name.chars().count()) {
             Some((_, fact)) => problem.hint(format!("did you mean {}/{}?", fact.name, fact.arity())),
             None => problem.hint(known_facts()),

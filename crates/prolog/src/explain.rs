@@ -8,6 +8,7 @@ use crate::stored::StoredTerm;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
+use strsim::levenshtein;
 
 /// Longer names are not compared: the cost is the product of their lengths.
 const NAME_BYTES_MAX: usize = 64;
@@ -172,7 +173,7 @@ impl Core {
             if other.len() > NAME_BYTES_MAX {
                 continue;
             }
-            let distance = distance(wanted, other);
+            let distance = levenshtein(wanted, other);
             let same_arity = functor.arity() as i64 == arity;
             let is_near = distance == 0 || (same_arity && distance * 4 <= wanted.chars().count());
             if is_near && !other.starts_with('$') {
@@ -203,35 +204,6 @@ fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Opti
         return None;
     }
     let near = others.filter(|other| other.len() <= NAME_BYTES_MAX).take(COMPARED_MAX);
-    let near = near.map(|other| (distance(&wanted.to_lowercase(), &other.to_lowercase()), other));
+    let near = near.map(|other| (levenshtein(&wanted.to_lowercase(), &other.to_lowercase()), other));
     near.filter(|(cost, _)| cost * 3 <= length).min_by_key(|(cost, _)| *cost).map(|(_, other)| other)
-}
-
-/// The edit distance of two names: letters inserted, deleted or replaced.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for column in 1..=to.len() {
-            let replaced = diagonal + usize::from(letter != to[column - 1]);
-            diagonal = row[column];
-            row[column] = replaced.min(row[column] + 1).min(row[column - 1] + 1);
-        }
-    }
-    row[to.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::distance;
-
-    #[test]
-    fn counts_the_letters_that_differ() {
-        for (from, to, expected) in [("", "", 0), ("foo", "foo", 0), ("foo", "fo", 1), ("apend", "append", 1)] {
-            assert_eq!(distance(from, to), expected, "{from} {to}");
-        }
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use strsim::osa_distance;
+
 /// The maximum number of reported errors of one kind; further ones are only counted.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
@@ -130,37 +132,18 @@ pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
     const LENGTH_MAX: usize = 64;
     // Comparing with more words would be slow as well.
     const COMPARED_MAX: usize = 10_000;
-    let wrong: Vec<char> = wrong.to_lowercase().chars().take(LENGTH_MAX + 1).collect();
-    if wrong.len() > LENGTH_MAX {
+    let wrong = wrong.to_lowercase().replace('-', "_");
+    let length = wrong.chars().count();
+    if length > LENGTH_MAX {
         return None;
     }
-    let begins =
-        |word: &str| wrong.len() >= 3 && word.to_lowercase().chars().take(wrong.len()).eq(wrong.iter().copied());
-    let cost = |word: &str| if begins(word) { 1 } else { distance(&wrong, word) };
+    let cost = |word: &str| {
+        let word = word.to_lowercase().replace('-', "_");
+        if length >= 3 && word.starts_with(&wrong) { 1 } else { osa_distance(&wrong, &word) }
+    };
     let nearest = known.into_iter().take(COMPARED_MAX).map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
-    let is_near =
-        |cost: usize, word: &str| cost < wrong.len() && cost <= word.chars().count().max(wrong.len()).div_ceil(3);
+    let is_near = |cost: usize, word: &str| cost < length && cost <= word.chars().count().max(length).div_ceil(3);
     nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
-}
-
-/// The edit distance: insertions, deletions, replacements and swaps of adjacent characters.
-fn distance(wrong: &[char], word: &str) -> usize {
-    let word: Vec<char> = word.to_lowercase().replace('-', "_").chars().collect();
-    let wrong: Vec<char> = wrong.iter().map(|character| if *character == '-' { '_' } else { *character }).collect();
-    let mut rows: Vec<Vec<usize>> = vec![(0..=word.len()).collect()];
-    for (row, from) in wrong.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, to) in word.iter().enumerate() {
-            let replaced = rows[row][column] + usize::from(from != to);
-            let mut least = replaced.min(rows[row][column + 1] + 1).min(next[column] + 1);
-            if row > 0 && column > 0 && *from == word[column - 1] && wrong[row - 1] == *to {
-                least = least.min(rows[row - 1][column - 1] + 1);
-            }
-            next.push(least);
-        }
-        rows.push(next);
-    }
-    rows[wrong.len()][word.len()]
 }
 
 #[cfg(test)]

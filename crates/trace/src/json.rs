@@ -17,26 +17,12 @@ pub fn number(out: &mut Vec<u8>, value: f64) {
 
 /// Appends an integer.
 pub fn integer(out: &mut Vec<u8>, value: i64) {
-    if value < 0 {
-        out.push(b'-');
-    }
-    natural(out, value.unsigned_abs());
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends a number that is not negative.
-pub fn natural(out: &mut Vec<u8>, mut value: u64) {
-    const DIGITS_MAX: usize = 20;
-    let mut digits = [0_u8; DIGITS_MAX];
-    let mut first = DIGITS_MAX;
-    loop {
-        first -= 1;
-        digits[first] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[first..]);
+pub fn natural(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends a string with its quotes.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mario_domain::AgentOperation;
 use mario_prolog::{Tree, TreeKind};
+use strsim::osa_distance;
 
 use super::finding::{Finding, FindingKind};
 use super::text::{Call, Clause, Text, calls, each_part, exact_place};
@@ -113,7 +114,7 @@ fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Fin
     let near = match &operation.kind {
         TreeKind::Atom(name) => AgentOperation::ALL
             .iter()
-            .find(|operation| super::names::edit_distance(operation.as_str(), name) <= 2)
+            .find(|operation| osa_distance(operation.as_str(), name) <= 2)
             .map(|operation| format!("did you mean `{operation}`?")),
         _ => None,
     };

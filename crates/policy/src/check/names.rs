@@ -1,6 +1,7 @@
 //! Calls of undefined predicates, and facts with the wrong arity.
 
 use mario_prolog::{Program, TreeKind};
+use strsim::osa_distance;
 
 use super::finding::{Finding, FindingKind};
 use super::text::{Clause, Text, calls, exact_place};
@@ -116,51 +117,10 @@ fn signature(fact: &FactPredicate) -> String {
 fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
     let allowed = (name.chars().count() / LETTERS_PER_MISTAKE).max(1);
     let candidates = program.callable().filter_map(|(known, known_arity)| {
-        let distance = edit_distance(name, known);
+        let distance = osa_distance(name, known);
         // A different arity counts as another mistake, but does not rule out a name that is close enough.
         (distance <= allowed).then_some((distance + usize::from(known_arity != arity), known, known_arity))
     });
     let best = candidates.min_by_key(|(distance, ..)| *distance);
     best.map(|(_, known, known_arity)| format!("{known}/{known_arity}"))
-}
-
-/// The edit distance: insertions, deletions, substitutions and transpositions of adjacent letters.
-pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
-    for (row, cells) in rows.iter_mut().enumerate() {
-        cells[0] = row;
-    }
-    rows[0] = (0..=to.len()).collect();
-    for row in 1..=from.len() {
-        for column in 1..=to.len() {
-            let changed = rows[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
-            let mut least = changed.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
-            let is_swap = row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
-            if is_swap {
-                least = least.min(rows[row - 2][column - 2] + 1);
-            }
-            rows[row][column] = least;
-        }
-    }
-    rows[from.len()][to.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::edit_distance;
-
-    #[test]
-    fn edit_distance_counts_a_transposition_as_one_mistake() {
-        for (from, to, mistakes) in [
-            ("idle", "idle", 0),
-            ("idel", "idle", 1),
-            ("idl", "idle", 1),
-            ("iddle", "idle", 1),
-            ("late", "idle", 3),
-            ("", "ab", 2),
-        ] {
-            assert_eq!(edit_distance(from, to), mistakes, "{from} {to}");
-        }
-    }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use mario_prolog::{Place, Tree, TreeKind};
+use strsim::osa_distance;
 
 use super::finding::{Finding, FindingKind};
-use super::names::edit_distance;
 use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 
@@ -41,7 +41,7 @@ fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
 
 /// A suggestion what to read instead: the fact with the most similar name, or the list of all facts.
 fn instead(name: &str, known: &Known, who: &str) -> String {
-    let nearest = known.facts.iter().map(|fact| (edit_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+    let nearest = known.facts.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
     match nearest {
         Some((cost, fact)) if cost * 3 <= name.chars().count() => {
             format!("did you mean {}/{}?", fact.name, fact.arity())
