@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks again and again until there is an answer, and returns it. Panics with `what` if there is none after `limit`.
+/// Polls until there is an answer, and returns it. Panics with `what` if there is none after `limit`.
 #[track_caller]
 pub fn wait_for<T>(what: &str, limit: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + limit;
