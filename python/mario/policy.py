@@ -155,6 +155,8 @@ class FunctionPolicy:
             )
             if is_read
         ]
+        # Read now: where the function is run, on another machine perhaps, its source may not be there.
+        self._source = source(function) or "(its source is not known)\n"
 
     def __call__(self, facts: Facts) -> Proposals:
         return self.function(facts)
@@ -167,11 +169,7 @@ class FunctionPolicy:
     @property
     def text(self) -> str:
         """The text that represents it in scenarios and traces: what it reads, and its source as a comment."""
-        try:
-            source = inspect.getsource(self.function)
-        except (OSError, TypeError):
-            source = "(its source is not known)\n"
-        comment = "".join(f"% {line}\n" if line else "%\n" for line in source.splitlines())
+        comment = "".join(f"% {line}\n" if line else "%\n" for line in self._source.splitlines())
         declared = "".join(f"{line}\n" for line in [f":- decided_outside('{self.name}').", *self._declared, *self._reads])
         return f"% A policy that is a Python function. Only a run from Python can ask it.\n{declared}%\n{comment}"
 
@@ -190,6 +188,14 @@ class FunctionPolicy:
             raise TypeError(
                 f"the policy `{self.name}` returned {answer!r}: it returns None, a tuple (operation, target) or a list of them"
             ) from None
+
+
+def source(function: Callable[..., Any]) -> str | None:
+    """The source of a function, if it is known."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return None
 
 
 def policy(function: Callable[[Facts], Proposals] | None = None, **options: Any) -> Any:

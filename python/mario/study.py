@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any, Union
 
 from . import _mario
 from .arguments import whole
-from .policy import Choices, PolicyLike
+from .policy import Choices, FunctionPolicy, Policy, PolicyLike, source
 from .progress import Progress, ProgressLike
 from .run import Run
 from .scenario import ScenarioLike, Settings, directory_of, overrides, scenario_of, value
@@ -61,12 +60,16 @@ class Sweep(Study):
 
 
 class _Metric:
-    """A metric function, called with the directory of a run."""
+    """A function of a run, and what distinguishes it from others of its name."""
 
-    def __init__(self, name: str, function: Callable[[Run], float]) -> None:
-        self._name, self._function = name, function
+    def __init__(self, name: str, function: Callable[[Run], float], identity: str) -> None:
+        self._name, self._function, self.identity = name, function, identity
 
-    def __call__(self, directory: str) -> float:
+    def __call__(self, run: Run) -> float:
+        return self._function(run)
+
+    def measure(self, directory: str) -> float:
+        """The number for the run in a directory."""
         number = self._function(Run(directory))
         if isinstance(number, bool) or not hasattr(number, "__float__"):
             raise TypeError(f"the metric `{self._name}` returned {number!r}, where one number is expected")
@@ -191,9 +194,7 @@ def _study(
         raise ValueError("runs are kept in `out`: name a directory")
     given = scenario_of(scenario)
     choices = Choices()
-    if isinstance(policies, (str, os.PathLike)) or callable(policies):
-        raise TypeError("`policies` is a list of policies")
-    contenders = [_contender(choices, policy) for policy in policies]
+    contenders = [_contender(choices, policy) for policy in _listed(policies)]
     with Progress(progress, "runs", " runs") as shown:
         return _mario.study(
             given._loaded,
@@ -215,6 +216,32 @@ def _study(
         )
 
 
+def settled(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
+    """The same policies, ready for other machines: functions with their sources."""
+
+    def ready(policy: ContenderLike) -> ContenderLike:
+        if isinstance(policy, tuple):
+            return (ready(policy[0]), *policy[1:])  # type: ignore[return-value]
+        is_function = callable(policy) and not isinstance(policy, (Policy, FunctionPolicy))
+        return FunctionPolicy(policy) if is_function else policy  # type: ignore[arg-type]
+
+    return [ready(policy) for policy in _listed(policies)]
+
+
+def settled_metrics(metrics: Mapping[str, MetricLike] | None) -> dict[str, MetricLike]:
+    """The same metrics, ready for other machines: functions with what distinguishes them."""
+    return {
+        name: metric if isinstance(metric, str) else _Metric(name, metric, _identity(metric))
+        for name, metric in (metrics or {}).items()
+    }
+
+
+def _listed(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
+    if isinstance(policies, (str, os.PathLike, Mapping)) or callable(policies) or not isinstance(policies, Iterable):
+        raise TypeError(f"`policies` is a list of policies, and not {policies!r}")
+    return list(policies)
+
+
 def _contender(choices: Choices, policy: ContenderLike) -> str:
     if isinstance(policy, tuple):
         policy, changed = policy
@@ -227,8 +254,10 @@ def _metric(name: str, metric: MetricLike) -> tuple[str, Any, str]:
         return name, metric, ""
     if not callable(metric):
         raise TypeError(f"the metric `{name}` is a function of a run or a command, and not {metric!r}")
-    try:
-        identity = inspect.getsource(metric)
-    except (OSError, TypeError):
-        identity = repr(getattr(metric, "__qualname__", type(metric).__qualname__))
-    return name, _Metric(name, metric), f"python {identity}"
+    ready = metric if isinstance(metric, _Metric) else _Metric(name, metric, _identity(metric))
+    return name, ready.measure, ready.identity
+
+
+def _identity(metric: Callable[[Run], float]) -> str:
+    known = source(metric) or repr(getattr(metric, "__qualname__", type(metric).__qualname__))
+    return f"python {known}"

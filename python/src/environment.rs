@@ -1,9 +1,10 @@
-//! A run in which Python decides for one agent at a time, for reinforcement learning.
+//! A run in which Python decides for the agents, for reinforcement learning.
 //!
-//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends a question and waits. So
-//! an agent sees exactly what a policy sees, at the same times, and a policy could have produced the same run.
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits. So
+//! an agent sees exactly what a policy sees, at the same times, and a policy could have produced the same run. The thread asks
+//! for one agent at a time, or for all agents that are due at the same time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,29 +54,37 @@ struct Question {
     facts: Py<PyDict>,
 }
 
-/// Either the next question, or the end of the run.
+/// Either the next questions, or the end of the run.
 enum Told {
-    Question(Question),
+    Questions(Vec<Question>),
     End(Result<(), Failure>),
 }
+
+/// An instance and the facts of its agent.
+type Asked = (Py<PyAny>, Py<PyDict>);
+
+/// The proposals of one agent, in order of priority.
+type Answer = Vec<FunctionProposal>;
 
 /// A run that waits for the decisions of its agents.
 #[pyclass(module = "mario._mario")]
 pub(crate) struct Session {
     told: Mutex<Receiver<Told>>,
-    answers: Option<Sender<Vec<FunctionProposal>>>,
+    answers: Option<Sender<Vec<Answer>>>,
     journal: Arc<Mutex<Journal>>,
     is_closed: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    is_waiting: bool,
+    /// The number of questions that are not answered.
+    waiting: usize,
     is_over: bool,
 }
 
 #[pymethods]
 impl Session {
-    /// Starts a run of a scenario. `function` is the name of the function that the policies declare.
+    /// Starts a run of a scenario. `function` is the name of the function that the policies declare. With `together`, all
+    /// agents that are due at the same time are asked at once.
     #[new]
-    #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files))]
+    #[pyo3(signature = (scenario, function, *, overrides, choices, seed, files, together))]
     #[allow(clippy::too_many_arguments, reason = "each is a keyword of the Python function, which names it")]
     fn new(
         py: Python<'_>,
@@ -85,6 +94,7 @@ impl Session {
         choices: Vec<String>,
         seed: Option<u64>,
         files: BTreeMap<String, String>,
+        together: bool,
     ) -> PyResult<Session> {
         let choices = Choices { overrides, policies: choices, seed, ..Choices::default() };
         let resolved = py.detach(|| scenario.resolve(&choices, &files)).map_err(|failure| exception(py, &failure))?;
@@ -92,8 +102,12 @@ impl Session {
         let (answers, answered) = mpsc::channel();
         let journal = Arc::new(Mutex::new(Journal::default()));
         let is_closed = Arc::new(AtomicBool::new(false));
-        let asking =
-            Asking { teller: teller.clone(), answered: Mutex::new(answered), is_closed: Arc::clone(&is_closed) };
+        let asking = Asking {
+            teller: teller.clone(),
+            exchange: Mutex::new(Exchange { answered, questions: Vec::new(), answers: VecDeque::new() }),
+            is_together: together,
+            is_closed: Arc::clone(&is_closed),
+        };
         let mut functions = PolicyFunctions::default();
         functions.insert(&function, Arc::new(asking));
         let following = Following { journal: Arc::clone(&journal), instances: Vec::new() };
@@ -105,13 +119,13 @@ impl Session {
         });
         let told = Mutex::new(told);
         let thread = Some(thread);
-        Ok(Session { told, answers: Some(answers), journal, is_closed, thread, is_waiting: false, is_over: false })
+        Ok(Session { told, answers: Some(answers), journal, is_closed, thread, waiting: 0, is_over: false })
     }
 
-    /// The next agent that has to decide: its instance and its facts; `None` if the run is over.
-    fn next_question(&mut self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Py<PyDict>)>> {
-        if self.is_waiting {
-            return Err(PyRuntimeError::new_err("the agent that was asked last has not been answered for"));
+    /// The next agents that have to decide: the instance and the facts of each; `None` if the run is over.
+    fn next_questions(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Asked>>> {
+        if self.waiting > 0 {
+            return Err(PyRuntimeError::new_err("the agents that were asked last have not been answered for"));
         }
         if self.is_over {
             return Ok(None);
@@ -120,9 +134,9 @@ impl Session {
             let told =
                 py.detach(|| self.told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL_INTERVAL));
             match told {
-                Ok(Told::Question(Question { instance, facts })) => {
-                    self.is_waiting = true;
-                    return Ok(Some((instance, facts)));
+                Ok(Told::Questions(questions)) => {
+                    self.waiting = questions.len();
+                    return Ok(Some(questions.into_iter().map(|asked| (asked.instance, asked.facts)).collect()));
                 }
                 Ok(Told::End(ended)) => {
                     self.is_over = true;
@@ -140,22 +154,16 @@ impl Session {
         }
     }
 
-    /// Sends the answer of the current agent: proposals in order of priority, each an operation and a target.
-    fn answer(&mut self, proposals: &Bound<'_, PyAny>) -> PyResult<()> {
-        if !self.is_waiting {
-            return Err(PyRuntimeError::new_err("no agent was asked"));
+    /// Sends the answers of the current agents, in the order in which they were asked: the proposals of each in order of
+    /// priority, each an operation and a target.
+    fn answer(&mut self, answers: &Bound<'_, PyAny>) -> PyResult<()> {
+        let all = answers.try_iter()?.map(|proposals| read_answer(&proposals?)).collect::<PyResult<Vec<Answer>>>()?;
+        if all.len() != self.waiting || all.is_empty() {
+            let message = format!("{} agents were asked, and {} are answered for", self.waiting, all.len());
+            return Err(PyRuntimeError::new_err(message));
         }
-        let mut all = Vec::new();
-        for proposal in proposals.try_iter()? {
-            let (operation, target) = proposal?.extract::<(String, Bound<'_, PyAny>)>()?;
-            if !AgentOperation::ALL.iter().any(|known| known.as_str() == operation) {
-                let known = AgentOperation::ALL.map(AgentOperation::as_str).join(", ");
-                return Err(PyValueError::new_err(format!("`{operation}` is no operation; there are {known}")));
-            }
-            all.push(FunctionProposal { operation, target: id(&target)? });
-        }
-        self.is_waiting = false;
-        // If the thread has ended, the next call of `next_question` reports why.
+        self.waiting = 0;
+        // If the thread has ended, the next call of `next_questions` reports why.
         let _ = self.answers.as_ref().map(|answers| answers.send(all));
         Ok(())
     }
@@ -210,16 +218,37 @@ impl Drop for Session {
     }
 }
 
+/// Proposals in order of priority, each an operation and a target.
+fn read_answer(proposals: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    let mut all = Vec::new();
+    for proposal in proposals.try_iter()? {
+        let (operation, target) = proposal?.extract::<(String, Bound<'_, PyAny>)>()?;
+        if !AgentOperation::ALL.iter().any(|known| known.as_str() == operation) {
+            let known = AgentOperation::ALL.map(AgentOperation::as_str).join(", ");
+            return Err(PyValueError::new_err(format!("`{operation}` is no operation; there are {known}")));
+        }
+        all.push(FunctionProposal { operation, target: id(&target)? });
+    }
+    Ok(all)
+}
+
 /// The policy of agents for which Python decides.
 struct Asking {
     teller: Sender<Told>,
-    answered: Mutex<Receiver<Vec<FunctionProposal>>>,
+    exchange: Mutex<Exchange>,
+    is_together: bool,
     is_closed: Arc<AtomicBool>,
 }
 
-impl PolicyFunction for Asking {
-    fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String> {
-        let closed = || "the environment was closed".to_owned();
+/// Questions that are not sent yet, and answers that are not used yet.
+struct Exchange {
+    answered: Receiver<Vec<Answer>>,
+    questions: Vec<Question>,
+    answers: VecDeque<Answer>,
+}
+
+impl Asking {
+    fn note(&self, exchange: &mut Exchange, facts: &KnowledgeBase, instance: Constant) -> Result<(), String> {
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(closed());
         }
@@ -230,9 +259,37 @@ impl PolicyFunction for Asking {
             };
             Ok::<_, PyErr>(question)
         });
-        let question = question.ok_or_else(closed)?.map_err(|error| error.to_string())?;
-        self.teller.send(Told::Question(question)).map_err(|_| closed())?;
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner).recv().map_err(|_| closed())
+        exchange.questions.push(question.ok_or_else(closed)?.map_err(|error| error.to_string())?);
+        Ok(())
+    }
+}
+
+fn closed() -> String {
+    "the environment was closed".to_owned()
+}
+
+impl PolicyFunction for Asking {
+    fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String> {
+        let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_together {
+            self.note(&mut exchange, facts, instance)?;
+        }
+        if !exchange.questions.is_empty() {
+            let questions = std::mem::take(&mut exchange.questions);
+            self.teller.send(Told::Questions(questions)).map_err(|_| closed())?;
+            exchange.answers = exchange.answered.recv().map_err(|_| closed())?.into();
+        }
+        exchange.answers.pop_front().ok_or_else(closed)
+    }
+
+    fn wants_preview(&self) -> bool {
+        self.is_together
+    }
+
+    fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
+        let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+        // A question that cannot be put is missed by `decide`, which fails then.
+        let _ = self.note(&mut exchange, facts, instance);
     }
 }
 

@@ -29,6 +29,15 @@ pub(crate) const DIRECTIVE: &str = "decided_outside";
 pub trait PolicyFunction: Send + Sync {
     /// The proposals of the agent of `instance`, in order of priority; or the reason why there is no answer.
     fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
+
+    /// Whether it wants a [`preview`](PolicyFunction::preview): a function that decides for several agents together.
+    fn wants_preview(&self) -> bool {
+        false
+    }
+
+    /// Tells it the facts of an agent before the decision. Where agents decide at the same time, it is called for all of them,
+    /// and only then `decide`, in the same order and with the same facts.
+    fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 
 /// A proposal as the function returned it, not yet validated.

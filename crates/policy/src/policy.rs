@@ -8,6 +8,7 @@ use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
 use crate::function::{self, PolicyFunction};
+use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
@@ -190,6 +191,18 @@ impl Policy {
     /// The name of the function that decides instead of the program, as the text declares it.
     pub fn outside(&self) -> Option<&str> {
         self.outside.as_deref()
+    }
+
+    /// Whether it is decided by a function that wants to know the facts of all agents before it decides for the first.
+    pub fn wants_preview(&self) -> bool {
+        self.function().is_some_and(PolicyFunction::wants_preview)
+    }
+
+    /// Tells the function that decides, if any, the facts of an agent that it will be asked about.
+    pub fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
+        if let Some(function) = self.function() {
+            function.preview(facts, instance);
+        }
     }
 
     pub(crate) fn function(&self) -> Option<&dyn PolicyFunction> {

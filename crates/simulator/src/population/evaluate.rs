@@ -40,6 +40,15 @@ impl Evaluator {
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
+    /// Tells the function that decides for an agent, if it is one, the facts of the coming decision.
+    pub fn preview(&mut self, population: &Population, agent: AgentIndex) {
+        let policy = population.policy(population.agent(agent).policy());
+        if policy.wants_preview() {
+            let instance = self.gather(population, agent);
+            policy.preview(&self.facts, instance);
+        }
+    }
+
     /// The knowledge base of the last evaluation.
     pub fn facts(&self) -> &KnowledgeBase {
         &self.facts

@@ -214,6 +214,11 @@ impl Population {
         &self.policies[policy.position()]
     }
 
+    /// Whether a policy is a function that wants to know the facts of all agents before it decides for the first.
+    pub fn wants_preview(&self) -> bool {
+        self.policies.iter().any(Policy::wants_preview)
+    }
+
     /// The number of agents that wait for the next cycle, including those without a proposal.
     pub fn pending_count(&self) -> usize {
         self.pending.len() + self.parked.iter().map(|parked| parked.count() as usize).sum::<usize>()

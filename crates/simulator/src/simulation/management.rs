@@ -83,7 +83,7 @@ impl Simulation<'_> {
         if is_shared {
             self.effort.shared += awake as u64;
         }
-        if is_shared || !recorder.wants_decisions() {
+        if is_shared || self.population.wants_preview() || !recorder.wants_decisions() {
             self.ask_together(due, is_shared, recorder);
         } else {
             self.ask_in_turn(due, recorder);
@@ -233,7 +233,8 @@ impl Simulation<'_> {
     /// Evaluates the policies of agents in groups of a few hundred, or all at once, sequentially or in parallel.
     fn ask_together(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
-        let at_most = if is_shared { usize::MAX } else { AGENTS_PER_GROUP };
+        let is_whole = is_shared || self.population.wants_preview();
+        let at_most = if is_whole { usize::MAX } else { AGENTS_PER_GROUP };
         let mut cursor = Cursor::default();
         let mut group = Vec::new();
         loop {
@@ -261,6 +262,7 @@ impl Simulation<'_> {
         let may_park = self.may_park(recorder);
         let asking = group.iter().filter(|(_, found)| matches!(found, Some(Lookup::Miss(_))));
         let asking: Vec<AgentIndex> = asking.map(|(agent, _)| *agent).collect();
+        asking.iter().for_each(|agent| self.evaluators[0].preview(&self.population, *agent));
         let mut answers = self.answers(&asking, wanted).into_iter().flatten();
         for (agent, found) in group.drain(..) {
             match found {

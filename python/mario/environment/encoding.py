@@ -1,0 +1,99 @@
+"""Facts and proposals of an agent as arrays and numbers, for learners."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import gymnasium
+import numpy
+
+from ..facts import Constant, Facts
+
+#: How many numbers of an observation are about the agent itself, and about each neighbour.
+OWN, OF_NEIGHBOUR = 6, 4
+
+Observation = dict[str, numpy.ndarray]
+
+
+class Encoding:
+    """What an agent observes as an array, and what it may do as numbers.
+
+    Actions: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and 2 + ``neighbours`` + i
+    replicates it there. Neighbours beyond ``neighbours`` are no targets.
+    """
+
+    def __init__(self, neighbours: int) -> None:
+        self.neighbours = neighbours
+        self.length = OWN + OF_NEIGHBOUR * neighbours
+        self.actions = 2 + 2 * neighbours
+
+    def observation_space(self) -> gymnasium.spaces.Dict:
+        """The space of observations of one agent."""
+        return gymnasium.spaces.Dict(
+            {
+                "observation": gymnasium.spaces.Box(-1.0, numpy.inf, (self.length,), numpy.float32),
+                "action_mask": gymnasium.spaces.Box(0, 1, (self.actions,), numpy.int8),
+            }
+        )
+
+    def observation(self, facts: Facts | None) -> Observation:
+        """What an agent with these facts observes, and which actions it may take. Without facts it may do nothing."""
+        observation = numpy.zeros(self.length, numpy.float32)
+        mask = numpy.zeros(self.actions, numpy.int8)
+        mask[0] = 1
+        if facts is not None:
+            self._fill(facts, observation, mask)
+        return {"observation": observation, "action_mask": mask}
+
+    def _fill(self, facts: Facts, observation: numpy.ndarray, mask: numpy.ndarray) -> None:
+        mask[1] = 1
+        seen = {node: (rate, latency) for node, rate, latency in facts.requests}
+        own_rate, own_latency = seen.get("self", (0.0, 0.0))
+        # Hardware without bounds is -1: infinity is no number to learn from.
+        numbers = [facts.free, facts.hardware, facts.max_rate, facts.max_latency, own_rate, own_latency]
+        observation[:OWN] = [-1.0 if math.isinf(number) else number for number in numbers]
+        for place, node in enumerate(facts.neighbours[: self.neighbours]):
+            rate, latency = seen.get(node, (0.0, 0.0))
+            was_inhibited = [float((operation, node) in facts.inhibited) for operation in ("migrate", "replicate")]
+            start = OWN + OF_NEIGHBOUR * place
+            observation[start : start + OF_NEIGHBOUR] = [rate, latency, *was_inhibited]
+            mask[2 + place] = mask[2 + self.neighbours + place] = 1
+
+    def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
+        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        if proposal is None:
+            return 0
+        operation, target = proposal
+        if operation == "undeploy":
+            return 1
+        if operation not in ("migrate", "replicate"):
+            raise ValueError(f"an action is undeploy, migrate or replicate, and not {operation}")
+        places = [str(node) for node in facts.neighbours[: self.neighbours]]
+        if str(target) not in places:
+            raise ValueError(f"{target!r} is not among the neighbours that are targets: {', '.join(places)}")
+        return (2 if operation == "migrate" else 2 + self.neighbours) + places.index(str(target))
+
+    def checked(self, agent: str, action: Any) -> int:
+        """The action as an ``int``, if there is one of this number."""
+        try:
+            number = operator.index(action)
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.actions:
+            raise ValueError(f"{agent} does one of 0 to {self.actions - 1}, and not {action!r}")
+        return number
+
+    def is_allowed(self, facts: Facts, action: int) -> bool:
+        """Whether the mask of an agent with these facts allows an action."""
+        return action < 2 or (action - 2) % self.neighbours < len(facts.neighbours)
+
+    def proposals(self, facts: Facts, action: int) -> list[tuple[str, Constant]]:
+        """What the agent proposes with an action that the mask allows."""
+        if action == 0:
+            return []
+        if action == 1:
+            return [("undeploy", "self")]
+        operation = "migrate" if action < 2 + self.neighbours else "replicate"
+        return [(operation, facts.neighbours[(action - 2) % self.neighbours])]

@@ -1,0 +1,132 @@
+"""Agents that act one after another: the AEC interface of PettingZoo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+from pettingzoo import AECEnv
+
+from ..arguments import whole
+from ..facts import Constant, Facts
+from ..scenario import ScenarioLike, Settings
+from .course import Course, Moment, Reward, late_and_large
+from .encoding import Encoding, Observation
+
+
+class Environment(AECEnv):
+    """A run of a scenario whose agents are asked one by one.
+
+    Actions are numbers: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and
+    2 + ``neighbours`` + i replicates it there. Neighbours beyond ``neighbours`` are no targets. An observation has the array
+    ``observation`` and the ``action_mask`` of what can be done; an action that the mask forbids is an exception.
+
+    ``facts`` of the agent whose turn it is are in ``infos[agent]["facts"]``, for who wants to encode them otherwise.
+    """
+
+    metadata = {"name": "mario_v0", "render_modes": [], "is_parallelizable": False}
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        set: Settings | None = None,  # noqa: A002 - the name of the option of the command line
+        neighbours: int = 8,
+        agents_max: int = 1000,
+        reward: Reward = late_and_large,
+    ) -> None:
+        super().__init__()
+        self._course = Course(scenario, set, reward)
+        self._encoding = Encoding(whole("neighbours", neighbours, 1))
+        self.possible_agents = possible_agents(agents_max)
+        space = self._encoding.observation_space()
+        self.observation_spaces = {agent: space for agent in self.possible_agents}
+        self.action_spaces = {agent: gymnasium.spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
+        self.render_mode = None
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
+        """What an agent may observe."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """What an agent may do."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts a new run. The seed is that of the scenario's random numbers: ``None`` is the one in the scenario."""
+        self._seed = whole("seed", seed)
+        self.agents: list[str] = []
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, dict[str, Any]] = {}
+        self._skip_agent_selection = None
+        self._turn(self._course.start(self._seed, together=False))
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent saw when it was last asked."""
+        return self._encoding.observation(self._course.facts.get(agent))
+
+    def step(self, action: int | None) -> None:
+        """The agent whose turn it is does this."""
+        self._course.running()
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number, facts = self._encoding.checked(agent, action), self._course.facts[agent]
+        if not self._encoding.is_allowed(facts, number):
+            raise ValueError(f"{agent} has {len(facts.neighbours)} neighbours: action {number} is masked")
+        moment = self._course.decide([self._encoding.proposals(facts, number)])
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._turn(moment)
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
+        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        return self._encoding.action(facts, proposal)
+
+    def _turn(self, moment: Moment) -> None:
+        """Goes on to the next turn of an agent, or to the end of the run."""
+        for agent in moment.gone:
+            self.terminations[agent] = True
+        for agent in moment.asked:
+            self._join(agent)
+            self.agent_selection = agent
+        for agent in (*moment.gone, *moment.asked):
+            self.infos[agent] = moment.info(agent, self._course.facts[agent])
+        self.rewards.update(moment.rewards)
+        if moment.is_over:
+            for agent in self.agents:
+                self.truncations[agent] = not self.terminations[agent]
+            if self.agents:
+                self.agent_selection = self.agents[0]
+
+    def _join(self, agent: str) -> None:
+        if agent in self.agents:
+            return
+        check_possible(agent, self.action_spaces)
+        self.agents.append(agent)
+        self.rewards[agent] = self._cumulative_rewards[agent] = 0.0
+        self.terminations[agent] = self.truncations[agent] = False
+        if self._seed is not None:
+            # Samples of its actions follow from the seed, whenever it appears.
+            self.action_spaces[agent].seed(self._seed + len(self.infos))
+
+    def close(self) -> None:
+        """Ends the run, complete or not."""
+        self._course.close()
+
+
+def possible_agents(agents_max: int) -> list[str]:
+    """The names of agents: instances are numbered from 1 on."""
+    return [f"agent_{number}" for number in range(1, whole("agents_max", agents_max, 1) + 1)]
+
+
+def check_possible(agent: str, possible: Any) -> None:
+    """Raises an exception for an agent whose number is too large."""
+    if agent not in possible:
+        raise RuntimeError(f"there are more agents than `agents_max`: {agent} is one too many")

@@ -1,0 +1,156 @@
+"""Sweeps and comparisons on a real cluster, by the Python package.
+
+The cluster is one of Dask here. `on_ray.py` runs the same tests with another `client`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import mario
+import mario.distributed
+import pytest
+
+SET = {"duration": 3000}
+KEYS = {"workload.period": [20, 40]}
+POLICIES = ["latency-aware", "cells"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    dask = pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    # Workers that die are started again, which takes long where the machine is busy; a task may end two of them.
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.scheduler.allowed-failures": 1}
+    with (
+        dask.config.set(patient),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50, death_timeout=300
+        ) as cluster,
+    ):
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+def same_bytes(one: Path, other: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_a_sweep_on_a_cluster_is_that_of_one_machine(client, tmp_path):
+    whole = mario.sweep("paper", KEYS, POLICIES, seeds=3, set=SET, out=tmp_path / "whole")
+    keys = {key: (value for value in values) for key, values in KEYS.items()}
+    made = mario.distributed.sweep(client, "paper", keys, iter(POLICIES), seeds=3, set=SET, shards=5, out=tmp_path / "made")
+    same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "sweep.csv", "sweep.json", "study.json"))
+    assert made.results == whole.results and made.missing == 0
+    assert not (tmp_path / "made.parts").exists()
+
+
+def test_a_comparison_on_a_cluster_takes_functions_texts_and_metrics_along(client, tmp_path):
+    # As a notebook defines them: no file that a worker could read has their sources.
+    names: dict = {}
+    exec("def still(facts):\n    return None\ndef hops(run):\n    return run.summary['hops']\n", names)
+    policies = [
+        mario.Policy("operation(undeploy, I, self) :- \\+ requests(I, _, _, _).", name="shy.pl"),
+        names["still"],
+        (lambda facts: None, {"memory.cycles": 2}),
+    ]
+    options = {"seeds": 4, "set": SET, "metrics": {"hops": names["hops"], "users": lambda run: run.summary["users"]}}
+    mario.compare("paper", policies, out=tmp_path / "whole", **options)
+    mario.distributed.compare(client, "paper", policies, shards=3, out=tmp_path / "made", **options)
+    same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "comparison.csv", "comparison.json", "study.json"))
+
+
+def test_a_shard_whose_worker_dies_is_retried_with_the_same_bytes(client, tmp_path):
+    marker = tmp_path / "died"
+
+    def dies_once(run: mario.Run) -> float:
+        if not marker.exists():
+            marker.touch()
+            os._exit(9)
+        return 1.0
+
+    options = {"seeds": 2, "set": SET, "metrics": {"m": dies_once}}
+    made = mario.distributed.sweep(client, "paper", KEYS, ["cells"], shards=2, out=tmp_path / "made", **options)
+    assert marker.exists() and made.missing == 0 and len(made.runs) == 4
+    mario.sweep("paper", KEYS, ["cells"], out=tmp_path / "whole", **options)
+    same_bytes(tmp_path / "made", tmp_path / "whole", ("runs.csv", "sweep.csv", "sweep.json"))
+
+
+def test_a_shard_that_fails_is_named_and_the_others_are_kept(client, tmp_path):
+    allowed = tmp_path / "allowed"
+
+    def sometimes(run: mario.Run) -> float:
+        if run.summary["seed"] == 2 and not allowed.exists():
+            raise RuntimeError("not this seed")
+        return 1.0
+
+    def study():
+        options = {"seed": 1, "seeds": 3, "set": SET, "shards": 6, "metrics": {"m": sometimes}, "retries": 0}
+        return mario.distributed.sweep(client, "paper", KEYS, ["cells"], out=tmp_path / "made", **options)
+
+    with pytest.raises(mario.ShardError, match="shards failed") as caught:
+        study()
+    assert caught.value.failed and all("not this seed" in str(error) for error in caught.value.failed.values())
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    kept = sorted(path.name for path in (tmp_path / "made.parts").iterdir())
+    assert len(kept) + len(caught.value.failed) == 6 and len(kept) >= 3
+    allowed.touch()
+    assert study().missing == 0
+
+
+def test_a_worker_that_always_dies_is_an_exception_that_names_the_shard(client, tmp_path):
+    def dies(run: mario.Run) -> float:
+        if run.summary["seed"] == 2:
+            os._exit(9)
+        return 1.0
+
+    options = {"seed": 1, "seeds": 2, "set": SET, "shards": 2, "metrics": {"m": dies}, "retries": 1}
+    with pytest.raises(mario.ShardError, match="of 2 shards failed, the first of them"):
+        mario.distributed.sweep(client, "paper", {"workload.period": [20]}, ["cells"], **options)
+
+
+def test_bad_input_on_a_cluster_is_the_exception_of_one_machine(client):
+    with pytest.raises(mario.ShardError, match="there is no policy `no-such-policy`") as caught:
+        mario.distributed.sweep(client, "paper", KEYS, ["no-such-policy"], seeds=1, shards=2)
+    assert isinstance(caught.value.__cause__, mario.InputError)
+    for wrong, options in [
+        ("`shards` is a whole number", {"shards": 0}),
+        ("`retries` is a whole number", {"retries": -1}),
+        ("`shard` is not for clusters", {"shard": "1/2"}),
+        ("`keep_runs` is not for clusters", {"keep_runs": [1]}),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=wrong):
+            mario.distributed.sweep(client, "paper", KEYS, ["cells"], **options)
+    with pytest.raises(TypeError, match="`policies` is a list"):
+        mario.distributed.sweep(client, "paper", KEYS, "cells")
+    with pytest.raises(TypeError, match="`client` is a Dask client or the module ray, and not 3"):
+        mario.distributed.sweep(3, "paper", KEYS, ["cells"])
+
+
+def test_ctrl_c_leaves_no_task_and_the_cluster_works(client, tmp_path):
+    begun = tmp_path / "begun"
+
+    def slow(run: mario.Run) -> float:
+        begun.touch()
+        time.sleep(1)
+        return 1.0
+
+    def interrupt() -> None:
+        while not begun.exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=20, set=SET, shards=10, metrics={"m": slow})
+    watcher.join()
+    begun_again = time.monotonic()
+    assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
+    # Forty runs of a second each on two workers would take twenty.
+    assert time.monotonic() - begun_again < 15
