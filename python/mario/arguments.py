@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+#: The largest number of threads, as on the command line. Each has memory of its own, so a mistyped number would end the process.
+THREADS_MAX = 1024
 
-def whole(name: str, given: Any, least: int = 0) -> Any:
-    """Returns an integer of at least ``least``, or ``None``; anything else raises an exception that names the argument."""
+
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -> Any:
+    """Returns an integer from ``least`` to ``most``, or ``None``; anything else raises an exception that names the argument."""
     if given is None:
         return None
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise TypeError(f"`{name}` is a whole number, and not {given!r}")
-    if not least <= given.__index__() < 2**64:
-        raise ValueError(f"`{name}` is a whole number from {least} to 2^64 - 1, and not {given}")
+    if not least <= given.__index__() <= most:
+        bound = "2^63 - 1" if most == 2**63 - 1 else most
+        raise ValueError(f"`{name}` is a whole number from {least} to {bound}, and not {given}")
     return given.__index__()

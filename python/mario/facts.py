@@ -108,6 +108,8 @@ def text(facts: str | Mapping[str, Iterable[tuple]]) -> str:
         arities = _PREDICATES.get(name)
         if arities is None:
             raise ValueError(f"there are no facts `{name}`; there are {', '.join(_PREDICATES)}")
+        if not isinstance(rows, Iterable):
+            raise TypeError(f"the facts of `{name}` are a list of tuples, and not {rows!r}")
         for row in rows:
             if not isinstance(row, (tuple, list)):
                 raise TypeError(f"a fact of `{name}` is a tuple, and not {row!r}")
@@ -125,21 +127,21 @@ def _constant(value: Any) -> str:
         escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
         return f"'{escaped}'"
     if isinstance(value, int):
-        return str(value)
+        return str(int(value))
     if isinstance(value, float):
         if math.isnan(value) or value == -math.inf:
             raise ValueError(f"a fact has finite numbers and inf, and not {value!r}")
         return "inf" if value == math.inf else _float(value)
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(_constant(one) for one in value)}]"
-    if hasattr(value, "item"):  # a number of numpy
-        return _constant(value.item())
+    if hasattr(value, "tolist"):  # a number or an array of numpy
+        return _constant(value.tolist())
     raise TypeError(f"a fact has names and numbers, and not {value!r}")
 
 
 def _float(value: float) -> str:
     # Prolog requires digits on both sides of the decimal point, even before an exponent.
-    digits = repr(value)
+    digits = repr(float(value))
     if "." not in digits:
         mantissa, _, exponent = digits.partition("e")
         return f"{mantissa}.0e{exponent}" if exponent else f"{mantissa}.0"

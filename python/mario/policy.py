@@ -142,7 +142,8 @@ class FunctionPolicy:
         self.name = name or re.sub(r"\W", "_", getattr(function, "__name__", type(function).__name__))
         if not re.fullmatch(r"[A-Za-z_]\w*", self.name, re.ASCII):
             self.name = "function"
-        remembered = {"requests": requests, "operations": operations, "inhibited": inhibited}
+        given = {"requests": requests, "operations": operations, "inhibited": inhibited}
+        remembered = {what: whole(what, count) for what, count in given.items()}
         self._declared = [f":- remembers({what}, {count:d})." for what, count in remembered.items() if count]
         self._reads = [
             clause

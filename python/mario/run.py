@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _mario
-from .arguments import whole
+from .arguments import THREADS_MAX, whole
 from .errors import InputError
 from .policy import Choices, PolicyLike
 from .progress import Progress, ProgressLike
@@ -94,6 +94,9 @@ class Run:
         """A table of Arrow columns, for pandas, polars, pyarrow and other libraries that read them."""
         if name not in _TABLES:
             raise KeyError(f"there is no table `{name}`; there are {', '.join(_TABLES)}")
+        if not (self.directory / f"{name}.csv").exists():
+            why = ": it is written with `messages=True`" if name == "messages" else ': it is missing with `trace="summary"`'
+            raise InputError(f"error: `{self.directory}` has no {name}.csv{why if self.is_complete else ''}")
         return _mario.Table.read_csv(self.directory / f"{name}.csv", *_TABLES[name])
 
     def save(self, directory: str | os.PathLike[str]) -> Run:
@@ -161,7 +164,7 @@ def run(
                 force=force,
                 trace=trace,
                 messages=messages,
-                threads=whole("threads", threads, 1),
+                threads=whole("threads", threads, 1, THREADS_MAX),
                 reuse=reuse,
                 regret=regret,
                 checkpoint_every=str(checkpoint_every),
@@ -189,7 +192,7 @@ def resume(
     with Progress(progress, "run", " time") as shown:
         _mario.resume(
             Path(directory),
-            threads=whole("threads", threads, 1),
+            threads=whole("threads", threads, 1, THREADS_MAX),
             checkpoint_every=str(checkpoint_every),
             progress=shown.function,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -55,10 +54,17 @@ class Scenario:
         """
         import networkx
 
+        if not isinstance(graph, networkx.Graph):
+            raise TypeError(f"a graph of networkx is wanted, and not {type(graph).__name__}")
         settings = dict(settings or {})
-        if "topology" in settings and "file" in settings["topology"]:
+        if not isinstance(settings.get("topology", {}), Mapping):
+            raise TypeError(f"`topology` is a dict of keys, and not {settings['topology']!r}")
+        if "file" in settings.get("topology", {}):
             raise ValueError("the graph is the topology: leave `topology.file` away")
-        content = json.dumps(networkx.node_link_data(graph, edges="links"))
+        try:
+            content = json.dumps(networkx.node_link_data(graph, edges="links"), default=_plain, allow_nan=False)
+        except ValueError as error:
+            raise ValueError(f"an attribute of the graph cannot be written: {error}") from None
         settings["topology"] = {**settings.get("topology", {}), "kind": "file", "file": "graph.json"}
         settings["files"] = {**settings.get("files", {}), "graph.json": content}
         return cls(settings)
@@ -114,6 +120,9 @@ def overrides(settings: Settings | None) -> list[str]:
         return []
     if not isinstance(settings, Mapping):
         raise TypeError(f"`set` is a dict of keys and values, and not {type(settings).__name__}")
+    for key in settings:
+        if not isinstance(key, str) or not key or "=" in key:
+            raise TypeError(f"a key of `set` is a path such as 'workload.period', and not {key!r}")
     return [f"{key}={value(given)}" for key, given in settings.items()]
 
 
@@ -121,8 +130,11 @@ def value(given: Any) -> str:
     """A value in TOML. Plain words need no quotes, as on the command line."""
     if isinstance(given, bool):
         return "true" if given else "false"
-    if isinstance(given, (int, float)):
-        return "inf" if given == math.inf else repr(given)
+    if isinstance(given, int):
+        return str(int(given))
+    if isinstance(given, float):
+        # Not `repr(given)`: a `numpy.float64` is a float with another representation.
+        return repr(float(given))
     if isinstance(given, os.PathLike):
         given = os.fspath(given)
     if isinstance(given, str):
@@ -132,8 +144,8 @@ def value(given: Any) -> str:
         return "{" + ", ".join(f"{key} = {_inner(one)}" for key, one in given.items()) + "}"
     if isinstance(given, (list, tuple)):
         return "[" + ", ".join(_inner(one) for one in given) + "]"
-    if hasattr(given, "item"):  # a number of numpy
-        return value(given.item())
+    if hasattr(given, "tolist"):  # a number or an array of numpy
+        return value(given.tolist())
     raise TypeError(f"a value is a number, a text, a bool, a list or a dict, and not {given!r}")
 
 
@@ -143,15 +155,17 @@ def _inner(given: Any) -> str:
 
 
 def _toml(settings: Settings) -> str:
-    def plain(given: Any) -> Any:
-        if isinstance(given, os.PathLike):
-            return os.fspath(given)
-        if hasattr(given, "item"):
-            return given.item()
-        raise TypeError(f"a scenario has numbers, texts, lists and dicts, and not {given!r}")
-
     _refuse_none(settings, "")
-    return _mario.ScenarioText.toml(json.dumps(settings, default=plain, allow_nan=False))
+    return _mario.ScenarioText.toml(json.dumps(settings, default=_plain, allow_nan=False))
+
+
+def _plain(given: Any) -> Any:
+    """A value that JSON does not know as one that it knows."""
+    if isinstance(given, os.PathLike):
+        return os.fspath(given)
+    if hasattr(given, "tolist"):  # a number or an array of numpy
+        return given.tolist()
+    raise TypeError(f"scenarios and graphs have numbers, texts, lists and dicts, and not {given!r}")
 
 
 def _refuse_none(given: Any, path: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
 from . import _mario
-from .arguments import whole
+from .arguments import THREADS_MAX, whole
 from .policy import Choices, FunctionPolicy, Policy, PolicyLike, source
 from .progress import Progress, ProgressLike
 from .run import Run
@@ -71,9 +72,13 @@ class _Metric:
     def measure(self, directory: str) -> float:
         """The number for the run in a directory."""
         number = self._function(Run(directory))
-        if isinstance(number, bool) or not hasattr(number, "__float__"):
+        try:
+            value = math.nan if isinstance(number, bool) else float(number)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
             raise TypeError(f"the metric `{self._name}` returned {number!r}, where one number is expected")
-        return float(number)
+        return value
 
 
 def compare(
@@ -140,6 +145,8 @@ def sweep(
     """
     if not isinstance(keys, Mapping):
         raise TypeError(f"`keys` is a dict of keys and their values, and not {type(keys).__name__}")
+    if not keys:
+        raise ValueError("`keys` is empty: a sweep needs a key and its values; `mario.compare` needs none")
     words = []
     for key, values in keys.items():
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -169,6 +176,8 @@ def merge(directories: Iterable[str | os.PathLike[str]], *, out: str | os.PathLi
 
     ``missing`` of the result is the number of missing runs.
     """
+    if isinstance(directories, (str, os.PathLike)):
+        raise TypeError("`directories` is a list of directories")
     told = _mario.merge([Path(directory) for directory in directories], directory_of(out))
     is_sweep = told[2].startswith("variant,")
     return Sweep(told, directory_of(out)) if is_sweep else Comparison(told, directory_of(out))
@@ -190,6 +199,10 @@ def _study(
     out: str | os.PathLike[str] | None,
     progress: ProgressLike,
 ) -> tuple[str, str, str, str, int, list[str]]:
+    if shard is not None and not isinstance(shard, str):
+        raise TypeError(f"`shard` is a text such as '2/8', and not {shard!r}")
+    if not isinstance(keep_runs, Iterable):
+        raise TypeError(f"`keep_runs` is a list of seeds, and not {keep_runs!r}")
     if keep_runs and out is None:
         raise ValueError("runs are kept in `out`: name a directory")
     given = scenario_of(scenario)
@@ -206,10 +219,10 @@ def _study(
             attachments=None if attachments is None else os.fspath(attachments),
             files=choices.files,
             functions=choices.functions,
-            metrics=[_metric(name, metric) for name, metric in (metrics or {}).items()],
+            metrics=[_metric(name, metric) for name, metric in _named(metrics).items()],
             metric_timeout=metric_timeout,
             keep_runs=[whole("keep_runs", kept) for kept in keep_runs],
-            jobs=whole("jobs", jobs, 1) or os.cpu_count() or 1,
+            jobs=whole("jobs", jobs, 1, THREADS_MAX) or os.cpu_count() or 1,
             shard=shard,
             out=directory_of(out),
             progress=shown.function,
@@ -231,9 +244,14 @@ def settled(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
 def settled_metrics(metrics: Mapping[str, MetricLike] | None) -> dict[str, MetricLike]:
     """The same metrics, ready for other machines: functions with what distinguishes them."""
     return {
-        name: metric if isinstance(metric, str) else _Metric(name, metric, _identity(metric))
-        for name, metric in (metrics or {}).items()
+        name: _Metric(name, metric, _identity(metric)) if callable(metric) else metric for name, metric in _named(metrics).items()
     }
+
+
+def _named(metrics: Mapping[str, MetricLike] | None) -> Mapping[str, MetricLike]:
+    if metrics is not None and not isinstance(metrics, Mapping):
+        raise TypeError(f"`metrics` is a dict of names and functions, and not {type(metrics).__name__}")
+    return metrics or {}
 
 
 def _listed(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
@@ -244,12 +262,16 @@ def _listed(policies: Iterable[ContenderLike]) -> list[ContenderLike]:
 
 def _contender(choices: Choices, policy: ContenderLike) -> str:
     if isinstance(policy, tuple):
+        if len(policy) != 2:
+            raise TypeError(f"a policy with keys of its own is a tuple (policy, dict), and not {policy!r}")
         policy, changed = policy
         return f"{choices.word(policy)}@{','.join(overrides(changed))}"
     return choices.word(policy)
 
 
 def _metric(name: str, metric: MetricLike) -> tuple[str, Any, str]:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a metric is a str, and not {name!r}")
     if isinstance(metric, str):
         return name, metric, ""
     if not callable(metric):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import mario
@@ -107,6 +108,29 @@ def test_a_policy_that_raises_in_prolog_is_reported_as_by_the_command_line(comma
         (lambda: mario.sweep("paper", {"seed": [1]}, ["cells"]), mario.InputError, "seed"),
         (lambda: mario.Run("nowhere"), mario.InputError, "`nowhere` holds no run"),
         (lambda: mario.resume("nowhere"), mario.InputError, "cannot resume the run"),
+        (lambda: mario.merge("nowhere"), TypeError, "`directories` is a list"),
+        (lambda: mario.run("paper", seed=2**63), ValueError, "`seed` is a whole number from 0 to 2^63 - 1"),
+        (lambda: mario.run("paper", seed=True), TypeError, "`seed` is a whole number, and not True"),
+        (lambda: mario.run("paper", threads=10**9), ValueError, "`threads` is a whole number from 1 to 1024"),
+        (lambda: mario.run("paper", set={"duration": math.nan}), mario.InputError, "a finite number, not NaN"),
+        (lambda: mario.run("paper", set={"duration": math.inf}), mario.InputError, "a finite number, not inf"),
+        (lambda: mario.run("paper", set={"duration": None}), TypeError, "a value is a number"),
+        (lambda: mario.run("paper", set={"duration=3": 4}), TypeError, "a key of `set` is a path"),
+        (lambda: mario.run("paper", set={3: 4}), TypeError, "a key of `set` is a path"),
+        (lambda: mario.run("paper", out=b"bytes"), TypeError, "bytes"),
+        (lambda: mario.run("paper", policy=lambda: None), TypeError, "positional argument"),
+        (lambda: mario.policy(len, requests=1.5), TypeError, "`requests` is a whole number"),
+        (lambda: mario.Policy.open("cells").decide({"node": None}), TypeError, "the facts of `node` are a list"),
+        (lambda: mario.Policy.open("cells").decide({"node": [("n", math.nan)]}), ValueError, "finite numbers"),
+        (lambda: mario.compare("paper", ["cells", ("never-move",)]), TypeError, "is a tuple (policy, dict)"),
+        (lambda: mario.compare("paper", {"cells": 1}), TypeError, "`policies` is a list"),
+        (lambda: mario.compare("paper", ["cells", "never-move"], jobs=10**9), ValueError, "`jobs` is a whole number"),
+        (lambda: mario.compare("paper", ["cells", "never-move"], metrics=[len]), TypeError, "`metrics` is a dict"),
+        (lambda: mario.compare("paper", ["cells", "never-move"], metrics={3: len}), TypeError, "the name of a metric is a str"),
+        (lambda: mario.compare("paper", ["cells", "never-move"], shard=3), TypeError, "`shard` is a text"),
+        (lambda: mario.compare("paper", ["cells", "never-move"], keep_runs=3), TypeError, "`keep_runs` is a list"),
+        (lambda: mario.sweep("paper", {}, ["cells"]), ValueError, "`keys` is empty"),
+        (lambda: mario.sweep("paper", {"workload.period": []}, ["cells"]), mario.InputError, "an empty value"),
         (lambda: mario.merge([]), ValueError, "there is nothing to merge"),
         (lambda: mario.merge(["nowhere"]), mario.InputError, "nowhere"),
     ],
@@ -168,8 +192,9 @@ def test_failing_metrics_are_reported_and_completed_runs_are_kept(tmp_path):
         study(sometimes)
     kept = (tmp_path / "study" / "runs.jsonl").read_text().splitlines()
     assert len(kept) >= 4, "the runs before the bad one are kept"
-    with pytest.raises(TypeError, match="where one number is expected"):
-        mario.compare("paper", ["never-move", "cells"], seeds=1, set=SHORT, metrics={"m": lambda run: "many"})
+    for wrong in ("many", None, math.nan, True, [1]):
+        with pytest.raises(TypeError, match="where one number is expected"):
+            mario.compare("paper", ["never-move", "cells"], seeds=1, set=SHORT, metrics={"m": lambda run, wrong=wrong: wrong})
 
 
 def test_an_existing_output_directory_is_refused_and_left_unchanged(tmp_path):
@@ -180,3 +205,42 @@ def test_an_existing_output_directory_is_refused_and_left_unchanged(tmp_path):
     assert (tmp_path / "run" / "summary.json").read_bytes() == before
     mario.run("paper", policy="cells", set=SHORT, out=tmp_path / "run", force=True)
     assert (tmp_path / "run" / "summary.json").read_bytes() != before
+
+
+def test_missing_tables_say_why(tmp_path):
+    run = mario.run("paper", set=SHORT, trace="summary", out=tmp_path / "run")
+    with pytest.raises(mario.InputError, match="it is written with `messages=True`"):
+        _ = run.messages
+    with pytest.raises(mario.InputError, match="it is missing with `trace"):
+        _ = run.moves
+    with pytest.raises(KeyError, match="there is no table `x`"):
+        run.table("x")
+
+
+@pytest.mark.parametrize(
+    ("change", "exception", "words"),
+    [
+        (lambda nx, graph: graph.clear(), mario.InputError, "the graph has no node"),
+        (lambda nx, graph: nx.relabel_nodes(graph, {0: (0, 0)}, copy=False), mario.InputError, "expected a name or an integer"),
+        (lambda nx, graph: nx.relabel_nodes(graph, {0: 0.5}, copy=False), mario.InputError, "a name or an integer"),
+        (lambda nx, graph: nx.relabel_nodes(graph, {0: "1"}, copy=False), mario.InputError, "there are two nodes `1`"),
+        (lambda nx, graph: nx.relabel_nodes(graph, {0: "self"}, copy=False), mario.InputError, "cannot be the id of a node"),
+        (lambda nx, graph: nx.relabel_nodes(graph, {0: object()}, copy=False), TypeError, "scenarios and graphs have numbers"),
+        (lambda nx, graph: graph.add_edge(0, 0), mario.InputError, "from a node to itself"),
+        (lambda nx, graph: graph.remove_edge(1, 2), mario.InputError, "cannot be reached"),
+        (lambda nx, graph: nx.set_edge_attributes(graph, math.nan, "latency"), ValueError, "an attribute of the graph"),
+    ],
+)
+def test_odd_graphs_raise_exceptions_that_say_what(change, exception, words):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.path_graph(4)
+    for node in graph:
+        graph.nodes[node].update(capacity=100, x=10.0 * node, y=5.0 * node)
+    settings = {"preset": "paper", "duration": 1000, "reset": ["topology"], "topology": {"origin": [39.6, 2.9]}}
+    assert mario.run(mario.Scenario.from_networkx(graph, settings)).summary["nodes"] == 4
+    change(networkx, graph)
+    with pytest.raises(exception) as caught:
+        mario.run(mario.Scenario.from_networkx(graph, settings))
+    assert words in str(caught.value), caught.value
+    with pytest.raises(TypeError, match="a graph of networkx is wanted"):
+        mario.Scenario.from_networkx(3)

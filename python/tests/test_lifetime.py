@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import mario
@@ -114,6 +116,26 @@ def test_runs_in_several_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert summaries[0] is not None and all(summary == summaries[0] for summary in summaries)
+
+
+@pytest.mark.parametrize("method", [one for one in ("fork", "spawn") if one in multiprocessing.get_all_start_methods()])
+def test_processes_of_multiprocessing_produce_the_same_runs(method):
+    expected = [summary_of(seed) for seed in (1, 2)]
+    # Runs with threads, before the processes are forked.
+    mario.compare("paper", ["cells", "never-move"], seeds=2, jobs=2, set={"duration": 2000})
+    with warnings.catch_warnings():
+        # Python warns of forks in a process with threads.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map_async(summary_of, (1, 2)).get(timeout=120) == expected
+
+
+def summary_of(seed: int) -> dict:
+    return mario.run("paper", policy=nothing, set={"duration": 2000}, seed=seed, progress=False).summary
+
+
+def nothing(facts: mario.Facts) -> None:
+    return None
 
 
 def resident_bytes() -> int:

@@ -112,3 +112,15 @@ def test_progress_reports_the_time_of_a_run():
     runs = []
     mario.compare("paper", ["never-move", "latency-aware"], seeds=2, set=SHORT, progress=lambda *how: runs.append(how))
     assert runs[-1] == (4, 4)
+
+
+def test_numpy_numbers_paths_and_iterators_are_accepted(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    plain = mario.run("paper", seed=5, set={"duration": 2000, "workload.period": 20.5}).summary
+    numbers = {"duration": numpy.float64(2000), "workload.period": numpy.array(20.5)}
+    assert mario.run(Path("paper"), seed=numpy.uint64(5), set=numbers, out=tmp_path / "run").summary == plain
+    swept = mario.sweep("paper", {"workload.period": numpy.linspace(20, 40, 2)}, iter(["cells"]), seeds=1, set=SHORT)
+    assert swept.results == mario.sweep("paper", {"workload.period": [20.0, 40.0]}, ["cells"], seeds=1, set=SHORT).results
+    facts = {"serviceInstance": [("s", "a", "n")], "requests": [("s", "m", numpy.float64(9.5), numpy.int64(30))]}
+    policy = mario.Policy("operation(migrate, I, N) :- requests(I, N, 9.5, 30).")
+    assert policy.decide(facts).first == ("migrate", "s", "m")
