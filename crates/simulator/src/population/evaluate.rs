@@ -40,7 +40,7 @@ impl Evaluator {
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
-    /// Tells the function that decides for an agent, if it is one, the facts of the coming decision.
+    /// Passes the facts of the next decision in advance to a policy function that asks for them.
     pub fn preview(&mut self, population: &Population, agent: AgentIndex) {
         let policy = population.policy(population.agent(agent).policy());
         if policy.wants_preview() {

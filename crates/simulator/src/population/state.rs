@@ -214,7 +214,7 @@ impl Population {
         &self.policies[policy.position()]
     }
 
-    /// Whether a policy is a function that wants to know the facts of all agents before it decides for the first.
+    /// Whether a policy is a function that needs the facts of all agents before its first decision.
     pub fn wants_preview(&self) -> bool {
         self.policies.iter().any(Policy::wants_preview)
     }

@@ -34,7 +34,7 @@ pub fn calling(number: u64) -> Scenario {
         scenario.network.fidelity = Fidelity::Flow;
     }
     let count = scenario.applications.len();
-    // A generator of its own, so that other worlds stay what they are.
+    // A separate generator, so that other worlds do not change.
     let mut random = Random::new(number);
     for caller in 0..count.saturating_sub(1) {
         // Some applications call nothing.
