@@ -122,6 +122,7 @@ pub fn not_resumed(error: &ResumeError) -> Failure {
         ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
         ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
         ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
+        ResumeError::Version { .. } => format!("resume it with the version of mario that wrote it, or {again}"),
         ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
         ResumeError::Short { path, .. } => {
             let compressed = path.with_added_extension("gz");

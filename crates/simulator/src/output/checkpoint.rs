@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::{Digest, DigestedFile};
 use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, SUMMARY, mark, remove};
-use super::sealed::{self, PROGRAM, SealError};
+use super::sealed::{self, CHECKPOINT_VERSION, PROGRAM, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceRecorder;
 use crate::figures::{Regret, Tally};
@@ -68,7 +68,16 @@ pub enum ResumeError {
     NoCheckpoint(PathBuf),
     /// This file of the checkpoint is damaged or truncated.
     Damaged(PathBuf),
-    /// Another program wrote the checkpoint.
+    /// The checkpoint has another format.
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        found: u32,
+        /// The version that this program reads.
+        read: u32,
+    },
+    /// Another build of the program wrote the checkpoint.
     Foreign {
         /// The file.
         path: PathBuf,
@@ -310,6 +319,7 @@ impl ResumeError {
         match error {
             SealError::Read(error) => ResumeError::File(path, error),
             SealError::Broken => ResumeError::Damaged(path),
+            SealError::Version(found) => ResumeError::Version { path, found, read: CHECKPOINT_VERSION },
             SealError::Foreign(by) => ResumeError::Foreign { path, by, this: PROGRAM },
         }
     }
@@ -327,8 +337,11 @@ impl fmt::Display for ResumeError {
             ResumeError::Damaged(path) => {
                 write!(formatter, "`{}` is damaged: it is not what was written, or not all of it", path.display())
             }
+            ResumeError::Version { path, found, read } => {
+                write!(formatter, "the checkpoint `{}` has format {found}, and this mario reads {read}", path.display())
+            }
             ResumeError::Foreign { path, by, this } => {
-                write!(formatter, "`{}` was written by {by}, and this is {this}", path.display())
+                write!(formatter, "`{}` was written by another build: by {by}, and this is {this}", path.display())
             }
             ResumeError::Short { path, saved, found: Some(found) } => {
                 write!(formatter, "`{}` has {found} bytes, and had {saved} when the run was saved", path.display())

@@ -1,4 +1,5 @@
-//! Files that exist completely or not at all: the program that wrote them, the compressed content, and a checksum.
+//! Files that exist completely or not at all: their format and the program that wrote them, the compressed content, and
+//! a checksum.
 
 #![expect(clippy::disallowed_methods, reason = "the files of a run are written and read in this directory alone")]
 
@@ -17,8 +18,17 @@ use super::whole::write_beside;
 /// The program that writes these files; no other can read them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
 
-/// The first bytes of such a file, followed by the program and a line break.
-const OPENING: &[u8] = b"checkpoint of ";
+/// The version of the format of checkpoints. It rises with every change of what this module or `checkpoint.rs` writes.
+///
+/// The fingerprint in [`PROGRAM`] already rejects checkpoints of other builds. The version says which of them differ in
+/// their format, too, so that a reader of another version, or a tool, knows what it has before it decodes anything.
+pub(super) const CHECKPOINT_VERSION: u32 = 2;
+
+/// The version of checkpoints whose first line has no version.
+const UNNUMBERED_VERSION: u32 = 1;
+
+/// The first bytes of a checkpoint of any version. ` format VERSION of PROGRAM` and the end of the line follow.
+const OPENING: &str = "checkpoint";
 
 /// The suffix of a file's name while it is being written.
 const UNFINISHED: &str = "new";
@@ -47,7 +57,9 @@ pub(super) enum SealError {
     Read(io::Error),
     /// It is damaged or truncated.
     Broken,
-    /// Another program wrote it.
+    /// It has another [`CHECKPOINT_VERSION`]: this one.
+    Version(u32),
+    /// It has the format of this program, but another one wrote it.
     Foreign(String),
 }
 
@@ -126,9 +138,7 @@ impl Flavor for Appending<'_, '_> {
 pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::Result<()>) -> io::Result<Digest> {
     write_beside(path, &path.with_extension(UNFINISHED), |file| {
         let mut sealing = Sealing::new(file);
-        for part in [OPENING, PROGRAM.as_bytes(), b"\n"] {
-            sealing.append(part)?;
-        }
+        sealing.append(format!("{OPENING} format {CHECKPOINT_VERSION} of {PROGRAM}\n").as_bytes())?;
         content(&mut sealing)?;
         sealing.close()
     })
@@ -136,20 +146,40 @@ pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::R
 
 /// Reads what [`Sealing::put`] wrote.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Digest), SealError> {
-    let file = fs::read(path).map_err(SealError::Read)?;
+    decode(&fs::read(path).map_err(SealError::Read)?)
+}
+
+/// Decodes a file. Every version of the format has the same first line and the same checksum, so that a damaged file is
+/// not taken for one of another version.
+fn decode(file: &[u8]) -> Result<(Vec<u8>, Digest), SealError> {
     let bytes = file.len() as u64;
     let Some((before, end)) = file.split_last_chunk::<NUMBER_BYTES>() else { return Err(SealError::Broken) };
     let checksum = u32::from_le_bytes(*end);
-    if !before.starts_with(OPENING) || crc32fast::hash(before) != checksum {
+    if !before.starts_with(OPENING.as_bytes()) || crc32fast::hash(before) != checksum {
         return Err(SealError::Broken);
     }
-    let line = before.iter().position(|byte| *byte == b'\n').ok_or(SealError::Broken)?;
-    let program = String::from_utf8_lossy(&before[OPENING.len()..line]);
-    if program != PROGRAM {
-        return Err(SealError::Foreign(program.into_owned()));
+    let line_end = before.iter().position(|byte| *byte == b'\n').ok_or(SealError::Broken)?;
+    let line = str::from_utf8(&before[..line_end]).map_err(|_| SealError::Broken)?;
+    let (version, program) = opened(line).ok_or(SealError::Broken)?;
+    if version != CHECKPOINT_VERSION {
+        return Err(SealError::Version(version));
     }
-    let content = unpack(&before[line + 1..]).ok_or(SealError::Broken)?;
+    if program != PROGRAM {
+        return Err(SealError::Foreign(program.to_owned()));
+    }
+    let content = unpack(&before[line_end + 1..]).ok_or(SealError::Broken)?;
     Ok((content, Digest { bytes, checksum }))
+}
+
+/// Returns the version and the program in the first line of a file.
+fn opened(line: &str) -> Option<(u32, &str)> {
+    let (kind, program) = line.split_once(" of ")?;
+    let version = match kind.strip_prefix(OPENING)?.strip_prefix(" format ") {
+        Some(version) => version.parse().ok()?,
+        None if kind == OPENING => UNNUMBERED_VERSION,
+        None => return None,
+    };
+    Some((version, program))
 }
 
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
@@ -194,5 +224,54 @@ mod tests {
             let (values, after): (Vec<f64>, u32) = postcard::from_bytes(&content).expect("what was written");
             assert!(values == numbers && after == count);
         }
+    }
+
+    /// A file with a valid checksum.
+    fn sealed(line: &str, content: &[u8]) -> Vec<u8> {
+        let mut file = [line.as_bytes(), content].concat();
+        file.extend_from_slice(&crc32fast::hash(&file).to_le_bytes());
+        file
+    }
+
+    #[test]
+    fn another_format_is_told_from_another_build_and_from_damage() {
+        let next = CHECKPOINT_VERSION + 1;
+        let ours = format!("checkpoint format {CHECKPOINT_VERSION} of {PROGRAM}\n");
+        let version = |line: &str| match decode(&sealed(line, b"what another version writes")) {
+            Err(SealError::Version(version)) => version,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(version("checkpoint of mario 0.1.0 of sources 0123456789abcdef\n"), UNNUMBERED_VERSION);
+        assert_eq!(version(&format!("checkpoint format {next} of {PROGRAM}\n")), next);
+        let foreign = ours.replace(PROGRAM, "mario 0.1.0 of sources 0123456789abcdef");
+        let by = match decode(&sealed(&foreign, b"")) {
+            Err(SealError::Foreign(by)) => by,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(by, "mario 0.1.0 of sources 0123456789abcdef");
+        for damaged in [
+            "checkpoint",
+            "checkpoint\n",
+            "checkpoint format of x\n",
+            "checkpoint format -1 of x\n",
+            "checkpointer of x\n",
+        ] {
+            assert!(matches!(decode(&sealed(damaged, b"")), Err(SealError::Broken)), "{damaged}");
+        }
+        assert!(decode(&sealed(&ours, b"")).is_ok_and(|(content, _)| content.is_empty()));
+    }
+
+    /// When this fails, the format has changed, and [`CHECKPOINT_VERSION`] must rise.
+    #[test]
+    fn the_format_is_that_of_its_version() {
+        let path = std::env::temp_dir().join(format!("mario-sealed-format-{}", std::process::id()));
+        write(&path, |file| file.put(&("mario", 300_u32, [1.5_f64; 4]))).expect("writable");
+        let file = fs::read(&path).expect("it was written");
+        fs::remove_file(path).expect("it was there");
+        let line_end = file.iter().position(|byte| *byte == b'\n').expect("a first line");
+        assert_eq!(CHECKPOINT_VERSION, 2, "the expected bytes below are of version 2");
+        let sizes = [27, 0, 0, 0, 40, 0, 0, 0];
+        let chunk = *b"\x91\x05mario\xac\x02\0\x01\0\x21\xf8\x3f\x07\0\x09\x08\0\x60\0\0\0\0\xf8\x3f";
+        assert_eq!(&file[line_end + 1..file.len() - NUMBER_BYTES], [&sizes[..], &chunk].concat());
     }
 }

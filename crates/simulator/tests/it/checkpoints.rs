@@ -231,20 +231,37 @@ fn the_stored_scenario_of_another_run_is_rejected() {
     assert!(matches!(refusal(&path), ResumeError::Damaged(file) if file.ends_with("checkpoint.scenario")));
 }
 
-#[test]
-fn checkpoints_of_another_program_are_reported_as_such() {
-    let path = saved_run("foreign");
+/// The checkpoint of a run, with another first line and the right checksum.
+fn readdress(path: &Path, change: impl FnOnce(&str) -> String) {
     let file = path.join("checkpoint");
-    let mut content = fs::read(&file).expect("it is there");
+    let content = fs::read(&file).expect("it is there");
     let end = content.iter().position(|byte| *byte == b'\n').expect("a first line");
-    content.truncate(content.len() - 4);
-    content[end - 1] ^= 1;
-    let checksum = crc32fast::hash(&content);
-    content.extend_from_slice(&checksum.to_le_bytes());
-    fs::write(&file, content).expect("writable");
+    let line = std::str::from_utf8(&content[..end]).expect("text");
+    let mut changed = change(line).into_bytes();
+    changed.extend_from_slice(&content[end..content.len() - 4]);
+    changed.extend_from_slice(&crc32fast::hash(&changed).to_le_bytes());
+    fs::write(&file, changed).expect("writable");
+}
+
+#[test]
+fn files_of_another_build_are_reported_as_such() {
+    let path = saved_run("foreign");
+    readdress(&path, |line| format!("{line}0"));
     let error = refusal(&path);
     let ResumeError::Foreign { by, this, .. } = &error else { panic!("{error}") };
     assert!(by != this && by.starts_with("mario "), "{error}");
+}
+
+#[test]
+fn files_of_another_format_are_reported_with_both_versions() {
+    let path = saved_run("format");
+    readdress(&path, |line| {
+        assert!(line.starts_with("checkpoint format 2 of mario "), "{line}");
+        line.replacen("format 2", "format 3", 1)
+    });
+    let error = refusal(&path);
+    assert!(matches!(error, ResumeError::Version { found: 3, read: 2, .. }), "{error}");
+    assert!(error.to_string().ends_with("has format 3, and this mario reads 2"), "{error}");
 }
 
 #[test]
