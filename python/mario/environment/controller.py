@@ -90,7 +90,7 @@ class Controller(gymnasium.Env):
         return self._observation(self._moment)["action_mask"].astype(bool).ravel()
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
         return self._encoding.action(facts, proposal)
 
     def close(self) -> None:

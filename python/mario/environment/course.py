@@ -1,4 +1,4 @@
-"""A run that asks for the decisions of its agents, and what each of them is rewarded with."""
+"""A run that asks for the decisions of its agents, and computes their rewards."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..facts import Constant, Facts
 from ..policy import FunctionPolicy
 from ..scenario import ScenarioLike, Settings, overrides, scenario_of
 
-#: What a reward is made of: what the agent sees now, and what happened since its last turn: how many requests it ``served``,
-#: the sum of their ``response`` times, the ``verdicts`` on its proposals, and whether its instance is ``gone``.
+#: Computes a reward from what the agent sees now and what happened since its last turn: how many requests it ``served``, the
+#: sum of their ``response`` times, the ``verdicts`` on its proposals, and whether its instance is ``gone``.
 Reward = Callable[[Facts, Mapping[str, Any]], float]
 
 
 def late_and_large(facts: Facts, news: Mapping[str, Any]) -> float:
-    """The usual reward: minus the share of requests that come from too far away, minus a tenth for the instance itself.
+    """The default reward: minus the share of requests with too high a latency, minus 0.1 for the cost of the instance.
 
-    An agent that serves all its clients in time has -0.1 for each turn, and one whose clients are all too far has -1.1. An
-    instance that goes and leaves clients behind has -10 in the end, and one without clients has nothing more to lose.
+    An agent that serves all its clients in time gets -0.1 per turn, and one whose clients are all too far away gets -1.1. The
+    final reward is -10 if the instance ended while it had clients, and 0 if it had none.
     """
     if news["gone"]:
         has_moved = ("migrate", None) in news["verdicts"]
@@ -35,7 +35,7 @@ def late_and_large(facts: Facts, news: Mapping[str, Any]) -> float:
 class Moment:
     """Agents that are to decide, and what happened before."""
 
-    #: The time of the run.
+    #: The time of the last event that concerned an agent.
     time: float
     #: The facts of the agents that are to decide, by their names, in the order of evaluation.
     asked: dict[str, Facts]

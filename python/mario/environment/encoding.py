@@ -11,7 +11,7 @@ import numpy
 
 from ..facts import Constant, Facts
 
-#: How many numbers of an observation are about the agent itself, and about each neighbour.
+#: How many numbers of an observation describe the agent itself, and each neighbour.
 OWN, OF_NEIGHBOUR = 6, 4
 
 Observation = dict[str, numpy.ndarray]
@@ -21,7 +21,7 @@ class Encoding:
     """What an agent observes as an array, and what it may do as numbers.
 
     Actions: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and 2 + ``neighbours`` + i
-    replicates it there. Neighbours beyond ``neighbours`` are no targets.
+    replicates it there. Neighbours beyond ``neighbours`` cannot be targets.
     """
 
     def __init__(self, neighbours: int) -> None:
@@ -51,7 +51,7 @@ class Encoding:
         mask[1] = 1
         seen = {node: (rate, latency) for node, rate, latency in facts.requests}
         own_rate, own_latency = seen.get("self", (0.0, 0.0))
-        # Hardware without bounds is -1: infinity is no number to learn from.
+        # Unbounded hardware is -1: a learner cannot use infinity.
         numbers = [facts.free, facts.hardware, facts.max_rate, facts.max_latency, own_rate, own_latency]
         observation[:OWN] = [-1.0 if math.isinf(number) else number for number in numbers]
         for place, node in enumerate(facts.neighbours[: self.neighbours]):
@@ -62,7 +62,7 @@ class Encoding:
             mask[2 + place] = mask[2 + self.neighbours + place] = 1
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
         if proposal is None:
             return 0
         operation, target = proposal

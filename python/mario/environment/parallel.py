@@ -45,18 +45,18 @@ class ParallelEnvironment(ParallelEnv):
         self.render_mode = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """What an agent may observe."""
+        """The observation space of an agent."""
         check_possible(agent, self._actions)
         return self._observations
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """What an agent may do."""
+        """The action space of an agent."""
         return self._actions[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Starts a new run. The seed is that of the scenario's random numbers: ``None`` is the one in the scenario."""
+        """Starts a new run. ``seed`` replaces the seed of the scenario."""
         self._seed, self._joined = whole("seed", seed), 0
         self.agents = []
         self._moment = self._course.start(self._seed, together=True)
@@ -80,7 +80,7 @@ class ParallelEnvironment(ParallelEnv):
         return observations, rewards, terminations, truncations, infos
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
         return self._encoding.action(facts, proposal)
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class ParallelEnvironment(ParallelEnv):
             self.agents.append(agent)
             self._joined += 1
             if self._seed is not None:
-                # Samples of its actions follow from the seed, whenever it appears.
+                # The samples of its actions depend only on the seed.
                 self._actions[agent].seed(self._seed + self._joined)
 
     def _seen(self, moment: Moment) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:

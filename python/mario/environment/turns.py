@@ -15,13 +15,13 @@ from .encoding import Encoding, Observation
 
 
 class Environment(AECEnv):
-    """A run of a scenario whose agents are asked one by one.
+    """A run of a scenario in which the caller chooses the actions of one agent after another.
 
     Actions are numbers: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and
-    2 + ``neighbours`` + i replicates it there. Neighbours beyond ``neighbours`` are no targets. An observation has the array
-    ``observation`` and the ``action_mask`` of what can be done; an action that the mask forbids is an exception.
+    2 + ``neighbours`` + i replicates it there. Neighbours beyond ``neighbours`` cannot be targets. An observation has the
+    array ``observation`` and the ``action_mask`` of allowed actions; any other action raises an exception.
 
-    ``facts`` of the agent whose turn it is are in ``infos[agent]["facts"]``, for who wants to encode them otherwise.
+    The facts of the agent whose turn it is are in ``infos[agent]["facts"]``, for encodings of your own.
     """
 
     metadata = {"name": "mario_v0", "render_modes": [], "is_parallelizable": False}
@@ -45,15 +45,15 @@ class Environment(AECEnv):
         self.render_mode = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """What an agent may observe."""
+        """The observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """What an agent may do."""
+        """The action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a new run. The seed is that of the scenario's random numbers: ``None`` is the one in the scenario."""
+        """Starts a new run. ``seed`` replaces the seed of the scenario."""
         self._seed = whole("seed", seed)
         self.agents: list[str] = []
         self.rewards: dict[str, float] = {}
@@ -65,11 +65,11 @@ class Environment(AECEnv):
         self._turn(self._course.start(self._seed, together=False))
 
     def observe(self, agent: str) -> Observation:
-        """What an agent saw when it was last asked."""
+        """The observation of an agent at its last turn."""
         return self._encoding.observation(self._course.facts.get(agent))
 
     def step(self, action: int | None) -> None:
-        """The agent whose turn it is does this."""
+        """Performs an action of the agent whose turn it is."""
         self._course.running()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -86,11 +86,11 @@ class Environment(AECEnv):
         self._deads_step_first()
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
-        """The number of the action that is a proposal of the agent with these facts; ``None`` is to do nothing."""
+        """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
         return self._encoding.action(facts, proposal)
 
     def _turn(self, moment: Moment) -> None:
-        """Goes on to the next turn of an agent, or to the end of the run."""
+        """Advances to the next turn of an agent, or to the end of the run."""
         for agent in moment.gone:
             self.terminations[agent] = True
         for agent in moment.asked:
@@ -113,7 +113,7 @@ class Environment(AECEnv):
         self.rewards[agent] = self._cumulative_rewards[agent] = 0.0
         self.terminations[agent] = self.truncations[agent] = False
         if self._seed is not None:
-            # Samples of its actions follow from the seed, whenever it appears.
+            # The samples of its actions depend only on the seed.
             self.action_spaces[agent].seed(self._seed + len(self.infos))
 
     def close(self) -> None:
