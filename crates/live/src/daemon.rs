@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `core` | the thread that owns the node and its journal |
+//! | `core` | the thread that owns the node and its journal, which it compacts when it is long |
 //! | `evaluations` | evaluations of agents, and the initiative of the node's owner |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `dormant` | instances that sleep, and that client requests wake |
@@ -10,7 +10,6 @@
 //! | `board`, `routing`, `names` | the routes of client requests |
 //! | `answers` | answers to operators |
 //! | `shadows` | shadow policies, evaluated beside those that run |
-//! | `shorten` | compacts a long journal into a ledger |
 //! | `events`, `metrics` | events and counters for logs, operators and monitoring |
 
 mod answers;
@@ -21,12 +20,10 @@ mod documents;
 mod dormant;
 mod evaluations;
 mod events;
-mod hosted;
 mod metrics;
 mod names;
 mod routing;
 mod shadows;
-mod shorten;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,11 +1,9 @@
 //! Paths through the current infrastructure.
 
-mod nearest;
-mod resumed;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BinaryHeap, VecDeque};
 
 use mario_domain::Duration;
 use mario_scenario::{LinkIndex, Metric, NodeIndex, Topology};
@@ -471,6 +469,80 @@ impl Paths {
         self.search.reached[node.position()] = self.search.round;
         self.search.distance[node.position()] = distance;
         self.search.from[node.position()] = from;
+    }
+
+    /// Finds the nearest node that `is_wanted`, the first in the order of nodes among equals, and the path to it.
+    pub(crate) fn nearest_by(
+        &mut self,
+        topology: &Topology,
+        from: NodeIndex,
+        metric: Metric,
+        is_wanted: impl Fn(NodeIndex) -> bool,
+    ) -> Option<(NodeIndex, PathIndex)> {
+        if !self.is_node_up(from) {
+            return None;
+        }
+        self.begin(from);
+        let mut candidates = BinaryHeap::from([Candidate { distance: 0.0, node: from }]);
+        let mut is_settled = vec![false; self.search.reached.len()];
+        while let Some(Candidate { distance, node }) = candidates.pop() {
+            if std::mem::replace(&mut is_settled[node.position()], true) {
+                continue;
+            }
+            if is_wanted(node) {
+                let mut trail = Trail::default();
+                self.trace(from, node, &mut trail);
+                return Some((node, self.path(topology, node, &trail)));
+            }
+            for (link, edge) in topology.links_from(node) {
+                if !self.carries(link) {
+                    continue;
+                }
+                let to = edge.to;
+                let further = distance + metric.length(edge.latency);
+                let is_known = self.search.reached[to.position()] == self.search.round;
+                if !is_known || further < self.search.distance[to.position()] {
+                    self.reach(to, further, (node, link));
+                    candidates.push(Candidate { distance: further, node: to });
+                }
+            }
+        }
+        None
+    }
+
+    /// The number of paths.
+    pub(crate) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Restores stored paths. Returns whether they are consistent with a topology.
+    #[must_use]
+    pub(crate) fn resume(&mut self, topology: &Topology) -> bool {
+        self.search = Search::new(topology.node_count());
+        let links = [self.link_is_up.len(), self.link_carries.len()];
+        let is_sound = |path: &Path| {
+            let is_there = path.link_count as usize <= SHORT || {
+                let end = u64::from(path.first_link) + u64::from(path.room);
+                path.link_count <= path.room && end <= self.links.len() as u64
+            };
+            let is_possible = path.link_count == 0 || topology.link_count() > 0;
+            is_there && is_possible && path.version <= self.version && path.room < 1 << 31
+        };
+        let idle = self.link_carries.iter().filter(|carries| !**carries).count();
+        self.node_is_up.len() == topology.node_count()
+            && links == [topology.link_count(); 2]
+            && idle == self.idle_links as usize
+            && self.all.iter().all(is_sound)
+            && self.variants_lead_back()
+    }
+
+    /// Whether each path occurs once among its variants, so that following them terminates.
+    fn variants_lead_back(&self) -> bool {
+        let mut is_led_to = vec![false; self.all.len()];
+        self.all.iter().all(|path| {
+            let led_to = is_led_to.get_mut(path.variant.0 as usize);
+            led_to.is_some_and(|led_to| !std::mem::replace(led_to, true))
+        })
     }
 }
 

@@ -1,23 +1,28 @@
 //! `mario run`.
 
-mod acceptances;
-mod course;
 mod reasons;
 mod summary;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, Source};
+use mario_domain::Time;
 use mario_experiments::report::measured_text;
-use mario_frontend::runs::{differs, keep_measures, not_kept, start};
+use mario_frontend::course::{self, Finished, Observer, not_resumed, open, resuming};
+use mario_frontend::runs::{acceptance_cause, differs, keep_measures, not_kept, start};
 use mario_scenario::{Fidelity, Resolved, Scenario};
-use mario_simulator::{Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, verify};
+use mario_simulator::{
+    AskedAcceptances, Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, Simulation, verify,
+};
 
-use course::Finished;
 pub(super) use mario_frontend::every::Every;
+use reasons::Watching;
 
 use crate::bug::quietly;
+use crate::console::ProgressBar;
 use crate::interruptions::interruptions;
 use crate::result_directory::ResultDirectory;
 use crate::scenarios::ScenarioArguments;
@@ -136,18 +141,17 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
     let went_on = quietly(|| Checkpoint::guarded(directory, || go_on(arguments, directory, console)));
-    went_on.map_err(|error| course::not_resumed(&error))?
+    went_on.map_err(|error| not_resumed(&error))?
 }
 
 fn go_on(arguments: &Arguments, directory: &Path, console: &Console) -> Result<Outcome, Failure> {
-    let checkpoint = course::open(directory)?;
+    let checkpoint = open(directory)?;
     let scenario = checkpoint.scenario();
     let interrupted = interruptions()?;
     let resumed = checkpoint.resume(usize::from(arguments.threads));
-    let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
+    let (simulation, kept) = resumed.map_err(|error| not_resumed(&error))?;
     console.inform(format!("resuming at time {} of {}", simulation.now(), scenario.duration));
-    let finished =
-        course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
+    let finished = finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
     tell(arguments, &finished, scenario, directory, console)
 }
 
@@ -173,7 +177,7 @@ fn tell(
         })?,
     }
     if let Some(failed) = &summary.failed_acceptances {
-        console.show(&[acceptances::warning(failed, scenario)]);
+        console.show(&[warning_of_acceptances(failed, scenario)]);
     }
     reasons::tell(finished, scenario, directory, console);
     console.inform(format!("kept in {}", directory.display()));
@@ -208,6 +212,82 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
         kept = kept.with_regret(scenario);
     }
     let saving = (&*directory, arguments.checkpoint_every);
-    let finished = course::finish(simulation, kept, scenario, saving, &interrupted, console)?;
+    let finished = finish(simulation, kept, scenario, saving, &interrupted, console)?;
     Ok((finished, directory.to_owned()))
+}
+
+/// Shows the progress of a run, and stops it on a signal.
+struct Shown<'a> {
+    progress: ProgressBar,
+    interrupted: &'a AtomicBool,
+    console: &'a Console,
+}
+
+impl Observer for Shown<'_> {
+    fn wants_to_stop(&mut self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn at(&mut self, now: Time, emitted: u64) {
+        self.progress.at(now, emitted);
+    }
+
+    fn saved(&mut self, now: Time, bytes: u64, took: Duration) {
+        self.console.detail(format!("checkpoint at time {now}: {bytes} bytes in {:.2} s", took.as_secs_f64()));
+    }
+
+    fn not_saved(&mut self, warning: Diagnostic) {
+        self.console.show(&[warning]);
+    }
+}
+
+/// Runs a simulation to its end.
+fn finish(
+    simulation: Simulation<'_>,
+    kept: RunDirectory<'_>,
+    scenario: &Scenario,
+    (directory, every): (&Path, Every),
+    interrupted: &AtomicBool,
+    console: &Console,
+) -> Result<Finished, Failure> {
+    let _watching = Watching::begin(&simulation, scenario, console);
+    let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
+    let mut shown = Shown { progress, interrupted, console };
+    let finished = course::finish(simulation, kept, scenario, (directory, every), &mut shown);
+    drop(shown);
+    let finished = finished.inspect_err(|failure| {
+        let is_broken = !matches!(failure, Failure::Interrupted(_));
+        if is_broken && Checkpoint::is_in(directory) {
+            let command = resuming(directory);
+            console.inform(format!("when the cause is fixed, resume the run from its last checkpoint: {command}"));
+        }
+    })?;
+    let effort = &finished.effort;
+    console.detail(format!("policies were evaluated for {} of {} decisions", effort.evaluated, effort.asked));
+    Ok(finished)
+}
+
+/// Reports how often acceptance policies failed to answer in a run, and the first failure.
+fn warning_of_acceptances(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {
+    let title = format!(
+        "{} of the {} times that an acceptance policy was asked, it gave no valid answer, and the request was inhibited",
+        failed.failed, failed.asked
+    );
+    let mut diagnostic = Diagnostic::warning(title);
+    let Some(first) = &failed.first else { return diagnostic };
+    diagnostic.causes.push(format!("first at time {}: {}", first.time, acceptance_cause(first)));
+    diagnostic.hints.extend(first.hint.clone());
+    let text = first.place.as_ref().and_then(|place| {
+        let policy = scenario.acceptances.iter().find(|policy| policy.name == first.policy)?;
+        let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
+        // The policy's own file is shown under the path that the scenario states.
+        let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
+        let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
+        Some((Source::new(name.as_str(), text.as_str()), place.span.clone()))
+    });
+    if let Some((source, span)) = text {
+        diagnostic = diagnostic.at(&source, span, "");
+    }
+    diagnostic
+        .hint("a full trace has the reason each time; `mario policy check` and `mario policy test` try a policy alone")
 }

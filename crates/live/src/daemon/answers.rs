@@ -452,6 +452,16 @@ impl Core {
             "peers": peers.collect::<Vec<_>>(),
         })
     }
+
+    /// The applications of the instances on this node, with their policies and facts, and the facts about the node itself.
+    pub(super) fn applications(&self) -> Value {
+        let owned = self.node.ledger().owned();
+        let hosted: BTreeMap<_, _> = owned.map(|owned| (&owned.descriptor.application.id, &owned.descriptor)).collect();
+        let applications = hosted.into_values().map(|descriptor| {
+            json!({ "application": descriptor.application, "facts": descriptor.facts, "policy": descriptor.policy })
+        });
+        json!({ "applications": applications.collect::<Vec<_>>(), "facts": self.config.facts })
+    }
 }
 
 fn request_json(request: &RequestFact) -> Value {

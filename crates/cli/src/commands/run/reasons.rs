@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
+use mario_frontend::course::{Finished, quoted};
 use mario_policy::Settings;
 use mario_scenario::{Management, PolicyText, Scenario};
 use mario_simulator::{BudgetWatch, FailedDecision, PolicyPlace, Simulation};
 
-use super::course::{Finished, quoted};
 use crate::Console;
 
 /// How often a run is checked for policies that exhaust their budget.
