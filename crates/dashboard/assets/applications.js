@@ -11,8 +11,26 @@ class Applications {
       ["instances", "Instances over time", "instances", 0],
       ["requests", "Client requests over time", "requests per second", 1],
       ["responses", "Response times over time, 95th percentile", "ms", 2],
-    ].map(([name, title, label, place]) => ({ name, place, element: figure({ name, title, draw: (width) => overTime(this.points, this.picture, place, label, width), rows: () => overTimeRows(this.points, place) }) }));
-    this.element = h("div", { class: "column" }, this.table, h("div", { class: "grid" }, this.charts.map(({ element }) => element)));
+    ].map(([name, title, label, place]) => ({
+      name,
+      place,
+      element: figure({
+        name,
+        title,
+        draw: (width) => overTime(this.points, this.picture, place, label, width),
+        rows: () => overTimeRows(this.points, place),
+      }),
+    }));
+    this.element = h(
+      "div",
+      { class: "column" },
+      this.table,
+      h(
+        "div",
+        { class: "grid" },
+        this.charts.map(({ element }) => element),
+      ),
+    );
   }
 
   setHistory(points) {
@@ -30,7 +48,9 @@ class Applications {
   draw() {
     if (!this.picture) return;
     for (const { element, place } of this.charts) {
-      element.hidden = !this.points.some(({ applications }) => Object.values(applications).some((values) => values[place] !== null));
+      element.hidden = !this.points.some(({ applications }) =>
+        Object.values(applications).some((values) => values[place] !== null),
+      );
     }
     // A chart that somebody points at stays as it is.
     if (!this.element.querySelector(".plot:hover")) redrawWithin(this.element);
@@ -39,16 +59,68 @@ class Applications {
   show(picture) {
     this.picture = picture;
     const hasResponses = picture.applications.some(({ responses }) => responses);
-    const heads = ["application", "instances", "requests/s", ...(hasResponses ? ["p50, ms", "p95, ms", "p99, ms", "late", "failed"] : [])];
-    const number = (value, digits) => (typeof value === "number" ? fixed(value, digits) : h("span", { class: "none" }, "–"));
-    this.table.replaceChildren(picture.applications.length ? h("table", { class: "applications" },
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: SPARE.has(head) ? "spare" : null }, head)))),
-      h("tbody", {}, picture.applications.map(({ id, instances, requests_per_s: rate, responses }) => h("tr", { "data-application": id },
-        h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:${colourOf(picture, id)}` }), id),
-        h("td", {}, whole(instances)), h("td", {}, number(rate, 1)),
-        hasResponses ? [h("td", { class: "spare" }, number(responses?.p50_ms, 1)), h("td", {}, number(responses?.p95_ms, 1)), h("td", { class: "spare" }, number(responses?.p99_ms, 1)),
-          h("td", {}, typeof responses?.late_share === "number" ? `${fixed(responses.late_share * 100, 1)} %` : number(null)), h("td", { class: "spare" }, typeof responses?.failed === "number" ? whole(responses.failed) : number(null))] : null))))
-      : h("p", { class: "hint" }, "No application is known yet."));
+    const heads = [
+      "application",
+      "instances",
+      "requests/s",
+      ...(hasResponses ? ["p50, ms", "p95, ms", "p99, ms", "late", "failed"] : []),
+    ];
+    const number = (value, digits) =>
+      typeof value === "number" ? fixed(value, digits) : h("span", { class: "none" }, "–");
+    this.table.replaceChildren(
+      picture.applications.length
+        ? h(
+            "table",
+            { class: "applications" },
+            h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                heads.map((head) => h("th", { scope: "col", class: SPARE.has(head) ? "spare" : null }, head)),
+              ),
+            ),
+            h(
+              "tbody",
+              {},
+              picture.applications.map(({ id, instances, requests_per_s: rate, responses }) =>
+                h(
+                  "tr",
+                  { "data-application": id },
+                  h(
+                    "th",
+                    { scope: "row" },
+                    h("span", { class: "swatch", style: `background:${colourOf(picture, id)}` }),
+                    id,
+                  ),
+                  h("td", {}, whole(instances)),
+                  h("td", {}, number(rate, 1)),
+                  hasResponses
+                    ? [
+                        h("td", { class: "spare" }, number(responses?.p50_ms, 1)),
+                        h("td", {}, number(responses?.p95_ms, 1)),
+                        h("td", { class: "spare" }, number(responses?.p99_ms, 1)),
+                        h(
+                          "td",
+                          {},
+                          typeof responses?.late_share === "number"
+                            ? `${fixed(responses.late_share * 100, 1)} %`
+                            : number(null),
+                        ),
+                        h(
+                          "td",
+                          { class: "spare" },
+                          typeof responses?.failed === "number" ? whole(responses.failed) : number(null),
+                        ),
+                      ]
+                    : null,
+                ),
+              ),
+            ),
+          )
+        : h("p", { class: "hint" }, "No application is known yet."),
+    );
   }
 }
 
@@ -56,14 +128,26 @@ class Applications {
 function overTime(points, picture, place, label, width) {
   const shown = points.slice(-300);
   if (!picture || shown.length < 2) return nothing(width, "Nothing was seen yet.");
-  const names = picture.applications.map(({ id }) => id).filter((id) => shown.some(({ applications }) => applications[id] && applications[id][place] !== null)).slice(0, 12);
+  const names = picture.applications
+    .map(({ id }) => id)
+    .filter((id) => shown.some(({ applications }) => applications[id] && applications[id][place] !== null))
+    .slice(0, 12);
   if (!names.length) return nothing(width, "Nothing was seen yet.");
   const isStacked = place === 0;
   const value = (point, name) => point.applications[name]?.[place] ?? (isStacked ? 0 : null);
-  const tops = shown.map((point) => (isStacked ? sum(names.map((name) => value(point, name))) : Math.max(0, ...names.map((name) => value(point, name) ?? 0))));
+  const tops = shown.map((point) =>
+    isStacked
+      ? sum(names.map((name) => value(point, name)))
+      : Math.max(0, ...names.map((name) => value(point, name) ?? 0)),
+  );
   const top = Math.max(1, ...tops);
   const longest = Math.max(4, ...names.map((name) => name.length));
-  const { svg, box } = canvas(width, 210, { left: leftRoom(top, 34), right: Math.min(width * 0.4, 24 + longest * 6.6), top: 30, bottom: 34 });
+  const { svg, box } = canvas(width, 210, {
+    left: leftRoom(top, 34),
+    right: Math.min(width * 0.4, 24 + longest * 6.6),
+    top: 30,
+    bottom: 34,
+  });
   const [from, until] = [shown[0].time_ms, shown[shown.length - 1].time_ms];
   const x = linear([from, until], [box.left, box.right]);
   const y = linear([0, top], [box.bottom, box.top]);
@@ -83,32 +167,66 @@ function overTime(points, picture, place, label, width) {
       svg.append(s("path", { d: `${upper}${lower}Z`, style: `fill:${colour}`, class: "area" }));
       const final = shown.length - 1;
       ends.push(y(base[final] + value(shown[final], name) / 2));
-      shown.forEach((point, index) => { base[index] += value(point, name); });
+      shown.forEach((point, index) => {
+        base[index] += value(point, name);
+      });
     } else {
       let path = "";
       for (const point of shown) {
         const found = value(point, name);
-        path += found === null ? " " : `${path === "" || path.endsWith(" ") ? "M" : "L"}${x(point.time_ms).toFixed(1)} ${y(found).toFixed(1)}`;
+        path +=
+          found === null
+            ? " "
+            : `${path === "" || path.endsWith(" ") ? "M" : "L"}${x(point.time_ms).toFixed(1)} ${y(found).toFixed(1)}`;
       }
       svg.append(s("path", { d: path.trim() || "M0 0", class: "over-time", style: `stroke:${colour}` }));
       ends.push(y(value(shown[shown.length - 1], name) ?? 0));
     }
   }
   const places = spread(ends, 13, box.top + 4, box.bottom - 2);
-  names.forEach((name, index) => svg.append(
-    s("rect", { x: box.right + 7, y: places[index] - 4, width: 8, height: 8, rx: 2, style: `fill:${colourOf(picture, name)}` }),
-    s("text", { x: box.right + 19, y: places[index] + 4, class: "direct" }, name)));
+  names.forEach((name, index) =>
+    svg.append(
+      s("rect", {
+        x: box.right + 7,
+        y: places[index] - 4,
+        width: 8,
+        height: 8,
+        rx: 2,
+        style: `fill:${colourOf(picture, name)}`,
+      }),
+      s("text", { x: box.right + 19, y: places[index] + 4, class: "direct" }, name),
+    ),
+  );
   const seconds = (until - from) / 1000;
-  xAxis(svg, box, linear([-seconds, 0], [box.left, box.right]), ticks(-seconds, 0, Math.max(2, Math.floor((box.right - box.left) / 80))), { label: "seconds before now", format: (at) => amount(Math.abs(at)) });
-  hover(svg, box, (at) => {
-    const found = shown.findIndex((point) => x(point.time_ms) > at);
-    const index = found < 0 ? shown.length - 1 : Math.max(0, found - 1);
-    return { place: index, x: x(shown[index].time_ms) };
-  }, (index) => [clock(shown[index].time_ms), ...names.filter((name) => value(shown[index], name) !== null).map((name) => `${name} ${amount(value(shown[index], name))}`)]);
+  xAxis(
+    svg,
+    box,
+    linear([-seconds, 0], [box.left, box.right]),
+    ticks(-seconds, 0, Math.max(2, Math.floor((box.right - box.left) / 80))),
+    { label: "seconds before now", format: (at) => amount(Math.abs(at)) },
+  );
+  hover(
+    svg,
+    box,
+    (at) => {
+      const found = shown.findIndex((point) => x(point.time_ms) > at);
+      const index = found < 0 ? shown.length - 1 : Math.max(0, found - 1);
+      return { place: index, x: x(shown[index].time_ms) };
+    },
+    (index) => [
+      clock(shown[index].time_ms),
+      ...names
+        .filter((name) => value(shown[index], name) !== null)
+        .map((name) => `${name} ${amount(value(shown[index], name))}`),
+    ],
+  );
   return svg;
 }
 
 function overTimeRows(points, place) {
   const names = [...new Set(points.flatMap(({ applications }) => Object.keys(applications)))].sort();
-  return [["time_ms", ...names], ...points.map((point) => [point.time_ms, ...names.map((name) => point.applications[name]?.[place] ?? "")])];
+  return [
+    ["time_ms", ...names],
+    ...points.map((point) => [point.time_ms, ...names.map((name) => point.applications[name]?.[place] ?? "")]),
+  ];
 }

@@ -1,16 +1,35 @@
 // Puts the page together, and keeps it up to date.
 
-const view = { picture: null, name: null, lastId: null, picked: null, lostSince: null, unfolded: new Set(), openedAt: 0 };
+const view = {
+  picture: null,
+  name: null,
+  lastId: null,
+  picked: null,
+  lostSince: null,
+  unfolded: new Set(),
+  openedAt: 0,
+};
 const parts = {};
 
 function section(id, title, text, ...content) {
-  return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), text ? h("p", { class: "lead" }, text) : null, content);
+  return h(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title` }, title),
+    text ? h("p", { class: "lead" }, text) : null,
+    content,
+  );
 }
 
 function setUpTheme() {
   const button = document.getElementById("theme");
-  const isDark = () => (document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches);
-  const show = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  const isDark = () =>
+    document.documentElement.dataset.theme
+      ? document.documentElement.dataset.theme === "dark"
+      : window.matchMedia("(prefers-color-scheme: dark)").matches;
+  const show = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+  };
   button.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
     show();
@@ -30,21 +49,71 @@ function build() {
   parts.problems = h("ul", { class: "problems", "aria-live": "polite", "aria-label": "What is wrong" });
   parts.faults = h("p", { class: "notice", hidden: true });
   parts.lost = h("p", { class: "notice lost-note", role: "alert", hidden: true });
-  parts.nodeList = h("select", { "aria-label": "Choose a node", "data-pick": "node", onchange: (event) => pick(event.target.value ? { node: event.target.value } : null) });
-  parts.instanceList = h("select", { "aria-label": "Choose an instance", "data-pick": "instance", onchange: (event) => pick(event.target.value ? { instance: event.target.value } : null) });
+  parts.nodeList = h("select", {
+    "aria-label": "Choose a node",
+    "data-pick": "node",
+    onchange: (event) => pick(event.target.value ? { node: event.target.value } : null),
+  });
+  parts.instanceList = h("select", {
+    "aria-label": "Choose an instance",
+    "data-pick": "instance",
+    onchange: (event) => pick(event.target.value ? { instance: event.target.value } : null),
+  });
   parts.legend = h("div", { class: "legend", "aria-label": "Legend" });
   parts.happened = h("p", { class: "happened", role: "status" });
   parts.links = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table of links" });
-  document.getElementById("main").replaceChildren(
-    h("section", { class: "first", id: "state", "aria-label": "State" }, parts.title, parts.lead, parts.facts, parts.lost, parts.problems, parts.faults),
-    section("map", "Map", null, h("div", { class: "player" }, h("div", { class: "tools" }, parts.legend),
-      h("div", { class: "replay" }, h("div", { class: "stage-column" }, parts.map.root, parts.happened),
-        h("div", { class: "side" }, h("div", { class: "pickers" }, parts.nodeList, parts.instanceList), parts.details.element)))),
-    section("applications", "Applications", null, parts.applications.element),
-    section("links", "Links", "Round trips as the nodes measure them.", parts.links),
-    section("log", "Log", null, parts.log.element));
-  document.getElementById("about").replaceChildren(h("p", { class: "hint" }, "Shown is what nodes tell an operator, and nothing is kept. ", h("a", { href: "snapshot.json" }, "snapshot.json"), " has all of it. Escape ends a choice."));
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && view.picked) pick(null); });
+  document
+    .getElementById("main")
+    .replaceChildren(
+      h(
+        "section",
+        { class: "first", id: "state", "aria-label": "State" },
+        parts.title,
+        parts.lead,
+        parts.facts,
+        parts.lost,
+        parts.problems,
+        parts.faults,
+      ),
+      section(
+        "map",
+        "Map",
+        null,
+        h(
+          "div",
+          { class: "player" },
+          h("div", { class: "tools" }, parts.legend),
+          h(
+            "div",
+            { class: "replay" },
+            h("div", { class: "stage-column" }, parts.map.root, parts.happened),
+            h(
+              "div",
+              { class: "side" },
+              h("div", { class: "pickers" }, parts.nodeList, parts.instanceList),
+              parts.details.element,
+            ),
+          ),
+        ),
+      ),
+      section("applications", "Applications", null, parts.applications.element),
+      section("links", "Links", "Round trips as the nodes measure them.", parts.links),
+      section("log", "Log", null, parts.log.element),
+    );
+  document
+    .getElementById("about")
+    .replaceChildren(
+      h(
+        "p",
+        { class: "hint" },
+        "Shown is what nodes tell an operator, and nothing is kept. ",
+        h("a", { href: "snapshot.json" }, "snapshot.json"),
+        " has all of it. Escape ends a choice.",
+      ),
+    );
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && view.picked) pick(null);
+  });
 }
 
 function pick(picked) {
@@ -67,8 +136,15 @@ function showPicture(picture) {
   document.title = `${picture.problems.length ? `(${picture.problems.length}) ` : ""}${title} \u2013 mario`;
   const rate = sum(picture.nodes.map((node) => node.requests_per_s ?? 0));
   const users = sum(picture.nodes.map((node) => node.users ?? 0));
-  parts.lead.textContent = `${plural(picture.nodes.length, "node")}, ${picture.answering === picture.watched ? (picture.watched === 1 ? "one of which is asked and answers" : picture.watched === picture.nodes.length ? "all of which answer" : `${picture.watched} of which are asked and answer`)
-    : `${picture.answering} of ${picture.watched} that are asked answer`}; ${plural(picture.instances.length, "instance")} of ${plural(picture.applications.length, "application")}; ${perSecond(rate).replace("/s", "")} client requests per second${users ? `; ${plural(users, "user")}` : ""}.`;
+  parts.lead.textContent = `${plural(picture.nodes.length, "node")}, ${
+    picture.answering === picture.watched
+      ? picture.watched === 1
+        ? "one of which is asked and answers"
+        : picture.watched === picture.nodes.length
+          ? "all of which answer"
+          : `${picture.watched} of which are asked and answer`
+      : `${picture.answering} of ${picture.watched} that are asked answer`
+  }; ${plural(picture.instances.length, "instance")} of ${plural(picture.applications.length, "application")}; ${perSecond(rate).replace("/s", "")} client requests per second${users ? `; ${plural(users, "user")}` : ""}.`;
   const facts = picture.facts && typeof picture.facts === "object" ? Object.entries(picture.facts) : [];
   parts.facts.textContent = facts.map(([name, value]) => `${name} ${value}`).join(" · ");
   showProblems(picture);
@@ -77,23 +153,68 @@ function showPicture(picture) {
   parts.map.show(picture);
   parts.applications.show(picture);
   showLinks(picture);
-  fillList(parts.nodeList, "Node…", picture.nodes.map(({ id }) => [id, id]), view.picked?.node);
-  fillList(parts.instanceList, "Instance…", picture.instances.map(({ id, application, node }) => [id, `${brief(id)}, ${application}, ${node}`]), view.picked?.instance);
+  fillList(
+    parts.nodeList,
+    "Node…",
+    picture.nodes.map(({ id }) => [id, id]),
+    view.picked?.node,
+  );
+  fillList(
+    parts.instanceList,
+    "Instance…",
+    picture.instances.map(({ id, application, node }) => [id, `${brief(id)}, ${application}, ${node}`]),
+    view.picked?.instance,
+  );
   if (!view.refreshing) {
     view.refreshing = true;
     parts.details.refresh();
-    setTimeout(() => { view.refreshing = false; }, 400);
+    setTimeout(() => {
+      view.refreshing = false;
+    }, 400);
   }
 }
 
 function showProblems({ problems, faults, watched, answering }) {
-  const text = JSON.stringify([problems.map(({ text: words, severity, parts: nodes = [] }) => [words.replace(/for \d+ s/, ""), severity, nodes.map(({ node }) => node)]), watched, answering]);
+  const text = JSON.stringify([
+    problems.map(({ text: words, severity, parts: nodes = [] }) => [
+      words.replace(/for \d+ s/, ""),
+      severity,
+      nodes.map(({ node }) => node),
+    ]),
+    watched,
+    answering,
+  ]);
   if (text !== parts.problemsText) {
     parts.problemsText = text;
     const about = ({ node, instance }) => (instance ? { instance } : node ? { node } : null);
-    parts.problems.replaceChildren(...(problems.length ? problems.map((problem) => h("li", { class: problem.severity }, h("strong", {}, problem.severity === "bad" ? "Wrong" : "Note"), h("span", {}, problem.parts ? foldedProblem(problem) : brief(problem.text), about(problem)
-      ? [" ", h("button", { type: "button", class: "link-button", onclick: () => pick(about(problem)) }, "show")] : null)))
-      : answering ? [h("li", { class: "well" }, "Nothing is wrong with what is asked.")] : []));
+    parts.problems.replaceChildren(
+      ...(problems.length
+        ? problems.map((problem) =>
+            h(
+              "li",
+              { class: problem.severity },
+              h("strong", {}, problem.severity === "bad" ? "Wrong" : "Note"),
+              h(
+                "span",
+                {},
+                problem.parts ? foldedProblem(problem) : brief(problem.text),
+                about(problem)
+                  ? [
+                      " ",
+                      h(
+                        "button",
+                        { type: "button", class: "link-button", onclick: () => pick(about(problem)) },
+                        "show",
+                      ),
+                    ]
+                  : null,
+              ),
+            ),
+          )
+        : answering
+          ? [h("li", { class: "well" }, "Nothing is wrong with what is asked.")]
+          : []),
+    );
   }
   const list = Array.isArray(faults) ? faults.map(String) : [];
   parts.faults.hidden = !list.length;
@@ -103,9 +224,27 @@ function showProblems({ problems, faults, watched, answering }) {
 // A problem that many nodes share takes one line, which opens to a list of them.
 function foldedProblem({ text, parts: nodes }) {
   const kind = text.replace(/\d+/, "");
-  const toggled = (event) => { view.unfolded[event.target.open ? "add" : "delete"](kind); };
-  return h("details", { class: "folded", ontoggle: toggled, open: view.unfolded.has(kind) || null }, h("summary", {}, brief(text)),
-    h("ul", {}, nodes.map(({ text: words, node }) => h("li", {}, brief(words), " ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, "show")))));
+  const toggled = (event) => {
+    view.unfolded[event.target.open ? "add" : "delete"](kind);
+  };
+  return h(
+    "details",
+    { class: "folded", ontoggle: toggled, open: view.unfolded.has(kind) || null },
+    h("summary", {}, brief(text)),
+    h(
+      "ul",
+      {},
+      nodes.map(({ text: words, node }) =>
+        h(
+          "li",
+          {},
+          brief(words),
+          " ",
+          h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, "show"),
+        ),
+      ),
+    ),
+  );
 }
 
 function showLegend(picture) {
@@ -114,15 +253,59 @@ function showLegend(picture) {
   const text = JSON.stringify([names, hasUsers]);
   if (text === parts.legendText) return;
   parts.legendText = text;
-  parts.legend.replaceChildren(...names.slice(0, 12).map((name) => h("span", { class: "key" }, h("span", { class: "swatch", style: `background:${colourOf(picture, name)}` }), name)),
+  parts.legend.replaceChildren(
+    ...names
+      .slice(0, 12)
+      .map((name) =>
+        h(
+          "span",
+          { class: "key" },
+          h("span", { class: "swatch", style: `background:${colourOf(picture, name)}` }),
+          name,
+        ),
+      ),
     ...(hasUsers ? [h("span", { class: "key" }, h("span", { class: "ring" }), "user")] : []),
-    ...["migrate", "replicate", "undeploy", "inhibited"].map((name) => h("span", { class: `key mark-key ${name}` }, name)));
+    ...["migrate", "replicate", "undeploy", "inhibited"].map((name) =>
+      h("span", { class: `key mark-key ${name}` }, name),
+    ),
+  );
 }
 
 function showLinks({ links }) {
-  parts.links.replaceChildren(links.length ? h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ["between", "round trip", "state"].map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", {}, links.map(({ ends, is_up: isUp, has_data: hasData, round_trip_ms: trip }) => h("tr", {}, h("th", { scope: "row" }, ends.join(" – ")), h("td", {}, trip === null ? "–" : milliseconds(trip)),
-      h("td", { class: isUp === false || hasData === false ? "late" : null }, isUp === null ? "not known" : isUp ? (hasData ? "up" : "passes no client requests") : "down"))))) : h("p", { class: "hint" }, "No link is known yet."));
+  parts.links.replaceChildren(
+    links.length
+      ? h(
+          "table",
+          { class: "plain" },
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              ["between", "round trip", "state"].map((head) => h("th", { scope: "col" }, head)),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            links.map(({ ends, is_up: isUp, has_data: hasData, round_trip_ms: trip }) =>
+              h(
+                "tr",
+                {},
+                h("th", { scope: "row" }, ends.join(" – ")),
+                h("td", {}, trip === null ? "–" : milliseconds(trip)),
+                h(
+                  "td",
+                  { class: isUp === false || hasData === false ? "late" : null },
+                  isUp === null ? "not known" : isUp ? (hasData ? "up" : "passes no client requests") : "down",
+                ),
+              ),
+            ),
+          ),
+        )
+      : h("p", { class: "hint" }, "No link is known yet."),
+  );
 }
 
 // A list that somebody has open is left alone, unless it has changed.
@@ -130,7 +313,10 @@ function fillList(list, label, options, chosen) {
   const text = JSON.stringify(options);
   if (text !== list.dataset.text) {
     list.dataset.text = text;
-    list.replaceChildren(h("option", { value: "" }, label), ...options.map(([value, words]) => h("option", { value }, words)));
+    list.replaceChildren(
+      h("option", { value: "" }, label),
+      ...options.map(([value, words]) => h("option", { value }, words)),
+    );
   }
   const wanted = chosen ?? "";
   if (list.value !== wanted) list.value = wanted;
@@ -142,7 +328,8 @@ function happened(happening, id) {
   // What a page is told when it opens is over: to draw all of it at once would cover the map.
   if (!happening.is_fresh || Date.now() - view.openedAt < 1000) return;
   parts.map.happened(happening);
-  if (["migrate", "replicate", "undeploy", "deploy", "inhibited"].includes(happening.kind)) parts.happened.textContent = `${clock(happening.time_ms)} ${brief(happening.text)}`;
+  if (["migrate", "replicate", "undeploy", "deploy", "inhibited"].includes(happening.kind))
+    parts.happened.textContent = `${clock(happening.time_ms)} ${brief(happening.text)}`;
 }
 
 function showConnection(isThere) {
@@ -152,7 +339,9 @@ function showConnection(isThere) {
   else view.lostSince = view.lostSince ?? Date.now();
   pill.textContent = isThere ? "live" : "no connection";
   parts.lost.hidden = isThere;
-  parts.lost.textContent = isThere ? "" : `The connection to the dashboard is lost since ${clock(view.lostSince)}. What is shown is as it was then; the page tries again every second.`;
+  parts.lost.textContent = isThere
+    ? ""
+    : `The connection to the dashboard is lost since ${clock(view.lostSince)}. What is shown is as it was then; the page tries again every second.`;
 }
 
 // Follows the program that serves the page. A stream that ends or says nothing for long is opened again, and resumes after what was seen.
@@ -170,10 +359,11 @@ function follow() {
     clearTimeout(alive);
     alive = setTimeout(again, 12000);
   };
-  const on = (name, act) => stream.addEventListener(name, (event) => {
-    isAlive();
-    act(JSON.parse(event.data), event.lastEventId);
-  });
+  const on = (name, act) =>
+    stream.addEventListener(name, (event) => {
+      isAlive();
+      act(JSON.parse(event.data), event.lastEventId);
+    });
   isAlive();
   stream.onerror = again;
   on("hello", ({ is_resumed: isResumed }) => {

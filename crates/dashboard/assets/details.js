@@ -27,7 +27,11 @@ class Details {
       const told = reply.ok ? await reply.json() : null;
       // Meanwhile, something else may have been chosen.
       if (this.picked !== picked) return;
-      if (!told) return this.show("gone", [h("h3", {}, brief(id)), h("p", { class: "hint" }, "No node that is asked knows of it any more.")]);
+      if (!told)
+        return this.show("gone", [
+          h("h3", {}, brief(id)),
+          h("p", { class: "hint" }, "No node that is asked knows of it any more."),
+        ]);
       if (told.status) delete told.status.uptime_ms;
       this.show(JSON.stringify(told), () => (picked.instance ? this.instance(told) : this.node(told)));
     } catch {
@@ -39,15 +43,32 @@ class Details {
   show(text, parts) {
     if (text === this.text && text !== "nothing") return;
     this.text = text;
-    const open = new Set([...this.body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent));
+    const open = new Set(
+      [...this.body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent),
+    );
     const focus = this.body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    this.body.replaceChildren(...[typeof parts === "function" ? parts() : parts].flat(3).filter((part) => part !== null && part !== undefined && part !== false));
-    this.body.querySelectorAll("details > summary").forEach((summary) => { if (open.has(summary.textContent)) summary.parentElement.open = true; });
+    this.body.replaceChildren(
+      ...[typeof parts === "function" ? parts() : parts]
+        .flat(3)
+        .filter((part) => part !== null && part !== undefined && part !== false),
+    );
+    this.body.querySelectorAll("details > summary").forEach((summary) => {
+      if (open.has(summary.textContent)) summary.parentElement.open = true;
+    });
     if (focus) [...this.body.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focus)?.focus();
   }
 
   nodeButton(id) {
-    return h("button", { type: "button", class: "link-button", "data-key": `node ${id}`, onclick: () => this.pick({ node: String(id) }) }, String(id));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "link-button",
+        "data-key": `node ${id}`,
+        onclick: () => this.pick({ node: String(id) }),
+      },
+      String(id),
+    );
   }
 
   instance(told) {
@@ -55,50 +76,141 @@ class Details {
     const decisions = [...(facts.decisions ?? [])].reverse();
     const copy = facts.copy ?? {};
     return [
-      h("h3", {}, h("span", { class: "swatch", style: `background:${colourOf(this.picture, told.application)}` }), `Instance ${brief(told.id)}`),
-      h("p", { class: "where" }, `${told.application}, `, told.state === "elsewhere" ? "went to " : told.is_silent ? "last seen on " : "on ", this.nodeButton(told.node),
-        told.state === "elsewhere" ? `, says ${told.told_by}; that node is not asked` : ""),
+      h(
+        "h3",
+        {},
+        h("span", { class: "swatch", style: `background:${colourOf(this.picture, told.application)}` }),
+        `Instance ${brief(told.id)}`,
+      ),
+      h(
+        "p",
+        { class: "where" },
+        `${told.application}, `,
+        told.state === "elsewhere" ? "went to " : told.is_silent ? "last seen on " : "on ",
+        this.nodeButton(told.node),
+        told.state === "elsewhere" ? `, says ${told.told_by}; that node is not asked` : "",
+      ),
       table([
         ["id", brief(told.id) === told.id ? null : told.id],
         ["copy", copy.state ? `${copy.state}${copy.address ? `, ${copy.address}` : ""}` : told.state],
-        ["requests", perSecond(told.requests_per_s)], ["open requests", copy.open_requests],
-        ["moves", facts.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null],
+        ["requests", perSecond(told.requests_per_s)],
+        ["open requests", copy.open_requests],
+        [
+          "moves",
+          facts.is_transferring ? "it is being transferred" : told.target ? `handed over to ${told.target}` : null,
+        ],
         ["asleep", facts.is_asleep ? "yes: the next client request wakes it, if there is room" : null],
         ["pinned", facts.is_pinned ? "yes: its agent can neither end nor move it" : null],
-        ["hardware", facts.hardware === undefined ? null : hardwareWords(facts.hardware)], ["evaluations", facts.evaluations], ["replications left", facts.replications_left],
+        ["hardware", facts.hardware === undefined ? null : hardwareWords(facts.hardware)],
+        ["evaluations", facts.evaluations],
+        ["replications left", facts.replications_left],
         ["memory", typeof copy.memory_bytes === "number" ? `${fixed(copy.memory_bytes / 2 ** 20, 1)} MiB` : null],
         ["CPU time", typeof copy.cpu_time_ms === "number" ? `${fixed(copy.cpu_time_ms / 1000, 1)} s` : null],
       ]),
       facts.facts ? this.facts(told, facts) : null,
-      decisions.length ? [h("h4", {}, "Its last decisions"), decisionList(decisions)] : told.told ? h("p", { class: "hint" }, "It has not decided anything on this node yet.") : null,
-      facts.state === "owned" && !told.is_silent ? h("p", {}, h("button", { type: "button", class: "quiet", "data-key": "explain", onclick: () => this.explain(told.id) }, "Explain the last decision")) : null,
+      decisions.length
+        ? [h("h4", {}, "Its last decisions"), decisionList(decisions)]
+        : told.told
+          ? h("p", { class: "hint" }, "It has not decided anything on this node yet.")
+          : null,
+      facts.state === "owned" && !told.is_silent
+        ? h(
+            "p",
+            {},
+            h(
+              "button",
+              { type: "button", class: "quiet", "data-key": "explain", onclick: () => this.explain(told.id) },
+              "Explain the last decision",
+            ),
+          )
+        : null,
     ];
   }
 
   facts(told, { facts, max_rate: handles, max_latency: tolerates }) {
     const requests = facts.requests ?? [];
-    const window = told.evaluation_ms ? `the last ${fixed(told.evaluation_ms / 1000, told.evaluation_ms % 1000 ? 1 : 0)} s` : "its last window";
+    const window = told.evaluation_ms
+      ? `the last ${fixed(told.evaluation_ms / 1000, told.evaluation_ms % 1000 ? 1 : 0)} s`
+      : "its last window";
     const total = sum(requests.map(({ rate }) => rate));
     const late = sum(requests.filter(({ latency }) => latency > tolerates).map(({ rate }) => rate));
     const words = requests.length
-      ? [`${plural(total, "client request")} reached it in ${window}; one instance handles ${amount(handles)}${total > handles ? ": it is overloaded" : ""}.`,
-        late ? `${late === total ? "All" : amount(late)} of them were later than the tolerated ${amount(tolerates)} ms.` : `None was later than the tolerated ${amount(tolerates)} ms.`]
+      ? [
+          `${plural(total, "client request")} reached it in ${window}; one instance handles ${amount(handles)}${total > handles ? ": it is overloaded" : ""}.`,
+          late
+            ? `${late === total ? "All" : amount(late)} of them were later than the tolerated ${amount(tolerates)} ms.`
+            : `None was later than the tolerated ${amount(tolerates)} ms.`,
+        ]
       : [`No client request reached it in ${window}.`];
     return [
       h("h4", {}, "What it saw"),
-      h("ul", { class: "why" }, words.map((line) => h("li", {}, line)),
-        h("li", {}, facts.neighbours?.length ? ["Neighbours: ", ...facts.neighbours.flatMap((node, place) => [place ? ", " : "", this.nodeButton(node)]), "."] : "No link of its node works."),
-        h("li", {}, `Free on its node: ${hardwareWords(facts.free)}.`)),
-      requests.length ? h("details", {}, h("summary", {}, "All facts"), h("table", { class: "facts" },
-        h("thead", {}, h("tr", {}, ["through", "requests", "latency, ms"].map((head) => h("th", { scope: "col" }, head)))),
-        h("tbody", {}, requests.map(({ neighbour, rate, latency }) => h("tr", {}, h("td", {}, neighbour), h("td", {}, amount(rate)),
-          h("td", { class: latency > tolerates ? "late" : null }, amount(latency), latency > tolerates ? " late" : "")))))) : null,
+      h(
+        "ul",
+        { class: "why" },
+        words.map((line) => h("li", {}, line)),
+        h(
+          "li",
+          {},
+          facts.neighbours?.length
+            ? [
+                "Neighbours: ",
+                ...facts.neighbours.flatMap((node, place) => [place ? ", " : "", this.nodeButton(node)]),
+                ".",
+              ]
+            : "No link of its node works.",
+        ),
+        h("li", {}, `Free on its node: ${hardwareWords(facts.free)}.`),
+      ),
+      requests.length
+        ? h(
+            "details",
+            {},
+            h("summary", {}, "All facts"),
+            h(
+              "table",
+              { class: "facts" },
+              h(
+                "thead",
+                {},
+                h(
+                  "tr",
+                  {},
+                  ["through", "requests", "latency, ms"].map((head) => h("th", { scope: "col" }, head)),
+                ),
+              ),
+              h(
+                "tbody",
+                {},
+                requests.map(({ neighbour, rate, latency }) =>
+                  h(
+                    "tr",
+                    {},
+                    h("td", {}, neighbour),
+                    h("td", {}, amount(rate)),
+                    h(
+                      "td",
+                      { class: latency > tolerates ? "late" : null },
+                      amount(latency),
+                      latency > tolerates ? " late" : "",
+                    ),
+                  ),
+                ),
+              ),
+            ),
+          )
+        : null,
     ];
   }
 
   async explain(id) {
     const picked = this.picked;
-    const show = (...parts) => { if (this.picked === picked) this.reasons.replaceChildren(h("h4", {}, "Why, and what would have to change"), ...parts.flat(3).filter(Boolean)); };
+    const show = (...parts) => {
+      if (this.picked === picked)
+        this.reasons.replaceChildren(
+          h("h4", {}, "Why, and what would have to change"),
+          ...parts.flat(3).filter(Boolean),
+        );
+    };
     show(h("p", { class: "hint" }, "Its node makes the decision again…"));
     try {
       const reply = await fetch(`explanations/${encodeURIComponent(id)}`);
@@ -106,8 +218,18 @@ class Details {
       if (!reply.ok) return show(h("p", { class: "hint" }, told.error ?? "Its node cannot explain it."));
       const parts = told.parts ?? [];
       const first = parts.find(([line]) => line?.look === "proposed");
-      show(first ? h("p", { class: "asked" }, h("strong", {}, capital(first[0].text)), first[0].place ? h("small", {}, ` ${first[0].place}`) : null) : null,
-        explanationDetails(parts), told.error ? h("p", { class: "hint" }, told.error) : null);
+      show(
+        first
+          ? h(
+              "p",
+              { class: "asked" },
+              h("strong", {}, capital(first[0].text)),
+              first[0].place ? h("small", {}, ` ${first[0].place}`) : null,
+            )
+          : null,
+        explanationDetails(parts),
+        told.error ? h("p", { class: "hint" }, told.error) : null,
+      );
     } catch {
       show(h("p", { class: "hint" }, "The connection is lost."));
     }
@@ -120,26 +242,109 @@ class Details {
     const verdicts = told.verdicts ?? [];
     const accepted = verdicts.filter(({ is_accepted: is }) => is).length;
     if (told.reach === "unwatched") {
-      return [h("h3", {}, told.id), h("p", { class: "hint" }, "This node is not asked: what is shown of it is what its neighbours tell. Name its address with --node to see more."), verdictList(verdicts, accepted)];
+      return [
+        h("h3", {}, told.id),
+        h(
+          "p",
+          { class: "hint" },
+          "This node is not asked: what is shown of it is what its neighbours tell. Name its address with --node to see more.",
+        ),
+        verdictList(verdicts, accepted),
+      ];
     }
     return [
       h("h3", {}, told.id),
-      h("p", { class: "where" }, { answers: `answers at ${told.address}`, silent: `does not answer at ${told.address}`, unknown: `not heard yet, at ${told.address}` }[told.reach]),
+      h(
+        "p",
+        { class: "where" },
+        {
+          answers: `answers at ${told.address}`,
+          silent: `does not answer at ${told.address}`,
+          unknown: `not heard yet, at ${told.address}`,
+        }[told.reach],
+      ),
       told.cause ? h("p", { class: "notice" }, told.cause) : null,
       table([
-        ["hardware", status.capacity === undefined ? null : `${hardwareWords(status.free)} free of ${hardwareWords(status.capacity)}`],
-        ["unreserved", status.unreserved === undefined ? null : hardwareWords(status.unreserved)], ["reservations", told.reservations],
-        ["acceptance", status.acceptance_policy === undefined ? null : status.acceptance_policy ?? "accepts what fits"],
-        ["from clients", perSecond(told.requests_per_s)], ["answered here", perSecond(told.answered_per_s)], ["failed", perSecond(told.failed_per_s)],
-        ["drains", status.is_draining ? "yes: it takes nothing new" : null], ["version", status.version],
-        ["journal", journal.journal ? `${plural(journal.records, "record")}${journal.fault ? `; it cannot be written: ${journal.fault}` : "; it can be written"}` : null],
-        ["handed over", status.in_custody || null], ["offered", status.offered || null],
+        [
+          "hardware",
+          status.capacity === undefined
+            ? null
+            : `${hardwareWords(status.free)} free of ${hardwareWords(status.capacity)}`,
+        ],
+        ["unreserved", status.unreserved === undefined ? null : hardwareWords(status.unreserved)],
+        ["reservations", told.reservations],
+        [
+          "acceptance",
+          status.acceptance_policy === undefined ? null : (status.acceptance_policy ?? "accepts what fits"),
+        ],
+        ["from clients", perSecond(told.requests_per_s)],
+        ["answered here", perSecond(told.answered_per_s)],
+        ["failed", perSecond(told.failed_per_s)],
+        ["drains", status.is_draining ? "yes: it takes nothing new" : null],
+        ["version", status.version],
+        [
+          "journal",
+          journal.journal
+            ? `${plural(journal.records, "record")}${journal.fault ? `; it cannot be written: ${journal.fault}` : "; it can be written"}`
+            : null,
+        ],
+        ["handed over", status.in_custody || null],
+        ["offered", status.offered || null],
       ]),
-      instances.length ? h("p", { class: "tenants" }, instances.map((one) => h("button", { type: "button", class: "tenant", "data-key": `instance ${one.instance}`, onclick: () => this.pick({ instance: String(one.instance) }) },
-        h("span", { class: "swatch", style: `background:${colourOf(this.picture, one.application)}` }), `${brief(one.instance)}, ${one.application}`))) : h("p", { class: "hint" }, "No instance is here."),
-      (told.links ?? []).length ? [h("h4", {}, "Links"), h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["to", "round trip", "state"].map((head) => h("th", { scope: "col" }, head)))),
-        h("tbody", {}, told.links.map((link) => h("tr", {}, h("td", {}, this.nodeButton(link.neighbour)), h("td", {}, link.round_trip_ms === null ? "–" : milliseconds(link.round_trip_ms)),
-          h("td", { class: link.is_up && link.has_data ? null : "late" }, link.is_up ? (link.has_data ? "up" : "no client requests") : "down")))))] : null,
+      instances.length
+        ? h(
+            "p",
+            { class: "tenants" },
+            instances.map((one) =>
+              h(
+                "button",
+                {
+                  type: "button",
+                  class: "tenant",
+                  "data-key": `instance ${one.instance}`,
+                  onclick: () => this.pick({ instance: String(one.instance) }),
+                },
+                h("span", { class: "swatch", style: `background:${colourOf(this.picture, one.application)}` }),
+                `${brief(one.instance)}, ${one.application}`,
+              ),
+            ),
+          )
+        : h("p", { class: "hint" }, "No instance is here."),
+      (told.links ?? []).length
+        ? [
+            h("h4", {}, "Links"),
+            h(
+              "table",
+              { class: "facts" },
+              h(
+                "thead",
+                {},
+                h(
+                  "tr",
+                  {},
+                  ["to", "round trip", "state"].map((head) => h("th", { scope: "col" }, head)),
+                ),
+              ),
+              h(
+                "tbody",
+                {},
+                told.links.map((link) =>
+                  h(
+                    "tr",
+                    {},
+                    h("td", {}, this.nodeButton(link.neighbour)),
+                    h("td", {}, link.round_trip_ms === null ? "–" : milliseconds(link.round_trip_ms)),
+                    h(
+                      "td",
+                      { class: link.is_up && link.has_data ? null : "late" },
+                      link.is_up ? (link.has_data ? "up" : "no client requests") : "down",
+                    ),
+                  ),
+                ),
+              ),
+            ),
+          ]
+        : null,
       routeDetails(told.routes),
       verdictList(verdicts, accepted),
     ];
@@ -148,12 +353,25 @@ class Details {
 
 function table(rows) {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return shown.length ? h("table", { class: "values" }, h("tbody", {}, shown.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))))) : null;
+  return shown.length
+    ? h(
+        "table",
+        { class: "values" },
+        h(
+          "tbody",
+          {},
+          shown.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))),
+        ),
+      )
+    : null;
 }
 
 function hardwareWords(hardware) {
   if (hardware === null || hardware === undefined) return "–";
-  if (typeof hardware === "object") return Object.entries(hardware).map(([kind, many]) => `${many} ${kind.replace("_", " ")}`).join(", ");
+  if (typeof hardware === "object")
+    return Object.entries(hardware)
+      .map(([kind, many]) => `${many} ${kind.replace("_", " ")}`)
+      .join(", ");
   return typeof hardware === "number" ? plural(hardware, "unit") : String(hardware);
 }
 
@@ -161,16 +379,41 @@ function routeDetails(routes) {
   const hops = Object.entries(routes?.next_hops ?? {}).filter(([, list]) => list.length);
   const copies = Object.entries(routes?.copies ?? {});
   if (!hops.length && !copies.length) return null;
-  return h("details", {}, h("summary", {}, `Routes to ${plural(new Set([...hops, ...copies].map(([name]) => name)).size, "application")}`),
-    h("ul", { class: "why" }, copies.map(([name, list]) => h("li", {}, `${name}: ${plural(list.length, "copy", "copies")} here`)),
-      hops.map(([name, list]) => h("li", {}, `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`))));
+  return h(
+    "details",
+    {},
+    h("summary", {}, `Routes to ${plural(new Set([...hops, ...copies].map(([name]) => name)).size, "application")}`),
+    h(
+      "ul",
+      { class: "why" },
+      copies.map(([name, list]) => h("li", {}, `${name}: ${plural(list.length, "copy", "copies")} here`)),
+      hops.map(([name, list]) =>
+        h("li", {}, `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`),
+      ),
+    ),
+  );
 }
 
 function verdictList(verdicts, accepted) {
   if (!verdicts.length) return h("p", { class: "hint" }, "Its manager has not been heard of yet.");
-  return [h("h4", {}, "Its last verdicts"), h("p", {}, `${accepted} accepted, ${verdicts.length - accepted} inhibited of the last ${verdicts.length}.`),
-    h("ol", { class: "judgements" }, repeated(verdicts.map((verdict) => ({ ...verdict, kind: verdict.is_accepted ? "migrate" : "inhibited" }))).slice(0, 20).map(({ first, count }) => h("li", { class: first.kind },
-      h("span", { class: "time" }, clock(first.time_ms)), h("span", {}, brief(first.text), count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null))))];
+  return [
+    h("h4", {}, "Its last verdicts"),
+    h("p", {}, `${accepted} accepted, ${verdicts.length - accepted} inhibited of the last ${verdicts.length}.`),
+    h(
+      "ol",
+      { class: "judgements" },
+      repeated(verdicts.map((verdict) => ({ ...verdict, kind: verdict.is_accepted ? "migrate" : "inhibited" })))
+        .slice(0, 20)
+        .map(({ first, count }) =>
+          h(
+            "li",
+            { class: first.kind },
+            h("span", { class: "time" }, clock(first.time_ms)),
+            h("span", {}, brief(first.text), count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null),
+          ),
+        ),
+    ),
+  ];
 }
 
 // Decisions as a node remembers them, newest first: evaluations and verdicts.
@@ -178,12 +421,26 @@ function decisionList(decisions) {
   const words = decisions.map((decision) => {
     if (decision.kind === "evaluated") {
       if (decision.has_failed) return { kind: "inhibited", text: "its policy had no valid answer" };
-      return decision.operation ? { kind: "nop", text: `asked to ${askedWords(decision.operation, decision.target)}` } : { kind: "nop", text: "asked for nothing" };
+      return decision.operation
+        ? { kind: "nop", text: `asked to ${askedWords(decision.operation, decision.target)}` }
+        : { kind: "nop", text: "asked for nothing" };
     }
     const { operation, target } = decision.request ?? {};
-    return decision.is_accepted ? { kind: operation, text: `${askedWords(operation, target)} accepted` } : { kind: "inhibited", text: `${askedWords(operation, target)} inhibited: ${decision.reason}` };
+    return decision.is_accepted
+      ? { kind: operation, text: `${askedWords(operation, target)} accepted` }
+      : { kind: "inhibited", text: `${askedWords(operation, target)} inhibited: ${decision.reason}` };
   });
-  return h("ol", { class: "judgements plain-list" }, repeated(words).map(({ first, count }) => h("li", { class: first.kind }, h("span", {}, first.text, count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null))));
+  return h(
+    "ol",
+    { class: "judgements plain-list" },
+    repeated(words).map(({ first, count }) =>
+      h(
+        "li",
+        { class: first.kind },
+        h("span", {}, first.text, count > 1 ? h("span", { class: "times" }, ` ${count} times`) : null),
+      ),
+    ),
+  );
 }
 
 function askedWords(operation, target) {
@@ -203,10 +460,32 @@ function repeated(items) {
 }
 
 function nothingDetails(picture) {
-  const rows = picture.applications.map(({ id, instances }) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:${colourOf(picture, id)}` }), id), h("td", {}, whole(instances)),
-    h("td", { class: "meter" }, h("span", { style: `width:${(100 * instances) / Math.max(1, picture.instances.length)}%;background:${colourOf(picture, id)}` }))));
-  return [h("p", { class: "hint" }, "Choose an instance to see what it saw and decided, or a node to see what its manager said."),
-    h("h3", {}, plural(picture.instances.length, "instance")), rows.length ? h("table", { class: "now" }, h("tbody", {}, rows)) : h("p", { class: "hint" }, "Deploy one with mario app deploy.")];
+  const rows = picture.applications.map(({ id, instances }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:${colourOf(picture, id)}` }), id),
+      h("td", {}, whole(instances)),
+      h(
+        "td",
+        { class: "meter" },
+        h("span", {
+          style: `width:${(100 * instances) / Math.max(1, picture.instances.length)}%;background:${colourOf(picture, id)}`,
+        }),
+      ),
+    ),
+  );
+  return [
+    h(
+      "p",
+      { class: "hint" },
+      "Choose an instance to see what it saw and decided, or a node to see what its manager said.",
+    ),
+    h("h3", {}, plural(picture.instances.length, "instance")),
+    rows.length
+      ? h("table", { class: "now" }, h("tbody", {}, rows))
+      : h("p", { class: "hint" }, "Deploy one with mario app deploy."),
+  ];
 }
 
 function clock(timeMs) {

@@ -19,7 +19,9 @@ function compareIds(one, other) {
 // The row of each node: its tier, or how many links it is away from the node that all others are nearest to.
 function rowsOf(nodes, links) {
   const neighbours = new Map(nodes.map(({ id }) => [id, []]));
-  for (const { ends: [one, other] } of links) {
+  for (const {
+    ends: [one, other],
+  } of links) {
     neighbours.get(one)?.push(other);
     neighbours.get(other)?.push(one);
   }
@@ -41,7 +43,8 @@ function rowsOf(nodes, links) {
   while (left.length) {
     const part = [...distances(left[0]).keys()];
     const candidates = part.length > 200 ? part.slice(0, 1) : part;
-    const middle = candidates.map((id) => [Math.max(...distances(id).values()), -neighbours.get(id).length, id])
+    const middle = candidates
+      .map((id) => [Math.max(...distances(id).values()), -neighbours.get(id).length, id])
       .sort((one, other) => one[0] - other[0] || one[1] - other[1] || compareIds(one[2], other[2]))[0][2];
     distances(middle).forEach((distance, id) => row.set(id, distance));
     left = left.filter((id) => !row.has(id));
@@ -56,11 +59,16 @@ function layoutOf(nodes, links, width) {
   const ids = [...byId.keys()].sort(compareIds);
   const parent = new Map();
   for (const id of ids) {
-    const above = neighbours.get(id).filter((other) => row.get(other) < row.get(id)).sort((one, other) => row.get(other) - row.get(one) || compareIds(one, other));
+    const above = neighbours
+      .get(id)
+      .filter((other) => row.get(other) < row.get(id))
+      .sort((one, other) => row.get(other) - row.get(one) || compareIds(one, other));
     if (above.length) parent.set(id, above[0]);
   }
   const children = new Map(ids.map((id) => [id, []]));
-  ids.forEach((id) => { if (parent.has(id)) children.get(parent.get(id)).push(id); });
+  ids.forEach((id) => {
+    if (parent.has(id)) children.get(parent.get(id)).push(id);
+  });
   // In the order of a walk through the tree, so that what belongs together is together in each row.
   const order = new Map();
   const span = new Map();
@@ -112,5 +120,5 @@ function layoutOf(nodes, links, width) {
 function unitPlace(box, slot) {
   const shown = Math.min(slot, box.units - 1);
   const left = box.x + (box.width - box.columns * CELL) / 2;
-  return [left + (shown % box.columns + 0.5) * CELL, box.y + 3 + (Math.floor(shown / box.columns) + 0.5) * CELL];
+  return [left + ((shown % box.columns) + 0.5) * CELL, box.y + 3 + (Math.floor(shown / box.columns) + 0.5) * CELL];
 }

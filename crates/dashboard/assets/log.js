@@ -18,12 +18,45 @@ class Log {
     // Proposals are what inhibitions and operations repeat.
     this.hidden = new Set(["proposed"]);
     this.words = "";
-    this.search = h("input", { type: "search", placeholder: "Filter by node, instance or text", "aria-label": "Filter the log", oninput: () => { this.words = this.search.value.trim().toLowerCase(); this.draw(); } });
-    const toggles = GROUPS.map(([key, label]) => h("label", { class: "toggle" },
-      h("input", { type: "checkbox", value: key, checked: !this.hidden.has(key), onchange: (event) => { this.hidden[event.target.checked ? "delete" : "add"](key); this.draw(); } }), label));
+    this.search = h("input", {
+      type: "search",
+      placeholder: "Filter by node, instance or text",
+      "aria-label": "Filter the log",
+      oninput: () => {
+        this.words = this.search.value.trim().toLowerCase();
+        this.draw();
+      },
+    });
+    const toggles = GROUPS.map(([key, label]) =>
+      h(
+        "label",
+        { class: "toggle" },
+        h("input", {
+          type: "checkbox",
+          value: key,
+          checked: !this.hidden.has(key),
+          onchange: (event) => {
+            this.hidden[event.target.checked ? "delete" : "add"](key);
+            this.draw();
+          },
+        }),
+        label,
+      ),
+    );
     this.list = h("ol", { class: "judgements log-list", tabindex: 0, "aria-label": "What happened" });
     this.more = h("p", { class: "hint" });
-    this.element = h("div", {}, h("div", { class: "controls" }, this.search, h("fieldset", { class: "toggles" }, h("legend", {}, "Shown"), toggles)), this.list, this.more);
+    this.element = h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "controls" },
+        this.search,
+        h("fieldset", { class: "toggles" }, h("legend", {}, "Shown"), toggles),
+      ),
+      this.list,
+      this.more,
+    );
   }
 
   clear() {
@@ -44,12 +77,18 @@ class Log {
   later() {
     if (this.isDue) return;
     this.isDue = true;
-    setTimeout(() => { this.isDue = false; this.draw(); }, 100);
+    setTimeout(() => {
+      this.isDue = false;
+      this.draw();
+    }, 100);
   }
 
   isShown({ kind, node, text, application }) {
     const group = GROUPS.find(([, , kinds]) => kinds.includes(kind));
-    return !(group && this.hidden.has(group[0])) && (!this.words || `${node} ${text} ${application ?? ""} ${kind}`.toLowerCase().includes(this.words));
+    return (
+      !(group && this.hidden.has(group[0])) &&
+      (!this.words || `${node} ${text} ${application ?? ""} ${kind}`.toLowerCase().includes(this.words))
+    );
   }
 
   draw() {
@@ -57,15 +96,33 @@ class Log {
     const focus = this.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.list.replaceChildren(...found.slice(0, SHOWN).map((happening) => this.line(happening)));
     if (focus) [...this.list.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focus)?.focus();
-    this.more.textContent = found.length > SHOWN ? `and ${whole(found.length - SHOWN)} earlier` : found.length ? "" : this.happenings.length ? "Nothing of this kind has happened." : "Nothing has happened yet.";
+    this.more.textContent =
+      found.length > SHOWN
+        ? `and ${whole(found.length - SHOWN)} earlier`
+        : found.length
+          ? ""
+          : this.happenings.length
+            ? "Nothing of this kind has happened."
+            : "Nothing has happened yet.";
   }
 
   line({ number, time_ms: time, node, kind, text, instance }) {
     const place = instance ? text.indexOf(instance) : -1;
-    const button = () => h("button", { type: "button", class: "link-button", "data-key": `log ${number}`, onclick: () => this.pick({ instance }) }, brief(instance));
-    const words = place < 0 ? brief(text) : [brief(text.slice(0, place)), button(), brief(text.slice(place + instance.length))];
+    const button = () =>
+      h(
+        "button",
+        { type: "button", class: "link-button", "data-key": `log ${number}`, onclick: () => this.pick({ instance }) },
+        brief(instance),
+      );
+    const words =
+      place < 0 ? brief(text) : [brief(text.slice(0, place)), button(), brief(text.slice(place + instance.length))];
     const isBad = ["fault", "journal", "policy"].includes(kind);
-    return h("li", { class: isBad ? "bad" : kind === "arrived" ? "migrate" : kind === "node" ? null : kind, "data-kind": kind },
-      h("span", { class: "time" }, clock(time)), h("span", { class: "origin" }, node), h("span", { class: "what" }, words));
+    return h(
+      "li",
+      { class: isBad ? "bad" : kind === "arrived" ? "migrate" : kind === "node" ? null : kind, "data-kind": kind },
+      h("span", { class: "time" }, clock(time)),
+      h("span", { class: "origin" }, node),
+      h("span", { class: "what" }, words),
+    );
   }
 }

@@ -8,7 +8,9 @@ class ColonyMap {
   constructor(pick) {
     this.pick = pick;
     this.svg = s("svg", { class: "stage live", role: "img", "aria-label": "Nodes, links and instances" });
-    this.layers = Object.fromEntries(["links", "nodes", "chips", "labels", "marks"].map((name) => [name, s("g", { class: name })]));
+    this.layers = Object.fromEntries(
+      ["links", "nodes", "chips", "labels", "marks"].map((name) => [name, s("g", { class: name })]),
+    );
     this.svg.append(...Object.values(this.layers));
     this.root = h("div", { class: "stage-root" }, this.svg);
     this.chips = new Map();
@@ -19,7 +21,11 @@ class ColonyMap {
     this.width = 0;
     new ResizeObserver(() => {
       const width = Math.floor(this.root.clientWidth);
-      if (width && Math.abs(width - this.width) > 4) requestAnimationFrame(() => { this.shape = ""; if (this.picture) this.show(this.picture); });
+      if (width && Math.abs(width - this.width) > 4)
+        requestAnimationFrame(() => {
+          this.shape = "";
+          if (this.picture) this.show(this.picture);
+        });
     }).observe(this.root);
   }
 
@@ -28,7 +34,11 @@ class ColonyMap {
     const width = Math.floor(this.root.clientWidth);
     if (!width) return;
     this.width = width;
-    const shape = JSON.stringify([width, picture.nodes.map((node) => [node.id, unitsOf(node), node.tier, node.tier_name]), picture.links.map((link) => link.ends)]);
+    const shape = JSON.stringify([
+      width,
+      picture.nodes.map((node) => [node.id, unitsOf(node), node.tier, node.tier_name]),
+      picture.links.map((link) => link.ends),
+    ]);
     const isNew = shape !== this.shape;
     if (isNew) this.arrange(picture, shape);
     this.svg.classList.toggle("moving", !isNew);
@@ -52,14 +62,33 @@ class ColonyMap {
       const box = boxes.get(node.id);
       const cells = Array.from({ length: box.units }, (_, slot) => {
         const [x, y] = unitPlace(box, slot);
-        return s("rect", { x: x - CELL / 2 + 1, y: y - CELL / 2 + 1, width: CELL - 2, height: CELL - 2, rx: 2, class: "cell" });
+        return s("rect", {
+          x: x - CELL / 2 + 1,
+          y: y - CELL / 2 + 1,
+          width: CELL - 2,
+          height: CELL - 2,
+          rx: 2,
+          class: "cell",
+        });
       });
       const title = s("title", {});
-      const name = s("text", { x: box.middleX, y: box.y + box.height + 12, class: "node-name" }, shortened(node.id, this.layout.slot));
+      const name = s(
+        "text",
+        { x: box.middleX, y: box.y + box.height + 12, class: "node-name" },
+        shortened(node.id, this.layout.slot),
+      );
       const rate = s("text", { x: box.middleX, y: box.y + box.height + 23, class: "node-rate" });
       const users = s("g", { class: "node-users" });
-      const group = s("g", { class: "node", "data-node": node.id, onclick: () => this.pick({ node: node.id }) },
-        title, s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 4, class: "box" }), cells, name, rate, users);
+      const group = s(
+        "g",
+        { class: "node", "data-node": node.id, onclick: () => this.pick({ node: node.id }) },
+        title,
+        s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 4, class: "box" }),
+        cells,
+        name,
+        rate,
+        users,
+      );
       this.nodes.set(node.id, { group, title, rate, users, box });
       return group;
     });
@@ -67,7 +96,10 @@ class ColonyMap {
       const [one, other] = link.ends.map((id) => boxes.get(id)).sort((a, b) => a.y - b.y);
       const line = s("path", { class: "link", d: this.linkPath(one, other) });
       // Near the lower end, where lines that come from one node are apart.
-      const [x, y] = [one.middleX + (other.middleX - one.middleX) * LABEL_AT, one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT];
+      const [x, y] = [
+        one.middleX + (other.middleX - one.middleX) * LABEL_AT,
+        one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT,
+      ];
       const label = s("text", { x, y: one.y === other.y ? y - 5 : y + 3, class: "link-label" });
       const title = s("title", {});
       line.append(title);
@@ -76,7 +108,10 @@ class ColonyMap {
     });
     const showsLabels = picture.links.length <= 40 && this.layout.isTree;
     this.layers.links.replaceChildren(...links.flatMap(([line]) => line));
-    this.layers.labels.replaceChildren(...labels.map(({ text, y }) => s("text", { x: 2, y, class: "tier-label" }, text)), ...(showsLabels ? links.map(([, label]) => label) : []));
+    this.layers.labels.replaceChildren(
+      ...labels.map(({ text, y }) => s("text", { x: 2, y, class: "tier-label" }, text)),
+      ...(showsLabels ? links.map(([, label]) => label) : []),
+    );
     this.layers.nodes.replaceChildren(...nodes);
     this.layers.marks.replaceChildren();
   }
@@ -91,7 +126,9 @@ class ColonyMap {
 
   showNode(node) {
     const { group, title, rate, users, box } = this.nodes.get(node.id);
-    const state = { answers: "", silent: ", does not answer", unwatched: ", not asked", unknown: ", not heard yet" }[node.reach];
+    const state = { answers: "", silent: ", does not answer", unwatched: ", not asked", unknown: ", not heard yet" }[
+      node.reach
+    ];
     const toggle = (name, is) => group.classList.toggle(name, Boolean(is));
     toggle("down", node.reach === "silent");
     toggle("unwatched", node.reach === "unwatched" || node.reach === "unknown");
@@ -99,13 +136,26 @@ class ColonyMap {
     toggle("faulty", node.journal_fault);
     toggle("full", node.free === 0);
     title.textContent = `${node.id}${state}${node.is_draining ? ", drains" : ""}${node.journal_fault ? ", its journal fails" : ""}`;
-    rate.textContent = node.reach === "silent" ? "no answer" : perSecond(node.requests_per_s) ?? "";
+    rate.textContent = node.reach === "silent" ? "no answer" : (perSecond(node.requests_per_s) ?? "");
     const count = node.users ?? 0;
     if (users.dataset.count === String(count)) return;
     users.dataset.count = count;
     const shown = Math.min(count, 7);
-    const rest = count > shown ? s("text", { x: box.middleX + shown * 4 + 2, y: box.y + box.height + 36, class: "node-rate start" }, `+${count - shown}`) : "";
-    users.replaceChildren(s("title", {}, plural(count, "user")), ...Array.from({ length: shown }, (_, place) => s("circle", { cx: box.middleX + (place - (shown - 1) / 2) * 8, cy: box.y + box.height + 32, r: 2.8 })), rest);
+    const rest =
+      count > shown
+        ? s(
+            "text",
+            { x: box.middleX + shown * 4 + 2, y: box.y + box.height + 36, class: "node-rate start" },
+            `+${count - shown}`,
+          )
+        : "";
+    users.replaceChildren(
+      s("title", {}, plural(count, "user")),
+      ...Array.from({ length: shown }, (_, place) =>
+        s("circle", { cx: box.middleX + (place - (shown - 1) / 2) * 8, cy: box.y + box.height + 32, r: 2.8 }),
+      ),
+      rest,
+    );
   }
 
   showLink(link) {
@@ -123,7 +173,9 @@ class ColonyMap {
   showInstances(picture) {
     const present = new Set();
     const taken = new Map();
-    const place = (node, slot, size) => { for (let unit = slot; unit < slot + size; unit += 1) taken.get(node).add(unit); };
+    const place = (node, slot, size) => {
+      for (let unit = slot; unit < slot + size; unit += 1) taken.get(node).add(unit);
+    };
     const instances = picture.instances.filter((instance) => this.layout.boxes.has(instance.node));
     instances.forEach((instance) => taken.set(instance.node, taken.get(instance.node) ?? new Set()));
     for (const instance of instances) {
@@ -154,9 +206,20 @@ class ColonyMap {
     if (!chip) {
       const colour = colourOf(picture, instance.application);
       const side = CELL - 2;
-      chip = s("g", { class: "chip", "data-instance": instance.id, onclick: (event) => { event.stopPropagation(); this.pick({ instance: instance.id }); } },
-        s("title", {}), s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: 3, style: `fill:${colour}` }),
-        s("text", { y: 4, "font-size": 11, style: `fill:${inkOn(colour)}` }, shortName(instance.application ?? "?")));
+      chip = s(
+        "g",
+        {
+          class: "chip",
+          "data-instance": instance.id,
+          onclick: (event) => {
+            event.stopPropagation();
+            this.pick({ instance: instance.id });
+          },
+        },
+        s("title", {}),
+        s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: 3, style: `fill:${colour}` }),
+        s("text", { y: 4, "font-size": 11, style: `fill:${inkOn(colour)}` }, shortName(instance.application ?? "?")),
+      );
       this.layers.chips.append(chip);
       this.chips.set(instance.id, chip);
     }
@@ -168,14 +231,16 @@ class ColonyMap {
     chip.classList.toggle("moves", Boolean(instance.is_moving));
     chip.classList.toggle("doubtful", Boolean(instance.is_silent) || instance.state === "elsewhere");
     chip.classList.toggle("unanswered", Boolean(instance.has_no_answer));
-    chip.querySelector("title").textContent = `instance ${brief(instance.id)} of ${instance.application}, ${stateWords(instance)}`;
+    chip.querySelector("title").textContent =
+      `instance ${brief(instance.id)} of ${instance.application}, ${stateWords(instance)}`;
   }
 
   // Marks what happened for a few seconds: an arrow between nodes, a ring where something ends, a cross where something is refused.
   happened({ kind, instance, from, to }) {
     const boxes = this.layout?.boxes;
     const [start, end] = [boxes?.get(from), boxes?.get(to)];
-    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind) || !(start || end)) return;
+    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind) || !(start || end))
+      return;
     const looks = kind === "arrived" ? "migrate" : kind;
     // The node that an instance leaves and the one that it arrives on tell the same.
     const key = `${looks} ${instance} ${to}`;
@@ -186,10 +251,31 @@ class ColonyMap {
       const [a, b] = [at(start), at(end)];
       mark.append(s("path", { d: bowed(a, b), class: `mark ${looks}` }));
       if (kind === "inhibited") mark.append(cross(b));
-      else mark.append(s("rect", { x: end.x - 4, y: end.y - 4, width: end.width + 8, height: end.height + 8, rx: 6, class: `mark ${looks}` }));
+      else
+        mark.append(
+          s("rect", {
+            x: end.x - 4,
+            y: end.y - 4,
+            width: end.width + 8,
+            height: end.height + 8,
+            rx: 6,
+            class: `mark ${looks}`,
+          }),
+        );
     } else {
       const box = end ?? start;
-      mark.append(kind === "inhibited" ? cross(at(box)) : s("rect", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 8, rx: 6, class: `mark ${looks}` }));
+      mark.append(
+        kind === "inhibited"
+          ? cross(at(box))
+          : s("rect", {
+              x: box.x - 4,
+              y: box.y - 4,
+              width: box.width + 8,
+              height: box.height + 8,
+              rx: 6,
+              class: `mark ${looks}`,
+            }),
+      );
     }
     this.layers.marks.append(mark);
     setTimeout(() => mark.remove(), MARK_MS);
@@ -204,7 +290,8 @@ class ColonyMap {
 }
 
 function sizeOf(instance) {
-  const units = typeof instance.hardware === "object" && instance.hardware ? instance.hardware.units : instance.hardware;
+  const units =
+    typeof instance.hardware === "object" && instance.hardware ? instance.hardware.units : instance.hardware;
   return Math.max(1, Number(units) || 1);
 }
 
@@ -215,7 +302,10 @@ function bowed([x0, y0], [x1, y1]) {
 
 function cross([x, y]) {
   const size = 6;
-  return s("path", { d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`, class: "mark cross" });
+  return s("path", {
+    d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`,
+    class: "mark cross",
+  });
 }
 
 // Ids of instances begin with the journal of the node that made them, of which a few digits tell enough.

@@ -5,7 +5,8 @@ function yAxis(svg, box, scale, values, { label, format = amount } = {}) {
     const y = scale(value);
     svg.append(
       s("line", { x1: box.left, x2: box.right, y1: y, y2: y, class: value === 0 ? "base" : "gridline" }),
-      s("text", { x: box.left - 7, y: y + 3.5, class: "tick end" }, format(value)));
+      s("text", { x: box.left - 7, y: y + 3.5, class: "tick end" }, format(value)),
+    );
   }
   if (label) svg.append(s("text", { x: 0, y: box.top - 12, class: "axis-label" }, label));
 }
@@ -27,9 +28,11 @@ function xAxis(svg, box, scale, values, { label, format = amount } = {}) {
     const x = scale(value);
     svg.append(
       s("line", { x1: x, x2: x, y1: box.bottom, y2: box.bottom + 4, class: "base" }),
-      s("text", { x, y: box.bottom + 16, class: "tick middle" }, format(value)));
+      s("text", { x, y: box.bottom + 16, class: "tick middle" }, format(value)),
+    );
   }
-  if (label) svg.append(s("text", { x: (box.left + box.right) / 2, y: box.height - 3, class: "axis-label middle" }, label));
+  if (label)
+    svg.append(s("text", { x: (box.left + box.right) / 2, y: box.height - 3, class: "axis-label middle" }, label));
 }
 
 function timeAxis(svg, box, scale, end) {
@@ -59,7 +62,11 @@ function spread(places, gap, low, high) {
 function hover(svg, box, locate, lines) {
   const guide = s("line", { class: "guide", y1: box.top, y2: box.bottom, visibility: "hidden" });
   const area = s("rect", {
-    x: box.left, y: box.top, width: Math.max(0, box.right - box.left), height: Math.max(0, box.bottom - box.top), class: "hover-area",
+    x: box.left,
+    y: box.top,
+    width: Math.max(0, box.right - box.left),
+    height: Math.max(0, box.bottom - box.top),
+    class: "hover-area",
     onpointermove: (event) => {
       const frame = svg.getBoundingClientRect();
       const found = locate(((event.clientX - frame.left) / frame.width) * box.width);

@@ -5,12 +5,18 @@ function barsOf(run, group, by) {
   const { step, duration } = run.about;
   if (by === "step") {
     return run.figures[group].steps.map(([, counts], place) => ({
-      at: place * step, until: Math.min(duration, (place + 1) * step), counts,
+      at: place * step,
+      until: Math.min(duration, (place + 1) * step),
+      counts,
     }));
   }
   const { times, counts, cycles_per_bar: width } = run.bars;
   const period = run.about.evaluation_period * width;
-  return times.map((at, place) => ({ at, until: Math.min(times[place + 1] ?? at + period, at + period * 1.5), counts: counts[place][group] }));
+  return times.map((at, place) => ({
+    at,
+    until: Math.min(times[place + 1] ?? at + period, at + period * 1.5),
+    counts: counts[place][group],
+  }));
 }
 
 function barHeight(bar, visible) {
@@ -21,7 +27,12 @@ function barHeight(bar, visible) {
 function operationsChart(run, view, width, highest) {
   const bars = barsOf(run, view.group, view.by);
   const mostHandovers = Math.max(1, ...run.figures[view.group].steps.slice(1).map(([count]) => count));
-  const { svg, box } = canvas(width, 236, { left: leftRoom(highest, 40), right: 20 + whole(mostHandovers).length * 7, top: 30, bottom: 36 });
+  const { svg, box } = canvas(width, 236, {
+    left: leftRoom(highest, 40),
+    right: 20 + whole(mostHandovers).length * 7,
+    top: 30,
+    bottom: 36,
+  });
   if (!bars.length) return nothing(width, "No cycle has happened.");
   const x = linear([0, run.about.duration], [box.left, box.right]);
   const top = Math.max(1, highest);
@@ -37,10 +48,15 @@ function operationsChart(run, view, width, highest) {
     for (const outcome of STACK) {
       const count = view.visible.has(outcome) ? bar.counts[outcome] : 0;
       if (!count) continue;
-      one.append(s("rect", {
-        x: left.toFixed(2), width: breadth.toFixed(2), y: y(base + count).toFixed(2), height: (y(base) - y(base + count)).toFixed(2),
-        style: `fill:${outcomeColour(outcome)}`,
-      }));
+      one.append(
+        s("rect", {
+          x: left.toFixed(2),
+          width: breadth.toFixed(2),
+          y: y(base + count).toFixed(2),
+          height: (y(base) - y(base + count)).toFixed(2),
+          style: `fill:${outcomeColour(outcome)}`,
+        }),
+      );
       base += count;
     }
     group.append(one);
@@ -48,15 +64,26 @@ function operationsChart(run, view, width, highest) {
   svg.append(group);
   handoverLine(svg, box, run, view, x);
   timeAxis(svg, box, x, run.about.duration);
-  hover(svg, box, (place) => {
-    const found = bars.findIndex((bar) => x(bar.until) > place);
-    return found < 0 ? null : { place: found, x: (x(bars[found].at) + x(bars[found].until)) / 2 };
-  }, (place) => {
-    const bar = bars[place];
-    const step = Math.floor(bar.at / run.about.step);
-    const counts = STACK.filter((outcome) => bar.counts[outcome]).map((outcome) => `${OUTCOMES[outcome]} ${bar.counts[outcome]}`);
-    return [`time ${amount(bar.at)}, step ${step}`, ...counts, `handovers in the step ${run.figures[view.group].steps[step]?.[0] ?? 0}`];
-  });
+  hover(
+    svg,
+    box,
+    (place) => {
+      const found = bars.findIndex((bar) => x(bar.until) > place);
+      return found < 0 ? null : { place: found, x: (x(bars[found].at) + x(bars[found].until)) / 2 };
+    },
+    (place) => {
+      const bar = bars[place];
+      const step = Math.floor(bar.at / run.about.step);
+      const counts = STACK.filter((outcome) => bar.counts[outcome]).map(
+        (outcome) => `${OUTCOMES[outcome]} ${bar.counts[outcome]}`,
+      );
+      return [
+        `time ${amount(bar.at)}, step ${step}`,
+        ...counts,
+        `handovers in the step ${run.figures[view.group].steps[step]?.[0] ?? 0}`,
+      ];
+    },
+  );
   return svg;
 }
 
@@ -100,15 +127,22 @@ function steadyChart(run, group, width) {
   const breadth = Math.max(1, (x(1) - x(0)) * 0.62);
   steps.forEach(([movements, , active], place) => {
     if (place === 0 || !active) return;
-    svg.append(s("rect", {
-      x: x(place) - breadth / 2, width: breadth, y: y(active), height: y(0) - y(active), class: movements ? "steady" : "steady pale",
-    }));
+    svg.append(
+      s("rect", {
+        x: x(place) - breadth / 2,
+        width: breadth,
+        y: y(active),
+        height: y(0) - y(active),
+        class: movements ? "steady" : "steady pale",
+      }),
+    );
   });
   if (steady) {
     const [mean] = steady;
     svg.append(
       s("line", { x1: box.left, x2: box.right, y1: y(mean), y2: y(mean), class: "mean" }),
-      s("text", { x: box.right, y: box.top - 12, class: "direct end" }, `mean ${fixed(mean, 2)}`));
+      s("text", { x: box.right, y: box.top - 12, class: "direct end" }, `mean ${fixed(mean, 2)}`),
+    );
   }
   xAxis(svg, box, x, ticks(1, steps.length - 1, Math.min(8, Math.floor(width / 55)), true), { label: "step" });
   return svg;

@@ -33,7 +33,13 @@ function quantile({ counts, served }, share) {
 }
 
 function duration(value) {
-  return value === null ? "n/a" : value >= 10 ? whole(value) : value >= 1 ? value.toFixed(1) : String(Number(value.toPrecision(1)));
+  return value === null
+    ? "n/a"
+    : value >= 10
+      ? whole(value)
+      : value >= 1
+        ? value.toFixed(1)
+        : String(Number(value.toPrecision(1)));
 }
 
 function distributionChart(run, width) {
@@ -53,14 +59,21 @@ function distributionChart(run, width) {
     const most = Math.max(...counts.values());
     const y = linear([0, most], [floor, floor - room + 36]);
     for (const [bucket, count] of counts) {
-      svg.append(s("rect", {
-        x: x(bucket) + 0.5, width: Math.max(1, x(bucket + 1) - x(bucket) - 1), y: y(count), height: floor - y(count), class: "response",
-        onpointermove: (event) => tooltip.show(event, [
-          `${row.kind}: ${duration(bucketTime(bucket))} to ${duration(bucketTime(bucket + 1))}`,
-          `${whole(count)} of ${whole(row.served)} (${fixed((100 * count) / row.served, 1)} %)`,
-        ]),
-        onpointerleave: tooltip.hide,
-      }));
+      svg.append(
+        s("rect", {
+          x: x(bucket) + 0.5,
+          width: Math.max(1, x(bucket + 1) - x(bucket) - 1),
+          y: y(count),
+          height: floor - y(count),
+          class: "response",
+          onpointermove: (event) =>
+            tooltip.show(event, [
+              `${row.kind}: ${duration(bucketTime(bucket))} to ${duration(bucketTime(bucket + 1))}`,
+              `${whole(count)} of ${whole(row.served)} (${fixed((100 * count) / row.served, 1)} %)`,
+            ]),
+          onpointerleave: tooltip.hide,
+        }),
+      );
     }
     svg.append(s("line", { x1: box.left, x2: box.right, y1: floor, y2: floor, class: "base" }));
     const middle = quantile(row, 0.5);
@@ -68,12 +81,19 @@ function distributionChart(run, width) {
       const at = x(Math.log2(middle) * 4);
       svg.append(s("line", { x1: at, x2: at, y1: floor - room + 30, y2: floor + 3, class: "mean" }));
     }
-    svg.append(s("text", { x: 0, y: floor - room + 20, class: "direct" },
-      s("tspan", { class: "strong" }, row.kind || "all"),
-      `  mean ${duration(row.mean)}, half below ${duration(middle)}, 95 % below ${duration(quantile(row, 0.95))}`,
-      row.lost ? `, ${whole(row.lost)} lost` : ""));
+    svg.append(
+      s(
+        "text",
+        { x: 0, y: floor - room + 20, class: "direct" },
+        s("tspan", { class: "strong" }, row.kind || "all"),
+        `  mean ${duration(row.mean)}, half below ${duration(middle)}, 95 % below ${duration(quantile(row, 0.95))}`,
+        row.lost ? `, ${whole(row.lost)} lost` : "",
+      ),
+    );
   });
-  const decades = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000].filter((value) => Math.log2(value) * 4 >= low && Math.log2(value) * 4 <= high);
+  const decades = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000].filter(
+    (value) => Math.log2(value) * 4 >= low && Math.log2(value) * 4 <= high,
+  );
   box.bottom = box.top + rows.length * room;
   xAxis(svg, box, (value) => x(Math.log2(value) * 4), decades, { label: "response time, ms" });
   return svg;
@@ -84,7 +104,9 @@ function distributionRows(run) {
   run.responses.forEach((row, place) => {
     const { id, kind } = run.applications[place];
     for (const [bucket, count] of row.histogram) {
-      rows.push(bucket === null ? [id, kind, 0, 0, count] : [id, kind, bucketTime(bucket), bucketTime(bucket + 1), count]);
+      rows.push(
+        bucket === null ? [id, kind, 0, 0, count] : [id, kind, bucketTime(bucket), bucketTime(bucket + 1), count],
+      );
     }
   });
   return rows;

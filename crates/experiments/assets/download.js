@@ -9,8 +9,21 @@ function save(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-const KEPT_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
-  "fill-opacity", "stroke-opacity", "font-size", "font-weight", "text-anchor", "dominant-baseline"];
+const KEPT_STYLES = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "fill-opacity",
+  "stroke-opacity",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+];
 
 // The text of a drawing that looks the same elsewhere: in light colours, with all styles written out.
 function standalone(svg) {
@@ -45,5 +58,9 @@ function csv(rows) {
 }
 
 function fileName(...parts) {
-  return parts.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return parts
+    .join("-")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
 }

@@ -8,10 +8,19 @@ function explanationParts(run, place) {
   const parts = explanations ? explanations.all[place] : null;
   if (!parts || !parts.length) return null;
   const { texts, lines } = explanations;
-  return parts.map((part) => explanations.parts[part].map((line) => {
-    const [depth = 0, look = 0, text = 0, before = 0, after = 0, where = 0] = lines[line];
-    return { depth, look: LOOKS[look], text: texts[text], before: texts[before], after: texts[after], place: texts[where] };
-  }));
+  return parts.map((part) =>
+    explanations.parts[part].map((line) => {
+      const [depth = 0, look = 0, text = 0, before = 0, after = 0, where = 0] = lines[line];
+      return {
+        depth,
+        look: LOOKS[look],
+        text: texts[text],
+        before: texts[before],
+        after: texts[after],
+        place: texts[where],
+      };
+    }),
+  );
 }
 
 // Lines as they are read, those of a clause together.
@@ -27,11 +36,23 @@ function explanationLines(lines) {
     shown.push({ ...line, code });
   }
   const where = (line) => (line.place ? [" ", h("small", {}, line.place.split("/").pop())] : null);
-  return shown.map((line) => (line.code
-    ? h("div", { class: "line code", style: `--depth:${line.depth}` }, line.code.length > 1 ? h("pre", { tabindex: 0 }, line.code.join("\n")) : h("code", {}, line.code[0]), where(line))
-    : h("p", { class: `line ${line.look}`, style: `--depth:${line.depth}` }, line.before ? `${line.before} ` : null,
-      line.look === "met" || line.look === "failed" || line.look === "fact" ? h("code", {}, line.text) : line.text,
-      line.after ? `, ${line.after}` : null, where(line))));
+  return shown.map((line) =>
+    line.code
+      ? h(
+          "div",
+          { class: "line code", style: `--depth:${line.depth}` },
+          line.code.length > 1 ? h("pre", { tabindex: 0 }, line.code.join("\n")) : h("code", {}, line.code[0]),
+          where(line),
+        )
+      : h(
+          "p",
+          { class: `line ${line.look}`, style: `--depth:${line.depth}` },
+          line.before ? `${line.before} ` : null,
+          line.look === "met" || line.look === "failed" || line.look === "fact" ? h("code", {}, line.text) : line.text,
+          line.after ? `, ${line.after}` : null,
+          where(line),
+        ),
+  );
 }
 
 // What was asked for with its proof, then each operation that was not asked for with what stood in its way.
@@ -40,12 +61,26 @@ function explanationDetails(parts) {
   const missed = parts.filter(([first]) => first.look === "missed");
   const isNothing = asked.length === 1 && asked[0].length === 1;
   const [chosen, ...others] = isNothing ? [] : asked;
-  const folded = ([first, ...rest], isOpen) => h("details", { class: `part ${first.look}`, open: isOpen },
-    h("summary", {}, capital(first.text), first.place ? h("small", {}, ` ${first.place.split("/").pop()}`) : null), explanationLines(rest));
+  const folded = ([first, ...rest], isOpen) =>
+    h(
+      "details",
+      { class: `part ${first.look}`, open: isOpen },
+      h("summary", {}, capital(first.text), first.place ? h("small", {}, ` ${first.place.split("/").pop()}`) : null),
+      explanationLines(rest),
+    );
   return [
     chosen ? h("div", { class: "part" }, explanationLines(chosen.slice(1))) : null,
-    others.length ? h("details", { class: "part" }, h("summary", {}, plural(others.length, "more answer")), others.map((part) => explanationLines(part))) : null,
-    missed.length ? [h("h4", {}, isNothing ? "Why not" : "Why nothing else"), missed.map((part) => folded(part, isNothing))] : null,
+    others.length
+      ? h(
+          "details",
+          { class: "part" },
+          h("summary", {}, plural(others.length, "more answer")),
+          others.map((part) => explanationLines(part)),
+        )
+      : null,
+    missed.length
+      ? [h("h4", {}, isNothing ? "Why not" : "Why nothing else"), missed.map((part) => folded(part, isNothing))]
+      : null,
   ];
 }
 
@@ -53,5 +88,7 @@ function explanationDetails(parts) {
 function explanationMissing(run, place) {
   const { explanations } = run.replay;
   if (!explanations) return "Decisions are explained when the run is complete.";
-  return place >= explanations.all.length ? "This run has too many different decisions to explain them all in a page; mario policy explain explains any of them." : null;
+  return place >= explanations.all.length
+    ? "This run has too many different decisions to explain them all in a page; mario policy explain explains any of them."
+    : null;
 }

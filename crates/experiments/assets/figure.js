@@ -7,14 +7,23 @@ function figure({ name, title, caption, draw, rows, wide }) {
   const plot = h("div", { class: "plot" });
   const button = (text, what, act) =>
     h("button", { type: "button", class: "save", "aria-label": `${text}: ${what} of ${title}`, onclick: act }, text);
-  const element = h("figure", { class: wide ? "wide" : null, "data-figure": name },
-    h("div", { class: "figure-head" },
+  const element = h(
+    "figure",
+    { class: wide ? "wide" : null, "data-figure": name },
+    h(
+      "div",
+      { class: "figure-head" },
       h("h3", {}, title),
-      h("span", { class: "saves" },
+      h(
+        "span",
+        { class: "saves" },
         button("SVG", "the drawing", () => save(`${name}.svg`, "image/svg+xml", standalone(plot.querySelector("svg")))),
-        button("CSV", "the data", () => save(`${name}.csv`, "text/csv", csv(rows()))))),
+        button("CSV", "the data", () => save(`${name}.csv`, "text/csv", csv(rows()))),
+      ),
+    ),
     plot,
-    caption ? h("figcaption", {}, caption) : null);
+    caption ? h("figcaption", {}, caption) : null,
+  );
   const redraw = () => {
     const width = Math.floor(plot.clientWidth);
     if (width < 40) return;

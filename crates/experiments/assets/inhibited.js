@@ -38,15 +38,29 @@ function inhibitedChart(run, width) {
     const [words, colour] = RULES[rule];
     const perRow = Math.max(1, Math.floor(width / 190));
     const [left, top] = [(place % perRow) * 190, Math.floor(place / perRow) * 20];
-    svg.append(s("rect", { x: left, y: top + 2, width: 9, height: 9, rx: 2, style: `fill:${colour}` }), s("text", { x: left + 14, y: top + 10.5, class: "direct" }, words));
+    svg.append(
+      s("rect", { x: left, y: top + 2, width: 9, height: 9, rx: 2, style: `fill:${colour}` }),
+      s("text", { x: left + 14, y: top + 10.5, class: "direct" }, words),
+    );
   });
   bars.forEach((bar, place) => {
     const top = box.top + place * 21;
-    svg.append(s("text", { x: label - 8, y: top + 13.5, class: bar.tier === null ? "tick end" : "direct end" }, bar.name));
+    svg.append(
+      s("text", { x: label - 8, y: top + 13.5, class: bar.tier === null ? "tick end" : "direct end" }, bar.name),
+    );
     let base = 0;
     bar.counts.forEach((count, rule) => {
       if (!count) return;
-      svg.append(s("rect", { x: x(base), width: Math.max(1, x(base + count) - x(base)), y: top + 3, height: 15, rx: 1.5, style: `fill:${RULES[rules[rule]][1]}` }));
+      svg.append(
+        s("rect", {
+          x: x(base),
+          width: Math.max(1, x(base + count) - x(base)),
+          y: top + 3,
+          height: 15,
+          rx: 1.5,
+          style: `fill:${RULES[rules[rule]][1]}`,
+        }),
+      );
       base += count;
     });
     svg.append(s("text", { x: x(base) + 6, y: top + 14, class: "tick" }, whole(base)));

@@ -2,7 +2,9 @@
 
 // A narrow space between thousands, which no locale reads as a decimal sign and no line is broken at.
 function whole(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 function amount(value) {
@@ -34,7 +36,8 @@ function ticks(low, high, count, isWhole) {
   const place = gaps.findIndex((candidate) => candidate >= rough);
   const spaced = (gap) => {
     const found = [];
-    for (let value = Math.ceil(low / gap) * gap; value <= high + gap * 1e-6; value += gap) found.push(Math.round(value / gap) * gap);
+    for (let value = Math.ceil(low / gap) * gap; value <= high + gap * 1e-6; value += gap)
+      found.push(Math.round(value / gap) * gap);
     return found;
   };
   const least = (gap) => (isWhole ? Math.max(1, gap) : gap);

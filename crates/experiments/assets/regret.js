@@ -25,34 +25,85 @@ function regretChart(run, measure, width) {
   const y = linear([0, top], [box.bottom, box.top]);
   yAxis(svg, box, y, ticks(0, top, 4, measure !== "latency"), { label });
   const until = (nth) => x(times[nth + 1] ?? Math.min(end, times[nth] + (times[1] - times[0] || 0)));
-  const line = (side) => pairs.map((pair, nth) => (pair[side] === null ? "" : `${nth && pairs[nth - 1][side] !== null ? "L" : "M"}${x(times[nth]).toFixed(1)} ${y(pair[side]).toFixed(1)}H${until(nth).toFixed(1)}`)).join("");
-  const between = pairs.map(([actual, best], nth) => (actual === null || best === null || actual === best ? "" : `M${x(times[nth]).toFixed(1)} ${y(actual).toFixed(1)}H${until(nth).toFixed(1)}V${y(best).toFixed(1)}H${x(times[nth]).toFixed(1)}Z`)).join("");
-  svg.append(s("path", { d: between, class: "regret-between" }), s("path", { d: line(1), class: "regret-best" }), s("path", { d: line(0), class: "regret-actual" }));
+  const line = (side) =>
+    pairs
+      .map((pair, nth) =>
+        pair[side] === null
+          ? ""
+          : `${nth && pairs[nth - 1][side] !== null ? "L" : "M"}${x(times[nth]).toFixed(1)} ${y(pair[side]).toFixed(1)}H${until(nth).toFixed(1)}`,
+      )
+      .join("");
+  const between = pairs
+    .map(([actual, best], nth) =>
+      actual === null || best === null || actual === best
+        ? ""
+        : `M${x(times[nth]).toFixed(1)} ${y(actual).toFixed(1)}H${until(nth).toFixed(1)}V${y(best).toFixed(1)}H${x(times[nth]).toFixed(1)}Z`,
+    )
+    .join("");
+  svg.append(
+    s("path", { d: between, class: "regret-between" }),
+    s("path", { d: line(1), class: "regret-best" }),
+    s("path", { d: line(0), class: "regret-actual" }),
+  );
   const final = [...pairs].reverse().find(([actual, best]) => actual !== null && best !== null);
   if (final) {
     const names = ["actual", against === "exact" ? "best" : "best known"];
-    spread(final.map((value) => y(value)), 13, box.top, box.bottom).forEach((height, side) => {
+    spread(
+      final.map((value) => y(value)),
+      13,
+      box.top,
+      box.bottom,
+    ).forEach((height, side) => {
       const words = names[side].split(" ");
-      words.forEach((word, nth) => svg.append(s("text", { x: until(times.length - 1) + 6, y: height + 4 + nth * 12, class: side ? "direct faint" : "direct strong" }, word)));
+      words.forEach((word, nth) =>
+        svg.append(
+          s(
+            "text",
+            {
+              x: until(times.length - 1) + 6,
+              y: height + 4 + nth * 12,
+              class: side ? "direct faint" : "direct strong",
+            },
+            word,
+          ),
+        ),
+      );
     });
   }
   const mean = meanRegret(run, measure);
-  svg.append(s("text", { x: box.right, y: box.top - 12, class: "direct end" }, mean === null ? "regret n/a" : `mean regret ${fixed(mean, digits)}`));
+  svg.append(
+    s(
+      "text",
+      { x: box.right, y: box.top - 12, class: "direct end" },
+      mean === null ? "regret n/a" : `mean regret ${fixed(mean, digits)}`,
+    ),
+  );
   timeAxis(svg, box, x, end);
-  hover(svg, box, (at) => {
-    let found = times.findIndex((time) => x(time) > at);
-    found = found < 0 ? times.length - 1 : found - 1;
-    return found < 0 ? null : { place: found, x: x(times[found]) };
-  }, (nth) => [`time ${amount(times[nth])}, ${plural(samples.values[nth][0], "user")}`, `actual ${pairs[nth][0] === null ? "n/a" : amount(pairs[nth][0])}`, `best ${pairs[nth][1] === null ? "n/a" : amount(pairs[nth][1])}`]);
+  hover(
+    svg,
+    box,
+    (at) => {
+      let found = times.findIndex((time) => x(time) > at);
+      found = found < 0 ? times.length - 1 : found - 1;
+      return found < 0 ? null : { place: found, x: x(times[found]) };
+    },
+    (nth) => [
+      `time ${amount(times[nth])}, ${plural(samples.values[nth][0], "user")}`,
+      `actual ${pairs[nth][0] === null ? "n/a" : amount(pairs[nth][0])}`,
+      `best ${pairs[nth][1] === null ? "n/a" : amount(pairs[nth][1])}`,
+    ],
+  );
   return svg;
 }
 
 function regretRows({ regret: { samples } }) {
-  return [["time", "users", "satisfied", "satisfied_best", "latency", "latency_best", "instances", "instances_best"],
+  return [
+    ["time", "users", "satisfied", "satisfied_best", "latency", "latency_best", "instances", "instances_best"],
     ...samples.times.map((time, nth) => {
       const [users, satisfied, latency, instances] = samples.values[nth];
       return [time, users, ...satisfied, ...latency, ...instances];
-    })];
+    }),
+  ];
 }
 
 // Runs that nobody compared with the best are left out; without any, so is the section.
@@ -60,13 +111,35 @@ function regretSection(report) {
   const runs = report.runs.filter((run) => run.regret);
   if (!runs.length) return null;
   const view = { measure: "satisfied" };
-  const figures = grid(runs.map((run) => figure({
-    name: fileName("regret", run.label), title: run.label, draw: (width) => regretChart(run, view.measure, width), rows: () => regretRows(run),
-    caption: `As good as the ${run.regret.against === "exact" ? "best" : "best known"} at ${whole(run.regret.optimal)} of ${plural(run.regret.activations, "activation")} of the managers; at most ${plural(run.regret.satisfied_regret_max, "user")} more could have been satisfied.`,
-  })));
-  return section("regret", "Regret", "What the placement came to at each activation of the managers (solid), and what the best placement for the same users, nodes and links would have come to (dashed). The best satisfies users first, so its latency and its instances need not be the least.",
-    h("div", { class: "controls" }, choice({
-      name: "regret-measure", label: "Regret of", value: view.measure, options: Object.entries(REGRETS).map(([key, { name }]) => [key, name]),
-      change: (measure) => { view.measure = measure; redrawWithin(figures); },
-    })), figures);
+  const figures = grid(
+    runs.map((run) =>
+      figure({
+        name: fileName("regret", run.label),
+        title: run.label,
+        draw: (width) => regretChart(run, view.measure, width),
+        rows: () => regretRows(run),
+        caption: `As good as the ${run.regret.against === "exact" ? "best" : "best known"} at ${whole(run.regret.optimal)} of ${plural(run.regret.activations, "activation")} of the managers; at most ${plural(run.regret.satisfied_regret_max, "user")} more could have been satisfied.`,
+      }),
+    ),
+  );
+  return section(
+    "regret",
+    "Regret",
+    "What the placement came to at each activation of the managers (solid), and what the best placement for the same users, nodes and links would have come to (dashed). The best satisfies users first, so its latency and its instances need not be the least.",
+    h(
+      "div",
+      { class: "controls" },
+      choice({
+        name: "regret-measure",
+        label: "Regret of",
+        value: view.measure,
+        options: Object.entries(REGRETS).map(([key, { name }]) => [key, name]),
+        change: (measure) => {
+          view.measure = measure;
+          redrawWithin(figures);
+        },
+      }),
+    ),
+    figures,
+  );
 }

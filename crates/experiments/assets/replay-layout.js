@@ -27,7 +27,10 @@ function mapLayout(run) {
     const row = Math.floor(place / perRow);
     const inRow = Math.min(perRow, count - row * perRow);
     const step = cell * 0.62;
-    return [at[node][0] + (place % perRow - (inRow - 1) / 2) * step, boxes[node].y + boxes[node].height + cell * 0.55 + row * step];
+    return [
+      at[node][0] + ((place % perRow) - (inRow - 1) / 2) * step,
+      boxes[node].y + boxes[node].height + cell * 0.55 + row * step,
+    ];
   };
   return { width: size, height: size - 10, cell, boxes, users, radius: cell * 0.26 };
 }
@@ -37,7 +40,8 @@ function nearest(points) {
   const step = Math.max(1, Math.floor(points.length / 400));
   for (let one = 0; one < points.length; one += step) {
     for (let other = 0; other < points.length; other += 1) {
-      if (one !== other) least = Math.min(least, Math.hypot(points[one][0] - points[other][0], points[one][1] - points[other][1]));
+      if (one !== other)
+        least = Math.min(least, Math.hypot(points[one][0] - points[other][0], points[one][1] - points[other][1]));
     }
   }
   // Access points of a tree are closest to the node above them, half a diagonal away.
@@ -77,7 +81,9 @@ function treeLayout(run) {
     top += height + 52;
     return place;
   });
-  boxes.forEach((box, node) => { box.y = tops[tiers[node]]; });
+  boxes.forEach((box, node) => {
+    box.y = tops[tiers[node]];
+  });
   const radius = Math.max(1.4, Math.min(3.4, unit * 0.22));
   const users = (node, place) => {
     const box = boxes[node];
@@ -103,7 +109,11 @@ function cellPlace(layout, node, slot) {
   const box = layout.boxes[node];
   const shown = Math.min(slot, CELLS_MAX - 1);
   const left = box.x + (box.width - box.columns * box.cell) / 2;
-  return [left + (shown % box.columns + 0.5) * box.cell, box.y + 2 + (Math.floor(shown / box.columns) + 0.5) * box.cell, box.cell / layout.cell];
+  return [
+    left + ((shown % box.columns) + 0.5) * box.cell,
+    box.y + 2 + (Math.floor(shown / box.columns) + 0.5) * box.cell,
+    box.cell / layout.cell,
+  ];
 }
 
 function boxMiddle(layout, node) {

@@ -8,7 +8,12 @@ class Stage {
     this.pick = pick;
     this.layout = kind === "map" ? mapLayout(this.run) : treeLayout(this.run);
     const { width, height } = this.layout;
-    this.svg = s("svg", { viewBox: `0 0 ${width} ${height}`, class: `stage ${kind}`, role: "img", "aria-label": "What is where" });
+    this.svg = s("svg", {
+      viewBox: `0 0 ${width} ${height}`,
+      class: `stage ${kind}`,
+      role: "img",
+      "aria-label": "What is where",
+    });
     this.links = new Map();
     // What nodes with many units hold, in words, above everything that is close to them.
     this.crowds = new Map();
@@ -32,7 +37,9 @@ class Stage {
       this.links.set(`${Math.min(one, other)} ${Math.max(one, other)}`, line);
       layer.append(line);
     };
-    nodes.parents.forEach((parent, node) => { if (parent >= 0) link(node, parent); });
+    nodes.parents.forEach((parent, node) => {
+      if (parent >= 0) link(node, parent);
+    });
     nodes.other_links.forEach(([one, other]) => link(one, other));
     return layer;
   }
@@ -41,20 +48,26 @@ class Stage {
     const { nodes } = this.run;
     const layer = s("g", { class: "nodes" });
     if (this.layout.tops) {
-      this.layout.tops.forEach((top, tier) => layer.append(s("text", { x: 8, y: top - 8, class: "tier-label" }, tierName(this.run, tier))));
+      this.layout.tops.forEach((top, tier) =>
+        layer.append(s("text", { x: 8, y: top - 8, class: "tier-label" }, tierName(this.run, tier))),
+      );
     }
     this.nodes = nodes.ids.map((id, node) => {
       const box = this.layout.boxes[node];
       const capacity = nodes.capacities[node];
-      const group = s("g", { class: "node", "data-node": node, onclick: () => this.pick({ node }) },
+      const group = s(
+        "g",
+        { class: "node", "data-node": node, onclick: () => this.pick({ node }) },
         s("title", {}, id),
-        s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 3, class: "box" }));
+        s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 3, class: "box" }),
+      );
       for (let cell = 0; cell < (capacity < 0 ? 0 : cellCount(capacity)); cell += 1) {
         const [x, y] = cellPlace(this.layout, node, cell);
         const side = cellSide(box.cell);
         group.append(s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2, class: "cell" }));
       }
-      if (capacity < 0 || capacity > CELLS_MAX) this.crowds.set(node, s("text", { x: box.x + box.width - 3, y: box.y - 3, class: "crowd" }));
+      if (capacity < 0 || capacity > CELLS_MAX)
+        this.crowds.set(node, s("text", { x: box.x + box.width - 3, y: box.y - 3, class: "crowd" }));
       layer.append(group);
       return group;
     });
@@ -66,10 +79,31 @@ class Stage {
     const [id, application] = this.run.replay.instances[instance];
     const colour = applicationColour(application);
     const side = cellSide(this.layout.cell);
-    const chip = s("g", { class: "chip", "data-instance": instance, onclick: (event) => { event.stopPropagation(); this.pick({ instance }); } },
+    const chip = s(
+      "g",
+      {
+        class: "chip",
+        "data-instance": instance,
+        onclick: (event) => {
+          event.stopPropagation();
+          this.pick({ instance });
+        },
+      },
       s("title", {}, `instance ${id} of ${this.run.applications[application].id}`),
-      s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: Math.min(3, side * 0.28), style: `fill:${colour}` }),
-      s("text", { y: side * 0.29, "font-size": side * 0.78, style: `fill:${inkOn(colour)}` }, shortName(this.run.applications[application].id)));
+      s("rect", {
+        x: -side / 2,
+        y: -side / 2,
+        width: side,
+        height: side,
+        rx: Math.min(3, side * 0.28),
+        style: `fill:${colour}`,
+      }),
+      s(
+        "text",
+        { y: side * 0.29, "font-size": side * 0.78, style: `fill:${inkOn(colour)}` },
+        shortName(this.run.applications[application].id),
+      ),
+    );
     this.chipLayer.append(chip);
     this.chips.set(instance, chip);
     return chip;
@@ -78,8 +112,11 @@ class Stage {
   user(user) {
     if (this.users.has(user)) return this.users.get(user);
     const [id, application] = this.run.users[user];
-    const dot = s("circle", { r: this.layout.radius, style: `stroke:${applicationColour(application)}` },
-      s("title", {}, `user ${id}, ${this.run.applications[application].id}`));
+    const dot = s(
+      "circle",
+      { r: this.layout.radius, style: `stroke:${applicationColour(application)}` },
+      s("title", {}, `user ${id}, ${this.run.applications[application].id}`),
+    );
     this.userLayer.append(dot);
     this.users.set(user, dot);
     return dot;
@@ -124,9 +161,18 @@ class Stage {
 
   showUsers(state, place) {
     const at = new Map();
-    state.user.forEach((node, user) => { if (node >= 0) at.set(node, [...(at.get(node) || []), user]); });
-    this.users.forEach((dot, user) => { if (state.user[user] < 0) { dot.remove(); this.users.delete(user); } });
-    at.forEach((users, node) => users.forEach((user, index) => place(this.user(user), this.layout.users(node, index, users.length))));
+    state.user.forEach((node, user) => {
+      if (node >= 0) at.set(node, [...(at.get(node) || []), user]);
+    });
+    this.users.forEach((dot, user) => {
+      if (state.user[user] < 0) {
+        dot.remove();
+        this.users.delete(user);
+      }
+    });
+    at.forEach((users, node) =>
+      users.forEach((user, index) => place(this.user(user), this.layout.users(node, index, users.length))),
+    );
   }
 
   showNodes(state) {
@@ -146,18 +192,33 @@ class Stage {
     this.marks.replaceChildren();
     const earlier = before || this.history.at(Math.max(0, (events[0]?.[0] ?? 1) - 1));
     for (const [, code, first, second, third] of events) {
-      const from = earlier.node[first] >= 0 && code !== EVENT.handover ? cellPlace(this.layout, earlier.node[first], earlier.slot[first]) : null;
-      if (code === EVENT.migrate && from) this.arrow("migrate", from, cellPlace(this.layout, second, state.slot[third >= 0 ? third : first]));
-      if (code === EVENT.replicate && from) this.arrow("replicate", from, cellPlace(this.layout, second, state.slot[third]));
-      if (code === EVENT.undeploy && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark undeploy" }));
-      if (code === EVENT.evicted && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark evicted" }));
-      if (code === EVENT.announced && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark announced" }));
-      if (code === EVENT.shrunk && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark shrunk" }));
-      if (code === EVENT.adapt && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark adapt" }));
-      if (code === EVENT.sleep && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark sleep" }));
-      if ((code === EVENT.wake || code === EVENT.woken) && from) this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark wake" }));
+      const from =
+        earlier.node[first] >= 0 && code !== EVENT.handover
+          ? cellPlace(this.layout, earlier.node[first], earlier.slot[first])
+          : null;
+      if (code === EVENT.migrate && from)
+        this.arrow("migrate", from, cellPlace(this.layout, second, state.slot[third >= 0 ? third : first]));
+      if (code === EVENT.replicate && from)
+        this.arrow("replicate", from, cellPlace(this.layout, second, state.slot[third]));
+      if (code === EVENT.undeploy && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark undeploy" }));
+      if (code === EVENT.evicted && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark evicted" }));
+      if (code === EVENT.announced && from)
+        this.marks.append(
+          s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark announced" }),
+        );
+      if (code === EVENT.shrunk && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark shrunk" }));
+      if (code === EVENT.adapt && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark adapt" }));
+      if (code === EVENT.sleep && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark sleep" }));
+      if ((code === EVENT.wake || code === EVENT.woken) && from)
+        this.marks.append(s("circle", { cx: from[0], cy: from[1], r: this.layout.cell * 0.8, class: "mark wake" }));
       if (code === EVENT.notWoken && from) this.refuse(from, from);
-      if (code === EVENT.inhibited && from) this.refuse(from, second === 0 ? from : third >= 0 ? boxMiddle(this.layout, third) : from);
+      if (code === EVENT.inhibited && from)
+        this.refuse(from, second === 0 ? from : third >= 0 ? boxMiddle(this.layout, third) : from);
       if (code === EVENT.deployInhibited) this.cross(boxMiddle(this.layout, second));
       if (code === EVENT.handover && earlier.user[first] >= 0 && second >= 0) {
         const [start, end] = [boxMiddle(this.layout, earlier.user[first]), boxMiddle(this.layout, second)];
@@ -172,9 +233,13 @@ class Stage {
     const back = this.layout.cell * 0.62;
     const [x, y] = [to[0] - Math.cos(angle) * back, to[1] - Math.sin(angle) * back];
     const size = Math.max(4, this.layout.cell * 0.5);
-    const wing = (turn) => `${(x - size * Math.cos(angle + turn)).toFixed(1)} ${(y - size * Math.sin(angle + turn)).toFixed(1)}`;
+    const wing = (turn) =>
+      `${(x - size * Math.cos(angle + turn)).toFixed(1)} ${(y - size * Math.sin(angle + turn)).toFixed(1)}`;
     this.marks.append(s("path", { d: path, class: `mark ${kind}` }));
-    if (kind === "migrate") this.marks.append(s("path", { d: `M${wing(0.5)}L${x.toFixed(1)} ${y.toFixed(1)}L${wing(-0.5)}`, class: `mark ${kind}` }));
+    if (kind === "migrate")
+      this.marks.append(
+        s("path", { d: `M${wing(0.5)}L${x.toFixed(1)} ${y.toFixed(1)}L${wing(-0.5)}`, class: `mark ${kind}` }),
+      );
     else this.marks.append(s("circle", { cx: to[0], cy: to[1], r: this.layout.cell * 0.72, class: `mark ${kind}` }));
   }
 
@@ -185,7 +250,12 @@ class Stage {
 
   cross([x, y]) {
     const size = Math.max(2.5, this.layout.cell * 0.36);
-    this.marks.append(s("path", { d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`, class: "mark cross" }));
+    this.marks.append(
+      s("path", {
+        d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`,
+        class: "mark cross",
+      }),
+    );
   }
 
   select({ instance, node }) {

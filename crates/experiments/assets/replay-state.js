@@ -36,14 +36,24 @@ class History {
       flavour: new Int32Array(run.replay.instances.length),
       user: new Int32Array(run.users.length).fill(-1),
       on: run.nodes.ids.map(() => []),
-      asleep: new Set(), down: new Set(), leaving: new Set(), broken: new Set(),
+      asleep: new Set(),
+      down: new Set(),
+      leaving: new Set(),
+      broken: new Set(),
     };
   }
 
   copy(state) {
     return {
-      node: state.node.slice(), slot: state.slot.slice(), flavour: state.flavour.slice(), user: state.user.slice(), on: state.on.map((instances) => [...instances]),
-      asleep: new Set(state.asleep), down: new Set(state.down), leaving: new Set(state.leaving), broken: new Set(state.broken),
+      node: state.node.slice(),
+      slot: state.slot.slice(),
+      flavour: state.flavour.slice(),
+      user: state.user.slice(),
+      on: state.on.map((instances) => [...instances]),
+      asleep: new Set(state.asleep),
+      down: new Set(state.down),
+      leaving: new Set(state.leaving),
+      broken: new Set(state.broken),
     };
   }
 
@@ -75,26 +85,53 @@ class History {
 
   apply(state, [, code, first, second, third]) {
     switch (code) {
-      case EVENT.deployed: this.settle(state, first, second); break;
-      case EVENT.handover: state.user[first] = second; break;
+      case EVENT.deployed:
+        this.settle(state, first, second);
+        break;
+      case EVENT.handover:
+        state.user[first] = second;
+        break;
       case EVENT.migrate:
         this.leave(state, first);
         this.settle(state, third >= 0 ? third : first, second);
         break;
-      case EVENT.replicate: this.settle(state, third, second); break;
-      case EVENT.adapt: state.flavour[first] = second; break;
-      case EVENT.shrunk: state.flavour[first] = second; break;
-      case EVENT.sleep: state.asleep.add(first); break;
-      case EVENT.wake: case EVENT.woken: state.asleep.delete(first); break;
-      case EVENT.undeploy: case EVENT.evicted: this.leave(state, first); break;
+      case EVENT.replicate:
+        this.settle(state, third, second);
+        break;
+      case EVENT.adapt:
+        state.flavour[first] = second;
+        break;
+      case EVENT.shrunk:
+        state.flavour[first] = second;
+        break;
+      case EVENT.sleep:
+        state.asleep.add(first);
+        break;
+      case EVENT.wake:
+      case EVENT.woken:
+        state.asleep.delete(first);
+        break;
+      case EVENT.undeploy:
+      case EVENT.evicted:
+        this.leave(state, first);
+        break;
       case EVENT.nodeDown:
         state.down.add(first);
         [...state.on[first]].forEach((instance) => this.leave(state, instance));
         break;
-      case EVENT.nodeUp: state.down.delete(first); state.leaving.delete(first); break;
-      case EVENT.nodeLeaving: state.leaving.add(first); break;
-      case EVENT.linkDown: state.broken.add(`${Math.min(first, second)} ${Math.max(first, second)}`); break;
-      case EVENT.linkUp: state.broken.delete(`${Math.min(first, second)} ${Math.max(first, second)}`); break;
+      case EVENT.nodeUp:
+        state.down.delete(first);
+        state.leaving.delete(first);
+        break;
+      case EVENT.nodeLeaving:
+        state.leaving.add(first);
+        break;
+      case EVENT.linkDown:
+        state.broken.add(`${Math.min(first, second)} ${Math.max(first, second)}`);
+        break;
+      case EVENT.linkUp:
+        state.broken.delete(`${Math.min(first, second)} ${Math.max(first, second)}`);
+        break;
       default:
     }
   }
@@ -111,8 +148,11 @@ class History {
     if (code === EVENT.inhibited) nodes.add(this.places.get(this.run.replay.reasons[fourth][0]));
     if (code === EVENT.deployInhibited) nodes.add(this.places.get(this.run.replay.reasons[third][0]));
     if (code >= EVENT.nodeDown && code <= EVENT.nodeLeaving) nodes.add(first);
-    nodes.forEach((node) => { if (node >= 0) this.ofNode[node].push(judged); });
-    if (concernsOwnNode || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
+    nodes.forEach((node) => {
+      if (node >= 0) this.ofNode[node].push(judged);
+    });
+    if (concernsOwnNode || code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited))
+      this.ofInstance[first].push(judged);
     if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) this.ofInstance[third].push(judged);
     if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
   }
@@ -137,10 +177,12 @@ class History {
   }
 
   used(state, node) {
-    return sum(state.on[node].map((instance) => {
-      const application = this.run.applications[this.run.replay.instances[instance][1]];
-      if (state.asleep.has(instance)) return application.keeps || 0;
-      return application.flavours ? application.flavours[state.flavour[instance]][1] : application.hardware;
-    }));
+    return sum(
+      state.on[node].map((instance) => {
+        const application = this.run.applications[this.run.replay.instances[instance][1]];
+        if (state.asleep.has(instance)) return application.keeps || 0;
+        return application.flavours ? application.flavours[state.flavour[instance]][1] : application.hardware;
+      }),
+    );
   }
 }

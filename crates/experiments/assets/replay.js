@@ -2,7 +2,12 @@
 
 const SPEEDS = [1, 2, 5, 10, 25];
 const ICONS = {
-  start: "M3 2v10M12 2L5 7l7 5z", back: "M11 2L4 7l7 5z", play: "M3 1.5L12 7l-9 5.5z", pause: "M4 2v10M10 2v10", next: "M3 2l7 5-7 5z", end: "M11 2v10M2 2l7 5-7 5z",
+  start: "M3 2v10M12 2L5 7l7 5z",
+  back: "M11 2L4 7l7 5z",
+  play: "M3 1.5L12 7l-9 5.5z",
+  pause: "M4 2v10M10 2v10",
+  next: "M3 2l7 5-7 5z",
+  end: "M11 2v10M2 2l7 5-7 5z",
 };
 
 class Player {
@@ -22,32 +27,68 @@ class Player {
   }
 
   build() {
-    const icon = (name) => s("svg", { viewBox: "0 0 14 14", "aria-hidden": "true", class: "icon" }, s("path", { d: ICONS[name] }));
-    const button = (name, label, act) => h("button", { type: "button", class: "control", "data-control": name, "aria-label": label, title: label, onclick: act }, icon(name));
+    const icon = (name) =>
+      s("svg", { viewBox: "0 0 14 14", "aria-hidden": "true", class: "icon" }, s("path", { d: ICONS[name] }));
+    const button = (name, label, act) =>
+      h(
+        "button",
+        { type: "button", class: "control", "data-control": name, "aria-label": label, title: label, onclick: act },
+        icon(name),
+      );
     this.playIcon = icon;
     this.playButton = button("play", "Play (space)", () => this.toggle());
-    this.slider = h("input", { type: "range", min: 0, value: 0, step: 1, "aria-label": "Moment", oninput: () => this.go(Number(this.slider.value)) });
+    this.slider = h("input", {
+      type: "range",
+      min: 0,
+      value: 0,
+      step: 1,
+      "aria-label": "Moment",
+      oninput: () => this.go(Number(this.slider.value)),
+    });
     this.clock = h("output", { class: "clock", "aria-live": "off" });
     this.spark = h("div", { class: "spark", "aria-hidden": "true" });
     this.stageRoot = h("div", { class: "stage-root" });
     this.details = h("aside", { class: "details", tabindex: 0, "aria-label": "Details", "aria-live": "polite" });
     this.happened = h("p", { class: "happened" });
     this.pickers = h("div", { class: "pickers" });
-    const speeds = h("select", { "aria-label": "Moments in a second", onchange: (event) => this.setSpeed(Number(event.target.value)) },
-      SPEEDS.map((speed) => h("option", { value: speed, selected: speed === this.speed }, `${speed} per second`)));
+    const speeds = h(
+      "select",
+      { "aria-label": "Moments in a second", onchange: (event) => this.setSpeed(Number(event.target.value)) },
+      SPEEDS.map((speed) => h("option", { value: speed, selected: speed === this.speed }, `${speed} per second`)),
+    );
     this.speeds = speeds;
     this.tools = h("div", { class: "tools" });
     this.root.append(
       this.tools,
-      h("div", { class: "replay" },
-        h("div", { class: "stage-column" }, this.stageRoot, this.happened,
+      h(
+        "div",
+        { class: "replay" },
+        h(
+          "div",
+          { class: "stage-column" },
+          this.stageRoot,
+          this.happened,
           h("div", { class: "timeline" }, this.spark, this.slider),
-          h("div", { class: "transport", role: "group", "aria-label": "Replay" },
-            button("start", "To the beginning (Home)", () => this.go(0)), button("back", "One moment back (left arrow)", () => this.step(-1)),
-            this.playButton, button("next", "One moment on (right arrow)", () => this.step(1)), button("end", "To the end (End)", () => this.go(this.last)),
-            this.clock, speeds),
-          h("p", { class: "keys" }, "Space plays and pauses. Arrows step; with shift, to the next step of mobility. Home and End jump. Plus and minus change the speed.")),
-        h("div", { class: "side" }, this.pickers, this.details)));
+          h(
+            "div",
+            { class: "transport", role: "group", "aria-label": "Replay" },
+            button("start", "To the beginning (Home)", () => this.go(0)),
+            button("back", "One moment back (left arrow)", () => this.step(-1)),
+            this.playButton,
+            button("next", "One moment on (right arrow)", () => this.step(1)),
+            button("end", "To the end (End)", () => this.go(this.last)),
+            this.clock,
+            speeds,
+          ),
+          h(
+            "p",
+            { class: "keys" },
+            "Space plays and pauses. Arrows step; with shift, to the next step of mobility. Home and End jump. Plus and minus change the speed.",
+          ),
+        ),
+        h("div", { class: "side" }, this.pickers, this.details),
+      ),
+    );
   }
 
   // Shows a run from its beginning, or from where it was.
@@ -62,10 +103,32 @@ class Player {
     const kinds = !isDetailed ? [] : this.run.nodes.positions ? ["map", "tree"] : ["tree"];
     this.kind = kinds.includes(this.kind) ? this.kind : kinds[0];
     this.tools.replaceChildren(
-      this.report.runs.length > 1 ? h("label", { class: "pick-run" }, "Run ", h("select", { id: "replay-run", onchange: (event) => this.load(Number(event.target.value)) },
-        this.report.runs.map((run, index) => h("option", { value: index, selected: index === place }, run.label)))) : "",
-      kinds.length > 1 ? choice({ name: "stage-kind", label: "View", options: [["map", "Map"], ["tree", "Tree"]], value: this.kind, change: (kind) => this.setKind(kind) }) : "",
-      this.legend());
+      this.report.runs.length > 1
+        ? h(
+            "label",
+            { class: "pick-run" },
+            "Run ",
+            h(
+              "select",
+              { id: "replay-run", onchange: (event) => this.load(Number(event.target.value)) },
+              this.report.runs.map((run, index) => h("option", { value: index, selected: index === place }, run.label)),
+            ),
+          )
+        : "",
+      kinds.length > 1
+        ? choice({
+            name: "stage-kind",
+            label: "View",
+            options: [
+              ["map", "Map"],
+              ["tree", "Tree"],
+            ],
+            value: this.kind,
+            change: (kind) => this.setKind(kind),
+          })
+        : "",
+      this.legend(),
+    );
     this.slider.max = Math.max(0, this.last);
     this.drawSpark();
     this.setStage();
@@ -89,12 +152,33 @@ class Player {
   }
 
   legend() {
-    const applications = this.run.applications.slice(0, 12).map((application, place) => h("span", { class: "key" }, h("span", { class: "swatch", style: `background:${applicationColour(place)}` }), application.id));
+    const applications = this.run.applications
+      .slice(0, 12)
+      .map((application, place) =>
+        h(
+          "span",
+          { class: "key" },
+          h("span", { class: "swatch", style: `background:${applicationColour(place)}` }),
+          application.id,
+        ),
+      );
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
     const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
     const acts = this.history ? this.history.eventsAt.flat().map(([, code]) => code) : [];
-    const owners = [["evicted", EVENT.evicted], ["announced", EVENT.announced], ["shrunk", EVENT.shrunk], ["sleep", EVENT.sleep], ["wake", EVENT.woken], ["wake", EVENT.wake]].filter(([, code]) => acts.includes(code)).map(([name]) => name).filter((name, place, names) => names.indexOf(name) === place);
-    const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) => h("span", { class: `key mark-key ${name}` }, name));
+    const owners = [
+      ["evicted", EVENT.evicted],
+      ["announced", EVENT.announced],
+      ["shrunk", EVENT.shrunk],
+      ["sleep", EVENT.sleep],
+      ["wake", EVENT.woken],
+      ["wake", EVENT.wake],
+    ]
+      .filter(([, code]) => acts.includes(code))
+      .map(([name]) => name)
+      .filter((name, place, names) => names.indexOf(name) === place);
+    const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) =>
+      h("span", { class: `key mark-key ${name}` }, name),
+    );
     return h("div", { class: "legend", "aria-label": "Legend" }, applications, this.history ? [user, marks] : null);
   }
 
@@ -114,10 +198,16 @@ class Player {
   // How much happened at each moment, as a faint line above the slider.
   drawSpark() {
     if (!this.history || !this.moments.length) return this.spark.replaceChildren();
-    const counts = this.history.eventsAt.map((events) => events.filter(([, code]) => code >= EVENT.migrate && code <= EVENT.undeploy).length);
+    const counts = this.history.eventsAt.map(
+      (events) => events.filter(([, code]) => code >= EVENT.migrate && code <= EVENT.undeploy).length,
+    );
     const most = Math.max(1, ...counts);
-    const bars = counts.map((count, place) => (count ? `M${place + 0.5} 20V${(20 - 19 * Math.sqrt(count / most)).toFixed(1)}` : "")).join("");
-    this.spark.replaceChildren(s("svg", { viewBox: `0 0 ${counts.length} 20`, preserveAspectRatio: "none" }, s("path", { d: bars })));
+    const bars = counts
+      .map((count, place) => (count ? `M${place + 0.5} 20V${(20 - 19 * Math.sqrt(count / most)).toFixed(1)}` : ""))
+      .join("");
+    this.spark.replaceChildren(
+      s("svg", { viewBox: `0 0 ${counts.length} 20`, preserveAspectRatio: "none" }, s("path", { d: bars })),
+    );
   }
 
   go(moment) {
@@ -158,25 +248,67 @@ class Player {
 
   summary(events) {
     const count = (code) => events.filter((event) => event[1] === code).length;
-    const parts = [[EVENT.deployed, "deployed"], [EVENT.handover, "handover", "handovers"], [EVENT.migrate, "migrate"], [EVENT.replicate, "replicate"], [EVENT.undeploy, "undeploy"], [EVENT.adapt, "adapt"],
-      [EVENT.evicted, "evicted"], [EVENT.announced, "told to leave"], [EVENT.shrunk, "shrunk"], [EVENT.sleep, "sleep"], [EVENT.wake, "wake"], [EVENT.woken, "woken by a request", "woken by requests"], [EVENT.notWoken, "not let wake"],
-      [EVENT.inhibited, "inhibited"], [EVENT.deployInhibited, "deploy inhibited"], [EVENT.nodeDown, "node down"], [EVENT.nodeUp, "node up"], [EVENT.linkDown, "link down"], [EVENT.linkUp, "link up"]]
-      .filter(([code]) => count(code)).map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
+    const parts = [
+      [EVENT.deployed, "deployed"],
+      [EVENT.handover, "handover", "handovers"],
+      [EVENT.migrate, "migrate"],
+      [EVENT.replicate, "replicate"],
+      [EVENT.undeploy, "undeploy"],
+      [EVENT.adapt, "adapt"],
+      [EVENT.evicted, "evicted"],
+      [EVENT.announced, "told to leave"],
+      [EVENT.shrunk, "shrunk"],
+      [EVENT.sleep, "sleep"],
+      [EVENT.wake, "wake"],
+      [EVENT.woken, "woken by a request", "woken by requests"],
+      [EVENT.notWoken, "not let wake"],
+      [EVENT.inhibited, "inhibited"],
+      [EVENT.deployInhibited, "deploy inhibited"],
+      [EVENT.nodeDown, "node down"],
+      [EVENT.nodeUp, "node up"],
+      [EVENT.linkDown, "link down"],
+      [EVENT.linkUp, "link up"],
+    ]
+      .filter(([code]) => count(code))
+      .map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
     return parts.length ? capital(list(parts)) : "Every agent stays.";
   }
 
   showPickers(state) {
     const { run } = this;
     const alive = [];
-    state.node.forEach((node, instance) => { if (node >= 0) alive.push(instance); });
+    state.node.forEach((node, instance) => {
+      if (node >= 0) alive.push(instance);
+    });
     const picked = this.picked || {};
     if (picked.instance !== undefined && !alive.includes(picked.instance)) alive.push(picked.instance);
     const option = (value, text, isPicked) => h("option", { value, selected: isPicked }, text);
-    const instances = h("select", { "aria-label": "Instance", "data-pick": "instance", onchange: (event) => event.target.value && this.pick({ instance: Number(event.target.value) }) },
+    const instances = h(
+      "select",
+      {
+        "aria-label": "Instance",
+        "data-pick": "instance",
+        onchange: (event) => event.target.value && this.pick({ instance: Number(event.target.value) }),
+      },
       option("", "Instance…", picked.instance === undefined),
-      alive.map((instance) => option(instance, `${run.replay.instances[instance][0]}, ${run.applications[run.replay.instances[instance][1]].id}`, picked.instance === instance)));
-    const nodes = h("select", { "aria-label": "Node", "data-pick": "node", onchange: (event) => event.target.value && this.pick({ node: Number(event.target.value) }) },
-      option("", "Node…", picked.node === undefined), run.nodes.ids.map((id, node) => option(node, id, picked.node === node)));
+      alive.map((instance) =>
+        option(
+          instance,
+          `${run.replay.instances[instance][0]}, ${run.applications[run.replay.instances[instance][1]].id}`,
+          picked.instance === instance,
+        ),
+      ),
+    );
+    const nodes = h(
+      "select",
+      {
+        "aria-label": "Node",
+        "data-pick": "node",
+        onchange: (event) => event.target.value && this.pick({ node: Number(event.target.value) }),
+      },
+      option("", "Node…", picked.node === undefined),
+      run.nodes.ids.map((id, node) => option(node, id, picked.node === node)),
+    );
     // A list that is being used is not taken away from under the hand.
     if (this.pickers.contains(document.activeElement)) return;
     this.pickers.replaceChildren(instances, nodes);
@@ -195,8 +327,10 @@ class Player {
       this.details.replaceChildren(...momentDetails(this.history, this.moment));
       return;
     }
-    const content = picked.instance !== undefined ? instanceDetails(this.history, picked.instance, this.moment, (next) => this.pick(next))
-      : nodeDetails(this.history, picked.node, this.moment, (next) => this.pick(next));
+    const content =
+      picked.instance !== undefined
+        ? instanceDetails(this.history, picked.instance, this.moment, (next) => this.pick(next))
+        : nodeDetails(this.history, picked.node, this.moment, (next) => this.pick(next));
     this.details.replaceChildren(...content.flat(3).filter(Boolean));
   }
 
@@ -253,11 +387,28 @@ class Player {
   key(event) {
     const target = event.target;
     const isHere = target === document.body || this.root.contains(target);
-    if (!isHere || event.ctrlKey || event.altKey || event.metaKey || target.matches("select, input[type=radio], summary")) return;
+    if (
+      !isHere ||
+      event.ctrlKey ||
+      event.altKey ||
+      event.metaKey ||
+      target.matches("select, input[type=radio], summary")
+    )
+      return;
     const acts = {
-      " ": () => this.toggle(), ArrowRight: () => (event.shiftKey ? this.leap(1) : this.step(1)), ArrowLeft: () => (event.shiftKey ? this.leap(-1) : this.step(-1)),
-      Home: () => { this.pause(); this.go(0); }, End: () => { this.pause(); this.go(this.last); },
-      "+": () => this.faster(1), "-": () => this.faster(-1),
+      " ": () => this.toggle(),
+      ArrowRight: () => (event.shiftKey ? this.leap(1) : this.step(1)),
+      ArrowLeft: () => (event.shiftKey ? this.leap(-1) : this.step(-1)),
+      Home: () => {
+        this.pause();
+        this.go(0);
+      },
+      End: () => {
+        this.pause();
+        this.go(this.last);
+      },
+      "+": () => this.faster(1),
+      "-": () => this.faster(-1),
     };
     // From the body, arrows and ends belong to whoever scrolls the page, until the replay is in use.
     const isBody = target === document.body && event.key !== " ";

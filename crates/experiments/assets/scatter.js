@@ -2,7 +2,9 @@
 
 function stepPoints(run, group) {
   return run.figures[group].steps.map(([movements, counts], step) => ({
-    step, movements, operations: counts[0] + counts[2] + counts[3],
+    step,
+    movements,
+    operations: counts[0] + counts[2] + counts[3],
   }));
 }
 
@@ -25,16 +27,28 @@ function scatterChart(run, group, width) {
   }
   for (const same of cells.values()) {
     const { movements, operations } = same[0];
-    svg.append(s("circle", {
-      cx: x(movements), cy: y(operations), r: 3.6 * Math.sqrt(same.length), class: "point",
-      onpointermove: (event) => tooltip.show(event, [
-        `${plural(movements, "movement")}, ${plural(operations, "operation")}`,
-        `${same.length === 1 ? "step" : "steps"} ${list(same.map((point) => point.step))}`,
-      ]),
-      onpointerleave: tooltip.hide,
-    }));
+    svg.append(
+      s("circle", {
+        cx: x(movements),
+        cy: y(operations),
+        r: 3.6 * Math.sqrt(same.length),
+        class: "point",
+        onpointermove: (event) =>
+          tooltip.show(event, [
+            `${plural(movements, "movement")}, ${plural(operations, "operation")}`,
+            `${same.length === 1 ? "step" : "steps"} ${list(same.map((point) => point.step))}`,
+          ]),
+        onpointerleave: tooltip.hide,
+      }),
+    );
   }
-  svg.append(s("text", { x: box.right, y: box.bottom - 10, class: "statistic end halo-text" }, r === null ? "r n/a" : `r = ${fixed(r, 3)}`));
+  svg.append(
+    s(
+      "text",
+      { x: box.right, y: box.bottom - 10, class: "statistic end halo-text" },
+      r === null ? "r n/a" : `r = ${fixed(r, 3)}`,
+    ),
+  );
   return svg;
 }
 
@@ -46,7 +60,10 @@ function trend(points, x, y, right, top) {
   const slope = sum(points.map((point) => (point.movements - middle) * (point.operations - height))) / across;
   const at = (value) => height + slope * (value - middle);
   const clamp = (value) => Math.min(right, Math.max(0, value));
-  const ends = slope === 0 ? [0, right] : [(0 - at(0)) / slope, (top - at(0)) / slope].sort((one, other) => one - other).map(clamp);
+  const ends =
+    slope === 0
+      ? [0, right]
+      : [(0 - at(0)) / slope, (top - at(0)) / slope].sort((one, other) => one - other).map(clamp);
   return s("line", { x1: x(ends[0]), y1: y(at(ends[0])), x2: x(ends[1]), y2: y(at(ends[1])), class: "trend" });
 }
 

@@ -9,8 +9,12 @@ function published(report, run, figureName, group) {
 
 function cell(report, place, name, group, value, digits, opens) {
   const other = published(report, place, name, group);
-  return h("td", { class: opens ? "opens" : null }, h("span", { class: value === null ? "none" : null }, fixed(value, digits)),
-    other === null ? null : h("span", { class: "published" }, fixed(other, Math.min(digits, 3))));
+  return h(
+    "td",
+    { class: opens ? "opens" : null },
+    h("span", { class: value === null ? "none" : null }, fixed(value, digits)),
+    other === null ? null : h("span", { class: "published" }, fixed(other, Math.min(digits, 3))),
+  );
 }
 
 function valueOf(run, column, group) {
@@ -24,37 +28,138 @@ function runName(run) {
 
 function wideTable(report, title, columns, groups) {
   const shown = (column) => groups.filter((group) => !column.groups || column.groups.includes(group));
-  const head = h("thead", {},
-    h("tr", {}, h("th", { scope: "col", rowspan: 2 }, "Run"), columns.map((column) => h("th", { scope: "colgroup", colspan: shown(column).length }, column.head))),
-    h("tr", {}, columns.map((column) => shown(column).map((group, place) => h("th", { scope: "col", class: place ? "sub" : "sub opens" }, groupName(group))))));
-  const body = report.runs.map((run, place) => h("tr", {}, h("th", { scope: "row" }, runName(run)),
-    columns.map((column) => shown(column).map((group, nth) => cell(report, place, column.name, group, valueOf(run, column, group), column.digits, nth === 0)))));
-  return h("div", { class: "table", tabindex: 0, role: "region", "aria-label": title }, h("table", {}, head, h("tbody", {}, body)));
+  const head = h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      h("th", { scope: "col", rowspan: 2 }, "Run"),
+      columns.map((column) => h("th", { scope: "colgroup", colspan: shown(column).length }, column.head)),
+    ),
+    h(
+      "tr",
+      {},
+      columns.map((column) =>
+        shown(column).map((group, place) =>
+          h("th", { scope: "col", class: place ? "sub" : "sub opens" }, groupName(group)),
+        ),
+      ),
+    ),
+  );
+  const body = report.runs.map((run, place) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, runName(run)),
+      columns.map((column) =>
+        shown(column).map((group, nth) =>
+          cell(report, place, column.name, group, valueOf(run, column, group), column.digits, nth === 0),
+        ),
+      ),
+    ),
+  );
+  return h(
+    "div",
+    { class: "table", tabindex: 0, role: "region", "aria-label": title },
+    h("table", {}, head, h("tbody", {}, body)),
+  );
 }
 
 function narrowTables(report, columns, groups) {
-  return report.runs.map((run, place) => h("table", { class: "narrow" }, h("caption", {}, runName(run)),
-    h("thead", {}, h("tr", {}, h("td", {}), groups.map((group) => h("th", { scope: "col" }, groupName(group))))),
-    h("tbody", {}, columns.map((column) => h("tr", {}, h("th", { scope: "row" }, column.head),
-      groups.map((group) => (column.groups && !column.groups.includes(group) ? h("td", {}) : cell(report, place, column.name, group, valueOf(run, column, group), column.digits))))))));
+  return report.runs.map((run, place) =>
+    h(
+      "table",
+      { class: "narrow" },
+      h("caption", {}, runName(run)),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}),
+          groups.map((group) => h("th", { scope: "col" }, groupName(group))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        columns.map((column) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, column.head),
+            groups.map((group) =>
+              column.groups && !column.groups.includes(group)
+                ? h("td", {})
+                : cell(report, place, column.name, group, valueOf(run, column, group), column.digits),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 // Columns are `{ head, name, digits, value(figures, run) }`; each has one cell for each group.
 function comparison(report, { title, name, note, columns }) {
   const groups = [...new Set(report.runs.flatMap((run) => run.groups))];
-  const rows = () => [["run", "group", ...columns.map((column) => column.name), ...(report.published ? columns.map((column) => `${column.name}_published`) : [])],
-    ...report.runs.flatMap((run, place) => groups.map((group) => [run.label, group, ...columns.map((column) => (column.groups && !column.groups.includes(group) ? null : valueOf(run, column, group))),
-      ...(report.published ? columns.map((column) => published(report, place, column.name, group)) : [])]))];
+  const rows = () => [
+    [
+      "run",
+      "group",
+      ...columns.map((column) => column.name),
+      ...(report.published ? columns.map((column) => `${column.name}_published`) : []),
+    ],
+    ...report.runs.flatMap((run, place) =>
+      groups.map((group) => [
+        run.label,
+        group,
+        ...columns.map((column) =>
+          column.groups && !column.groups.includes(group) ? null : valueOf(run, column, group),
+        ),
+        ...(report.published ? columns.map((column) => published(report, place, column.name, group)) : []),
+      ]),
+    ),
+  ];
   const holder = h("div", {});
-  const fillHolder = () => holder.replaceChildren(...(isNarrow.matches ? narrowTables(report, columns, groups) : [wideTable(report, title, columns, groups)]));
+  const fillHolder = () =>
+    holder.replaceChildren(
+      ...(isNarrow.matches ? narrowTables(report, columns, groups) : [wideTable(report, title, columns, groups)]),
+    );
   fillHolder();
   isNarrow.addEventListener("change", fillHolder);
-  drawn.push({ element: holder, redraw: fillHolder, observer: { disconnect: () => isNarrow.removeEventListener("change", fillHolder) } });
-  return h("figure", { class: "wide", "data-figure": name },
-    h("div", { class: "figure-head" }, h("h3", {}, title),
-      h("span", { class: "saves" }, h("button", { type: "button", class: "save", "aria-label": `CSV: the data of ${title}`, onclick: () => save(`${name}.csv`, "text/csv", csv(rows())) }, "CSV"))),
+  drawn.push({
+    element: holder,
+    redraw: fillHolder,
+    observer: { disconnect: () => isNarrow.removeEventListener("change", fillHolder) },
+  });
+  return h(
+    "figure",
+    { class: "wide", "data-figure": name },
+    h(
+      "div",
+      { class: "figure-head" },
+      h("h3", {}, title),
+      h(
+        "span",
+        { class: "saves" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "save",
+            "aria-label": `CSV: the data of ${title}`,
+            onclick: () => save(`${name}.csv`, "text/csv", csv(rows())),
+          },
+          "CSV",
+        ),
+      ),
+    ),
     holder,
-    h("figcaption", {}, note, report.published ? ` Below each value, in grey: ${report.published.source}.` : ""));
+    h("figcaption", {}, note, report.published ? ` Below each value, in grey: ${report.published.source}.` : ""),
+  );
 }
 
 function perMovement(outcome) {
@@ -63,14 +168,32 @@ function perMovement(outcome) {
 
 function comparisonTables(report) {
   const regret = report.runs.some((run) => run.regret)
-    ? [{ head: "regret, users", name: "satisfied_regret", digits: 2, groups: ["all"], value: (figures, run) => meanRegret(run, "satisfied") }] : [];
+    ? [
+        {
+          head: "regret, users",
+          name: "satisfied_regret",
+          digits: 2,
+          groups: ["all"],
+          value: (figures, run) => meanRegret(run, "satisfied"),
+        },
+      ]
+    : [];
   // What the paper's figures do not count: shown where it happened.
-  const further = [["adapts", "adapt", 0], ["evicted by owners", "evicted", 1], ["shrunk by owners", "shrunk", 2], ["sleeps", "sleep", 3], ["wakes", "wake", 4], ["woken by requests", "woken", 5], ["not let wake", "not_woken", 6]]
+  const further = [
+    ["adapts", "adapt", 0],
+    ["evicted by owners", "evicted", 1],
+    ["shrunk by owners", "shrunk", 2],
+    ["sleeps", "sleep", 3],
+    ["wakes", "wake", 4],
+    ["woken by requests", "woken", 5],
+    ["not let wake", "not_woken", 6],
+  ]
     .filter(([, , place]) => report.runs.some((run) => run.figures.some((figures) => figures.further[place])))
     .map(([head, name, place]) => ({ head, name, digits: 0, value: (figures) => figures.further[place] }));
   return [
     comparison(report, {
-      title: "Operations for each movement", name: "operations-per-movement",
+      title: "Operations for each movement",
+      name: "operations-per-movement",
       note: "How often agents acted for each handover of a user, arrivals after the beginning among them.",
       columns: [
         { head: "replicate", name: "replicate_per_movement", digits: 3, value: perMovement(3) },
@@ -79,16 +202,33 @@ function comparisonTables(report) {
       ],
     }),
     comparison(report, {
-      title: "What clients and nodes felt", name: "response-and-usage",
+      title: "What clients and nodes felt",
+      name: "response-and-usage",
       note: `Response time is the mean over users, then applications. Service usage is the rate that instances saw over what one handles: above 1 they are overloaded. r relates movements and operations by step; it is n/a where one of them never changes.${regret.length ? " Regret is how many users more the best placement would have satisfied, on average." : ""}`,
       columns: [
-        { head: "response time, ms", name: "response", digits: report.published ? 4 : 3, value: (figures) => figures.response },
-        { head: "service usage", name: "service_usage", digits: report.published ? 4 : 3, value: (figures) => figures.service_usage },
+        {
+          head: "response time, ms",
+          name: "response",
+          digits: report.published ? 4 : 3,
+          value: (figures) => figures.response,
+        },
+        {
+          head: "service usage",
+          name: "service_usage",
+          digits: report.published ? 4 : 3,
+          value: (figures) => figures.service_usage,
+        },
         { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
         ...further,
         { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },
         { head: "r", name: "pearson_r", digits: 3, value: (figures) => figures.pearson_r },
-        { head: "cycles to steady state", name: "cycles_mean", digits: 2, groups: ["all"], value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0] },
+        {
+          head: "cycles to steady state",
+          name: "cycles_mean",
+          digits: 2,
+          groups: ["all"],
+          value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0],
+        },
         ...regret,
       ],
     }),
@@ -97,9 +237,57 @@ function comparisonTables(report) {
 
 // Where runs come from: a row for each, or where the page is narrow a list for each.
 function aboutTable(report) {
-  const heads = ["scenario", "seed", "made by", "observation", "routing", "arbitration", "memory", "evaluations", "served", "lost"];
-  const values = ({ about }) => [about.scenario, about.seed, about.program, about.observation, about.routing, about.arbitration, about.memory, whole(about.evaluations), whole(about.served), whole(about.lost)];
-  return h("div", { class: "about" }, h("table", { class: "plain" },
-    h("thead", {}, h("tr", {}, ["Run", ...heads].map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", {}, report.runs.map((run) => h("tr", {}, h("th", { scope: "row" }, run.label), values(run).map((value, place) => h("td", { "data-head": heads[place] }, value)))))));
+  const heads = [
+    "scenario",
+    "seed",
+    "made by",
+    "observation",
+    "routing",
+    "arbitration",
+    "memory",
+    "evaluations",
+    "served",
+    "lost",
+  ];
+  const values = ({ about }) => [
+    about.scenario,
+    about.seed,
+    about.program,
+    about.observation,
+    about.routing,
+    about.arbitration,
+    about.memory,
+    whole(about.evaluations),
+    whole(about.served),
+    whole(about.lost),
+  ];
+  return h(
+    "div",
+    { class: "about" },
+    h(
+      "table",
+      { class: "plain" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["Run", ...heads].map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        report.runs.map((run) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, run.label),
+            values(run).map((value, place) => h("td", { "data-head": heads[place] }, value)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
