@@ -3,24 +3,39 @@
 // Columns that a phone has no room for.
 const SPARE = new Set(["p50, ms", "p99, ms", "failed"]);
 
+/**
+ * What is drawn over time.
+ * @typedef {object} Series
+ * @property {keyof ApplicationSample} key
+ * @property {string} name
+ * @property {string} title
+ * @property {string} label
+ */
+
+/** @type {Series[]} */
+const SERIES = [
+  { key: "instances", name: "instances", title: "Instances over time", label: "instances" },
+  { key: "requests_per_s", name: "requests", title: "Client requests over time", label: "requests per second" },
+  { key: "p95_ms", name: "responses", title: "Response times over time, 95th percentile", label: "ms" },
+];
+
+/**
+ * What a testbed measured at clients, if it did.
+ * @param {unknown} responses
+ * @returns {Told | null}
+ */
+function measured(responses) {
+  return typeof responses === "object" ? responses : null;
+}
+
 class Applications {
   constructor() {
+    /** @type {Point[]} */
     this.points = [];
+    /** @type {Snapshot | null} */
+    this.picture = null;
     this.table = h("div", { class: "table" });
-    this.charts = [
-      ["instances", "Instances over time", "instances", 0],
-      ["requests", "Client requests over time", "requests per second", 1],
-      ["responses", "Response times over time, 95th percentile", "ms", 2],
-    ].map(([name, title, label, place]) => ({
-      name,
-      place,
-      element: figure({
-        name,
-        title,
-        draw: (width) => overTime(this.points, this.picture, place, label, width),
-        rows: () => overTimeRows(this.points, place),
-      }),
-    }));
+    this.charts = SERIES.map((series) => this.chart(series));
     this.element = h(
       "div",
       { class: "column" },
@@ -33,11 +48,40 @@ class Applications {
     );
   }
 
+  /** @param {Series} series */
+  chart(series) {
+    const plot = h("div", { class: "plot chart" });
+    const { name, title } = series;
+    const draw = () => {
+      const width = Math.floor(plot.clientWidth);
+      if (width < 40) return;
+      const svg = overTime(this.points, this.picture, series, width);
+      svg.setAttribute("role", "img");
+      svg.setAttribute("aria-label", title);
+      plot.replaceChildren(svg);
+    };
+    let last = 0;
+    // Not in the observer: what is drawn changes the height, which would have to be observed in the same frame again.
+    new ResizeObserver(() => {
+      if (plot.clientWidth === last) return;
+      last = plot.clientWidth;
+      requestAnimationFrame(draw);
+    }).observe(plot);
+    const data = () => csv(overTimeRows(this.points, series));
+    return {
+      series,
+      draw,
+      element: card({ name, title, content: plot, data, drawing: () => plot.querySelector("svg") }),
+    };
+  }
+
+  /** @param {Point[]} points */
   setHistory(points) {
     this.points = points;
     this.draw();
   }
 
+  /** @param {Point} point */
   add(point) {
     this.points.push(point);
     if (this.points.length > 600) this.points.shift();
@@ -47,15 +91,16 @@ class Applications {
   // Charts that have nothing to show are not shown.
   draw() {
     if (!this.picture) return;
-    for (const { element, place } of this.charts) {
+    for (const { element, series } of this.charts) {
       element.hidden = !this.points.some(({ applications }) =>
-        Object.values(applications).some((values) => values[place] !== null),
+        Object.values(applications).some((values) => values[series.key] !== null),
       );
     }
     // A chart that somebody points at stays as it is.
-    if (!this.element.querySelector(".plot:hover")) redrawWithin(this.element);
+    if (!this.element.querySelector(".plot:hover")) for (const { draw } of this.charts) draw();
   }
 
+  /** @param {Snapshot} picture */
   show(picture) {
     this.picture = picture;
     const hasResponses = picture.applications.some(({ responses }) => responses);
@@ -65,7 +110,7 @@ class Applications {
       "requests/s",
       ...(hasResponses ? ["p50, ms", "p95, ms", "p99, ms", "late", "failed"] : []),
     ];
-    const number = (value, digits) =>
+    const number = (/** @type {unknown} */ value, /** @type {number} */ digits) =>
       typeof value === "number" ? fixed(value, digits) : h("span", { class: "none" }, "–");
     this.table.replaceChildren(
       picture.applications.length
@@ -98,20 +143,22 @@ class Applications {
                   h("td", {}, number(rate, 1)),
                   hasResponses
                     ? [
-                        h("td", { class: "spare" }, number(responses?.p50_ms, 1)),
-                        h("td", {}, number(responses?.p95_ms, 1)),
-                        h("td", { class: "spare" }, number(responses?.p99_ms, 1)),
+                        h("td", { class: "spare" }, number(measured(responses)?.p50_ms, 1)),
+                        h("td", {}, number(measured(responses)?.p95_ms, 1)),
+                        h("td", { class: "spare" }, number(measured(responses)?.p99_ms, 1)),
                         h(
                           "td",
                           {},
-                          typeof responses?.late_share === "number"
-                            ? `${fixed(responses.late_share * 100, 1)} %`
-                            : number(null),
+                          typeof measured(responses)?.late_share === "number"
+                            ? `${fixed(measured(responses)?.late_share * 100, 1)} %`
+                            : number(null, 0),
                         ),
                         h(
                           "td",
                           { class: "spare" },
-                          typeof responses?.failed === "number" ? whole(responses.failed) : number(null),
+                          typeof measured(responses)?.failed === "number"
+                            ? whole(measured(responses)?.failed)
+                            : number(null, 0),
                         ),
                       ]
                     : null,
@@ -125,19 +172,25 @@ class Applications {
 }
 
 // Instances are stacked, since all of them together say something; the rest are lines.
-function overTime(points, picture, place, label, width) {
+/**
+ * @param {Point[]} points
+ * @param {Snapshot | null} picture
+ * @param {Series} series
+ * @param {number} width
+ */
+function overTime(points, picture, { key, label }, width) {
   const shown = points.slice(-300);
   if (!picture || shown.length < 2) return nothing(width, "Nothing was seen yet.");
   const names = picture.applications
     .map(({ id }) => id)
-    .filter((id) => shown.some(({ applications }) => applications[id] && applications[id][place] !== null))
+    .filter((id) => shown.some(({ applications }) => applications[id] && applications[id][key] !== null))
     .slice(0, 12);
   if (!names.length) return nothing(width, "Nothing was seen yet.");
-  const isStacked = place === 0;
-  const value = (point, name) => point.applications[name]?.[place] ?? (isStacked ? 0 : null);
+  const isStacked = key === "instances";
+  const value = (/** @type {Point} */ point, /** @type {string} */ name) => point.applications[name]?.[key] ?? null;
   const tops = shown.map((point) =>
     isStacked
-      ? sum(names.map((name) => value(point, name)))
+      ? sum(names.map((name) => value(point, name) ?? 0))
       : Math.max(0, ...names.map((name) => value(point, name) ?? 0)),
   );
   const top = Math.max(1, ...tops);
@@ -151,8 +204,9 @@ function overTime(points, picture, place, label, width) {
   const [from, until] = [shown[0].time_ms, shown[shown.length - 1].time_ms];
   const x = linear([from, until], [box.left, box.right]);
   const y = linear([0, top], [box.bottom, box.top]);
-  yAxis(svg, box, y, ticks(0, top, 4, isStacked), { label });
+  yAxis(svg, box, y, ticks(0, top, 4, isStacked), label);
   const base = shown.map(() => 0);
+  /** @type {number[]} */
   const ends = [];
   for (const name of names) {
     const colour = colourOf(picture, name);
@@ -161,14 +215,14 @@ function overTime(points, picture, place, label, width) {
       let lower = "";
       shown.forEach((point, index) => {
         const [start, end] = [x(point.time_ms).toFixed(1), x(shown[index + 1]?.time_ms ?? until).toFixed(1)];
-        upper += `${upper ? "L" : "M"}${start} ${y(base[index] + value(point, name)).toFixed(1)}H${end}`;
+        upper += `${upper ? "L" : "M"}${start} ${y(base[index] + (value(point, name) ?? 0)).toFixed(1)}H${end}`;
         lower = `L${end} ${y(base[index]).toFixed(1)}H${start}${lower}`;
       });
       svg.append(s("path", { d: `${upper}${lower}Z`, style: `fill:${colour}`, class: "area" }));
       const final = shown.length - 1;
-      ends.push(y(base[final] + value(shown[final], name) / 2));
+      ends.push(y(base[final] + (value(shown[final], name) ?? 0) / 2));
       shown.forEach((point, index) => {
-        base[index] += value(point, name);
+        base[index] += value(point, name) ?? 0;
       });
     } else {
       let path = "";
@@ -217,16 +271,20 @@ function overTime(points, picture, place, label, width) {
       clock(shown[index].time_ms),
       ...names
         .filter((name) => value(shown[index], name) !== null)
-        .map((name) => `${name} ${amount(value(shown[index], name))}`),
+        .map((name) => `${name} ${amount(value(shown[index], name) ?? 0)}`),
     ],
   );
   return svg;
 }
 
-function overTimeRows(points, place) {
+/**
+ * @param {Point[]} points
+ * @param {Series} series
+ */
+function overTimeRows(points, { key }) {
   const names = [...new Set(points.flatMap(({ applications }) => Object.keys(applications)))].sort();
   return [
     ["time_ms", ...names],
-    ...points.map((point) => [point.time_ms, ...names.map((name) => point.applications[name]?.[place] ?? "")]),
+    ...points.map((point) => [point.time_ms, ...names.map((name) => point.applications[name]?.[key] ?? "")]),
   ];
 }

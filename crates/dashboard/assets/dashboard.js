@@ -1,121 +1,101 @@
 // Puts the page together, and keeps it up to date.
 
 const view = {
+  /** @type {Snapshot | null} */
   picture: null,
-  name: null,
+  /** @type {string | null} */
   lastId: null,
+  /** @type {Picked | null} */
   picked: null,
+  /** @type {number | null} */
   lostSince: null,
+  /** @type {Set<string>} */
   unfolded: new Set(),
   openedAt: 0,
+  isRefreshing: false,
+  // What is shown of problems and of the legend, so that only what has changed is drawn.
+  problems: "",
+  legend: "",
 };
-const parts = {};
 
-function section(id, title, text, ...content) {
-  return h(
-    "section",
-    { id, "aria-labelledby": `${id}-title` },
-    h("h2", { id: `${id}-title` }, title),
-    text ? h("p", { class: "lead" }, text) : null,
-    content,
-  );
-}
-
-function setUpTheme() {
-  const button = document.getElementById("theme");
-  const isDark = () =>
-    document.documentElement.dataset.theme
-      ? document.documentElement.dataset.theme === "dark"
-      : window.matchMedia("(prefers-color-scheme: dark)").matches;
-  const show = () => {
-    button.textContent = isDark() ? "Light" : "Dark";
-  };
-  button.addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    show();
-  });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-  show();
-}
-
-function build() {
-  parts.map = new ColonyMap(pick);
-  parts.details = new Details(pick);
-  parts.applications = new Applications();
-  parts.log = new Log(pick);
-  parts.title = h("h1", {}, "Colony");
-  parts.lead = h("p", { class: "lead" }, "Waiting for the nodes.");
-  parts.facts = h("p", { class: "hint facts-line" });
-  parts.problems = h("ul", { class: "problems", "aria-live": "polite", "aria-label": "What is wrong" });
-  parts.faults = h("p", { class: "notice", hidden: true });
-  parts.lost = h("p", { class: "notice lost-note", role: "alert", hidden: true });
-  parts.nodeList = h("select", {
+const parts = {
+  map: new ColonyMap(pick),
+  details: new Details(pick),
+  applications: new Applications(),
+  log: new Log(pick),
+  title: h("h1", {}, "Colony"),
+  lead: h("p", { class: "lead" }, "Waiting for the nodes."),
+  facts: h("p", { class: "hint facts-line" }),
+  problems: h("ul", { class: "problems", "aria-live": "polite", "aria-label": "What is wrong" }),
+  faults: h("p", { class: "notice", hidden: true }),
+  lost: h("p", { class: "notice lost-note", role: "alert", hidden: true }),
+  nodeList: h("select", {
     "aria-label": "Choose a node",
     "data-pick": "node",
     onchange: (event) => pick(event.target.value ? { node: event.target.value } : null),
-  });
-  parts.instanceList = h("select", {
+  }),
+  instanceList: h("select", {
     "aria-label": "Choose an instance",
     "data-pick": "instance",
     onchange: (event) => pick(event.target.value ? { instance: event.target.value } : null),
-  });
-  parts.legend = h("div", { class: "legend", "aria-label": "Legend" });
-  parts.happened = h("p", { class: "happened", role: "status" });
-  parts.links = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table of links" });
-  document
-    .getElementById("main")
-    .replaceChildren(
+  }),
+  legend: h("div", { class: "legend", "aria-label": "Legend" }),
+  happened: h("p", { class: "happened", role: "status" }),
+  links: h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Table of links" }),
+};
+
+function build() {
+  byId("main").replaceChildren(
+    h(
+      "section",
+      { class: "first", id: "state", "aria-label": "State" },
+      parts.title,
+      parts.lead,
+      parts.facts,
+      parts.lost,
+      parts.problems,
+      parts.faults,
+    ),
+    section(
+      "map",
+      "Map",
+      null,
       h(
-        "section",
-        { class: "first", id: "state", "aria-label": "State" },
-        parts.title,
-        parts.lead,
-        parts.facts,
-        parts.lost,
-        parts.problems,
-        parts.faults,
-      ),
-      section(
-        "map",
-        "Map",
-        null,
+        "div",
+        { class: "player" },
+        h("div", { class: "tools" }, parts.legend),
         h(
           "div",
-          { class: "player" },
-          h("div", { class: "tools" }, parts.legend),
+          { class: "replay" },
+          h("div", { class: "stage-column" }, parts.map.root, parts.happened),
           h(
             "div",
-            { class: "replay" },
-            h("div", { class: "stage-column" }, parts.map.root, parts.happened),
-            h(
-              "div",
-              { class: "side" },
-              h("div", { class: "pickers" }, parts.nodeList, parts.instanceList),
-              parts.details.element,
-            ),
+            { class: "side" },
+            h("div", { class: "pickers" }, parts.nodeList, parts.instanceList),
+            parts.details.element,
           ),
         ),
       ),
-      section("applications", "Applications", null, parts.applications.element),
-      section("links", "Links", "Round trips as the nodes measure them.", parts.links),
-      section("log", "Log", null, parts.log.element),
-    );
-  document
-    .getElementById("about")
-    .replaceChildren(
-      h(
-        "p",
-        { class: "hint" },
-        "Shown is what nodes tell an operator, and nothing is kept. ",
-        h("a", { href: "snapshot.json" }, "snapshot.json"),
-        " has all of it. Escape ends a choice.",
-      ),
-    );
+    ),
+    section("applications", "Applications", null, parts.applications.element),
+    section("links", "Links", "Round trips as the nodes measure them.", parts.links),
+    section("log", "Log", null, parts.log.element),
+  );
+  byId("about").replaceChildren(
+    h(
+      "p",
+      { class: "hint" },
+      "Shown is what nodes tell an operator, and nothing is kept. ",
+      h("a", { href: "snapshot.json" }, "snapshot.json"),
+      " has all of it. Escape ends a choice.",
+    ),
+  );
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && view.picked) pick(null);
   });
 }
 
+/** @param {Picked | null} picked */
 function pick(picked) {
   view.picked = picked;
   parts.map.select(picked);
@@ -126,6 +106,7 @@ function pick(picked) {
   if (picked && window.innerWidth <= 900) parts.details.element.scrollIntoView({ block: "nearest" });
 }
 
+/** @param {Snapshot} picture */
 function showPicture(picture) {
   // Colours stay with applications: they are ordered by name.
   picture.applications.sort((one, other) => compareIds(one.id, other.id));
@@ -135,7 +116,7 @@ function showPicture(picture) {
   parts.title.textContent = title;
   document.title = `${picture.problems.length ? `(${picture.problems.length}) ` : ""}${title} \u2013 mario`;
   const rate = sum(picture.nodes.map((node) => node.requests_per_s ?? 0));
-  const users = sum(picture.nodes.map((node) => node.users ?? 0));
+  const users = sum(picture.nodes.map((node) => Number(node.users ?? 0)));
   parts.lead.textContent = `${plural(picture.nodes.length, "node")}, ${
     picture.answering === picture.watched
       ? picture.watched === 1
@@ -144,7 +125,7 @@ function showPicture(picture) {
           ? "all of which answer"
           : `${picture.watched} of which are asked and answer`
       : `${picture.answering} of ${picture.watched} that are asked answer`
-  }; ${plural(picture.instances.length, "instance")} of ${plural(picture.applications.length, "application")}; ${perSecond(rate).replace("/s", "")} client requests per second${users ? `; ${plural(users, "user")}` : ""}.`;
+  }; ${plural(picture.instances.length, "instance")} of ${plural(picture.applications.length, "application")}; ${(perSecond(rate) ?? "").replace("/s", "")} client requests per second${users ? `; ${plural(users, "user")}` : ""}.`;
   const facts = picture.facts && typeof picture.facts === "object" ? Object.entries(picture.facts) : [];
   parts.facts.textContent = facts.map(([name, value]) => `${name} ${value}`).join(" · ");
   showProblems(picture);
@@ -165,15 +146,16 @@ function showPicture(picture) {
     picture.instances.map(({ id, application, node }) => [id, `${brief(id)}, ${application}, ${node}`]),
     view.picked?.instance,
   );
-  if (!view.refreshing) {
-    view.refreshing = true;
+  if (!view.isRefreshing) {
+    view.isRefreshing = true;
     parts.details.refresh();
     setTimeout(() => {
-      view.refreshing = false;
+      view.isRefreshing = false;
     }, 400);
   }
 }
 
+/** @param {Snapshot} picture */
 function showProblems({ problems, faults, watched, answering }) {
   const text = JSON.stringify([
     problems.map(({ text: words, severity, parts: nodes = [] }) => [
@@ -184,9 +166,9 @@ function showProblems({ problems, faults, watched, answering }) {
     watched,
     answering,
   ]);
-  if (text !== parts.problemsText) {
-    parts.problemsText = text;
-    const about = ({ node, instance }) => (instance ? { instance } : node ? { node } : null);
+  if (text !== view.problems) {
+    view.problems = text;
+    const about = (/** @type {Problem} */ { node, instance }) => (instance ? { instance } : node ? { node } : null);
     parts.problems.replaceChildren(
       ...(problems.length
         ? problems.map((problem) =>
@@ -221,10 +203,13 @@ function showProblems({ problems, faults, watched, answering }) {
   parts.faults.textContent = list.length ? `Caused on purpose: ${list.join("; ")}.` : "";
 }
 
-// A problem that many nodes share takes one line, which opens to a list of them.
-function foldedProblem({ text, parts: nodes }) {
+/**
+ * A problem that many nodes share takes one line, which opens to a list of them.
+ * @param {Problem} problem
+ */
+function foldedProblem({ text, parts: nodes = [] }) {
   const kind = text.replace(/\d+/, "");
-  const toggled = (event) => {
+  const toggled = (/** @type {any} */ event) => {
     view.unfolded[event.target.open ? "add" : "delete"](kind);
   };
   return h(
@@ -247,12 +232,13 @@ function foldedProblem({ text, parts: nodes }) {
   );
 }
 
+/** @param {Snapshot} picture */
 function showLegend(picture) {
   const names = picture.applications.map(({ id }) => id);
   const hasUsers = picture.nodes.some(({ users }) => users);
   const text = JSON.stringify([names, hasUsers]);
-  if (text === parts.legendText) return;
-  parts.legendText = text;
+  if (text === view.legend) return;
+  view.legend = text;
   parts.legend.replaceChildren(
     ...names
       .slice(0, 12)
@@ -271,6 +257,7 @@ function showLegend(picture) {
   );
 }
 
+/** @param {Snapshot} picture */
 function showLinks({ links }) {
   parts.links.replaceChildren(
     links.length
@@ -308,7 +295,13 @@ function showLinks({ links }) {
   );
 }
 
-// A list that somebody has open is left alone, unless it has changed.
+/**
+ * A list that somebody has open is left alone, unless it has changed.
+ * @param {HTMLSelectElement} list
+ * @param {string} label
+ * @param {[value: string, words: string][]} options
+ * @param {string} [chosen]
+ */
 function fillList(list, label, options, chosen) {
   const text = JSON.stringify(options);
   if (text !== list.dataset.text) {
@@ -322,6 +315,10 @@ function fillList(list, label, options, chosen) {
   if (list.value !== wanted) list.value = wanted;
 }
 
+/**
+ * @param {Happening} happening
+ * @param {string} id
+ */
 function happened(happening, id) {
   view.lastId = id;
   parts.log.add(happening);
@@ -332,23 +329,25 @@ function happened(happening, id) {
     parts.happened.textContent = `${clock(happening.time_ms)} ${brief(happening.text)}`;
 }
 
+/** @param {boolean} isThere */
 function showConnection(isThere) {
-  const pill = document.getElementById("connection");
+  const pill = byId("connection");
   document.documentElement.classList.toggle("lost", !isThere);
-  if (isThere) view.lostSince = null;
-  else view.lostSince = view.lostSince ?? Date.now();
+  const since = view.lostSince ?? Date.now();
+  view.lostSince = isThere ? null : since;
   pill.textContent = isThere ? "live" : "no connection";
   parts.lost.hidden = isThere;
   parts.lost.textContent = isThere
     ? ""
-    : `The connection to the dashboard is lost since ${clock(view.lostSince)}. What is shown is as it was then; the page tries again every second.`;
+    : `The connection to the dashboard is lost since ${clock(since)}. What is shown is as it was then; the page tries again every second.`;
 }
 
 // Follows the program that serves the page. A stream that ends or says nothing for long is opened again, and resumes after what was seen.
 function follow() {
   view.openedAt = Date.now();
   const stream = new EventSource(`events${view.lastId ? `?last=${view.lastId}` : ""}`);
-  let alive = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let alive;
   const again = () => {
     stream.close();
     clearTimeout(alive);
@@ -359,7 +358,7 @@ function follow() {
     clearTimeout(alive);
     alive = setTimeout(again, 12000);
   };
-  const on = (name, act) =>
+  const on = (/** @type {string} */ name, /** @type {(told: any, id: string) => void} */ act) =>
     stream.addEventListener(name, (event) => {
       isAlive();
       act(JSON.parse(event.data), event.lastEventId);

@@ -1,15 +1,20 @@
 // What is behind a node or an instance that was chosen.
 
 class Details {
+  /** @param {Choose} pick */
   constructor(pick) {
     this.pick = pick;
     this.body = h("div", {});
     this.reasons = h("div", { class: "reasons" });
     this.element = h("aside", { class: "details", tabindex: 0, "aria-label": "Details" }, this.body, this.reasons);
+    /** @type {Picked | null} */
     this.picked = null;
+    /** @type {Snapshot | null} */
+    this.picture = null;
     this.text = "";
   }
 
+  /** @param {Picked | null} picked */
   choose(picked) {
     this.picked = picked;
     this.text = "";
@@ -21,7 +26,7 @@ class Details {
   async refresh() {
     const picked = this.picked;
     if (!picked) return this.show("nothing", nothingDetails(this.picture));
-    const [kind, id] = picked.instance ? ["instances", picked.instance] : ["nodes", picked.node];
+    const [kind, id] = picked.instance ? ["instances", picked.instance] : ["nodes", picked.node ?? ""];
     try {
       const reply = await fetch(`${kind}/${encodeURIComponent(id)}`);
       const told = reply.ok ? await reply.json() : null;
@@ -39,25 +44,32 @@ class Details {
     }
   }
 
-  // Draws only what has changed, and leaves what is open open and what has the focus its focus.
+  /**
+   * Draws only what has changed, and leaves what is open open and what has the focus its focus.
+   * @param {string} text
+   * @param {Child | (() => Child)} parts
+   */
   show(text, parts) {
     if (text === this.text && text !== "nothing") return;
     this.text = text;
     const open = new Set(
-      [...this.body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent),
+      [...this.body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent ?? ""),
     );
-    const focus = this.body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    this.body.replaceChildren(
-      ...[typeof parts === "function" ? parts() : parts]
-        .flat(3)
-        .filter((part) => part !== null && part !== undefined && part !== false),
-    );
-    this.body.querySelectorAll("details > summary").forEach((summary) => {
-      if (open.has(summary.textContent)) summary.parentElement.open = true;
+    const focused = document.activeElement;
+    const key = this.body.contains(focused) ? focused?.getAttribute("data-key") : null;
+    refill(this.body, typeof parts === "function" ? parts() : parts);
+    this.body.querySelectorAll("details").forEach((details) => {
+      if (open.has(details.querySelector("summary")?.textContent ?? "")) details.open = true;
     });
-    if (focus) [...this.body.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focus)?.focus();
+    focusOn(this.body, key);
   }
 
+  /** @param {string | null} application */
+  colourOf(application) {
+    return this.picture ? colourOf(this.picture, application) : "transparent";
+  }
+
+  /** @param {unknown} id */
   nodeButton(id) {
     return h(
       "button",
@@ -71,6 +83,7 @@ class Details {
     );
   }
 
+  /** @param {InstanceDetails} told */
   instance(told) {
     const facts = told.told ?? {};
     const decisions = [...(facts.decisions ?? [])].reverse();
@@ -79,7 +92,7 @@ class Details {
       h(
         "h3",
         {},
-        h("span", { class: "swatch", style: `background:${colourOf(this.picture, told.application)}` }),
+        h("span", { class: "swatch", style: `background:${this.colourOf(told.application)}` }),
         `Instance ${brief(told.id)}`,
       ),
       h(
@@ -127,7 +140,12 @@ class Details {
     ];
   }
 
+  /**
+   * @param {InstanceDetails} told
+   * @param {Told} seen
+   */
   facts(told, { facts, max_rate: handles, max_latency: tolerates }) {
+    /** @type {{ neighbour: string, rate: number, latency: number }[]} */
     const requests = facts.requests ?? [];
     const window = told.evaluation_ms
       ? `the last ${fixed(told.evaluation_ms / 1000, told.evaluation_ms % 1000 ? 1 : 0)} s`
@@ -154,7 +172,10 @@ class Details {
           facts.neighbours?.length
             ? [
                 "Neighbours: ",
-                ...facts.neighbours.flatMap((node, place) => [place ? ", " : "", this.nodeButton(node)]),
+                ...facts.neighbours.flatMap((/** @type {unknown} */ node, /** @type {number} */ place) => [
+                  place ? ", " : "",
+                  this.nodeButton(node),
+                ]),
                 ".",
               ]
             : "No link of its node works.",
@@ -202,20 +223,18 @@ class Details {
     ];
   }
 
+  /** @param {string} id */
   async explain(id) {
     const picked = this.picked;
-    const show = (...parts) => {
-      if (this.picked === picked)
-        this.reasons.replaceChildren(
-          h("h4", {}, "Why, and what would have to change"),
-          ...parts.flat(3).filter(Boolean),
-        );
+    const show = (/** @type {Child[]} */ ...parts) => {
+      if (this.picked === picked) refill(this.reasons, h("h4", {}, "Why, and what would have to change"), parts);
     };
     show(h("p", { class: "hint" }, "Its node makes the decision again…"));
     try {
       const reply = await fetch(`explanations/${encodeURIComponent(id)}`);
       const told = await reply.json();
       if (!reply.ok) return show(h("p", { class: "hint" }, told.error ?? "Its node cannot explain it."));
+      /** @type {ExplanationLine[][]} */
       const parts = told.parts ?? [];
       const first = parts.find(([line]) => line?.look === "proposed");
       show(
@@ -235,6 +254,7 @@ class Details {
     }
   }
 
+  /** @param {NodeDetails} told */
   node(told) {
     const status = told.status ?? {};
     const journal = told.journal ?? {};
@@ -304,7 +324,7 @@ class Details {
                   "data-key": `instance ${one.instance}`,
                   onclick: () => this.pick({ instance: String(one.instance) }),
                 },
-                h("span", { class: "swatch", style: `background:${colourOf(this.picture, one.application)}` }),
+                h("span", { class: "swatch", style: `background:${this.colourOf(one.application)}` }),
                 `${brief(one.instance)}, ${one.application}`,
               ),
             ),
@@ -328,7 +348,7 @@ class Details {
               h(
                 "tbody",
                 {},
-                told.links.map((link) =>
+                (told.links ?? []).map((link) =>
                   h(
                     "tr",
                     {},
@@ -351,6 +371,7 @@ class Details {
   }
 }
 
+/** @param {[name: string, value: any][]} rows */
 function table(rows) {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return shown.length
@@ -366,6 +387,10 @@ function table(rows) {
     : null;
 }
 
+/**
+ * @param {unknown} hardware
+ * @returns {string}
+ */
 function hardwareWords(hardware) {
   if (hardware === null || hardware === undefined) return "–";
   if (typeof hardware === "object")
@@ -375,6 +400,7 @@ function hardwareWords(hardware) {
   return typeof hardware === "number" ? plural(hardware, "unit") : String(hardware);
 }
 
+/** @param {Told | undefined} routes */
 function routeDetails(routes) {
   const hops = Object.entries(routes?.next_hops ?? {}).filter(([, list]) => list.length);
   const copies = Object.entries(routes?.copies ?? {});
@@ -388,12 +414,20 @@ function routeDetails(routes) {
       { class: "why" },
       copies.map(([name, list]) => h("li", {}, `${name}: ${plural(list.length, "copy", "copies")} here`)),
       hops.map(([name, list]) =>
-        h("li", {}, `${name}: by way of ${list.map((hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`),
+        h(
+          "li",
+          {},
+          `${name}: by way of ${list.map((/** @type {Told} */ hop) => `${hop.neighbour} (${hop.latency_quanta})`).join(", ")}`,
+        ),
       ),
     ),
   );
 }
 
+/**
+ * @param {Verdict[]} verdicts
+ * @param {number} accepted
+ */
 function verdictList(verdicts, accepted) {
   if (!verdicts.length) return h("p", { class: "hint" }, "Its manager has not been heard of yet.");
   return [
@@ -416,7 +450,10 @@ function verdictList(verdicts, accepted) {
   ];
 }
 
-// Decisions as a node remembers them, newest first: evaluations and verdicts.
+/**
+ * Decisions as a node remembers them, newest first: evaluations and verdicts.
+ * @param {Told[]} decisions
+ */
 function decisionList(decisions) {
   const words = decisions.map((decision) => {
     if (decision.kind === "evaluated") {
@@ -443,13 +480,23 @@ function decisionList(decisions) {
   );
 }
 
+/**
+ * @param {string} operation
+ * @param {string | null} target
+ */
 function askedWords(operation, target) {
   if (!target || operation === "undeploy") return operation;
   return `${operation} ${target === "self" ? "on its own node" : `to ${target}`}`;
 }
 
-// What is said several times in a row is one line.
+/**
+ * What is said several times in a row is one line.
+ * @template {{ text: string }} T
+ * @param {T[]} items
+ * @returns {{ first: T, count: number }[]}
+ */
 function repeated(items) {
+  /** @type {{ first: T, count: number }[]} */
   const lines = [];
   for (const item of items) {
     const last = lines[lines.length - 1];
@@ -459,7 +506,12 @@ function repeated(items) {
   return lines;
 }
 
+/**
+ * @param {Snapshot | null} picture
+ * @returns {Child}
+ */
 function nothingDetails(picture) {
+  if (!picture) return null;
   const rows = picture.applications.map(({ id, instances }) =>
     h(
       "tr",
@@ -488,6 +540,7 @@ function nothingDetails(picture) {
   ];
 }
 
+/** @param {number} timeMs */
 function clock(timeMs) {
   const time = new Date(timeMs);
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");

@@ -5,19 +5,30 @@ const CELL = 16;
 const UNITS_MAX = 12;
 const UNBOUNDED_UNITS = 8;
 
+/** @param {ShownNode} node */
 function unitsOf(node) {
   const capacity = node.capacity;
-  const units = typeof capacity === "object" && capacity !== null ? capacity.units : capacity;
+  const units = typeof capacity === "object" ? /** @type {Told | null} */ (capacity)?.units : capacity;
   if (typeof units === "number") return Math.max(1, Math.min(UNITS_MAX, units));
   return node.reach === "answers" ? UNBOUNDED_UNITS : 4;
 }
 
+/**
+ * @param {string} one
+ * @param {string} other
+ */
 function compareIds(one, other) {
   return one.localeCompare(other, "en", { numeric: true });
 }
 
-// The row of each node: its tier, or how many links it is away from the node that all others are nearest to.
+/**
+ * The row of each node: its tier, or how many links it is away from the node that all others are nearest to.
+ * @param {ShownNode[]} nodes
+ * @param {ShownLink[]} links
+ * @returns {{ row: Map<string, number>, neighbours: Map<string, string[]> }}
+ */
 function rowsOf(nodes, links) {
+  /** @type {Map<string, string[]>} */
   const neighbours = new Map(nodes.map(({ id }) => [id, []]));
   for (const {
     ends: [one, other],
@@ -25,16 +36,17 @@ function rowsOf(nodes, links) {
     neighbours.get(one)?.push(other);
     neighbours.get(other)?.push(one);
   }
+  /** @type {Map<string, number>} */
   const row = new Map();
   if (nodes.some((node) => typeof node.tier === "number")) {
-    const last = Math.max(...nodes.map((node) => node.tier ?? 0));
-    for (const node of nodes) row.set(node.id, node.tier ?? last + 1);
+    const last = Math.max(...nodes.map((node) => Number(node.tier ?? 0)));
+    for (const node of nodes) row.set(node.id, Number(node.tier ?? last + 1));
     return { row, neighbours };
   }
-  const distances = (start) => {
+  const distances = (/** @type {string} */ start) => {
     const found = new Map([[start, 0]]);
     for (const id of found.keys()) {
-      for (const next of neighbours.get(id)) if (!found.has(next)) found.set(next, found.get(id) + 1);
+      for (const next of lookUp(neighbours, id)) if (!found.has(next)) found.set(next, lookUp(found, id) + 1);
     }
     return found;
   };
@@ -43,51 +55,64 @@ function rowsOf(nodes, links) {
   while (left.length) {
     const part = [...distances(left[0]).keys()];
     const candidates = part.length > 200 ? part.slice(0, 1) : part;
-    const middle = candidates
-      .map((id) => [Math.max(...distances(id).values()), -neighbours.get(id).length, id])
-      .sort((one, other) => one[0] - other[0] || one[1] - other[1] || compareIds(one[2], other[2]))[0][2];
+    const ranked = candidates.map((id) => ({
+      id,
+      farthest: Math.max(...distances(id).values()),
+      links: lookUp(neighbours, id).length,
+    }));
+    ranked.sort(
+      (one, other) => one.farthest - other.farthest || other.links - one.links || compareIds(one.id, other.id),
+    );
+    const middle = ranked[0].id;
     distances(middle).forEach((distance, id) => row.set(id, distance));
     left = left.filter((id) => !row.has(id));
   }
   return { row, neighbours };
 }
 
-// A box for each node, for a drawing of this width in pixels.
+/**
+ * A box for each node, for a drawing of this width in pixels.
+ * @param {ShownNode[]} nodes
+ * @param {ShownLink[]} links
+ * @param {number} width
+ * @returns {MapLayout}
+ */
 function layoutOf(nodes, links, width) {
   const { row, neighbours } = rowsOf(nodes, links);
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const ids = [...byId.keys()].sort(compareIds);
+  /** @type {Map<string, string>} */
   const parent = new Map();
   for (const id of ids) {
-    const above = neighbours
-      .get(id)
-      .filter((other) => row.get(other) < row.get(id))
-      .sort((one, other) => row.get(other) - row.get(one) || compareIds(one, other));
+    const above = lookUp(neighbours, id)
+      .filter((other) => lookUp(row, other) < lookUp(row, id))
+      .sort((one, other) => lookUp(row, other) - lookUp(row, one) || compareIds(one, other));
     if (above.length) parent.set(id, above[0]);
   }
+  /** @type {Map<string, string[]>} */
   const children = new Map(ids.map((id) => [id, []]));
   ids.forEach((id) => {
-    if (parent.has(id)) children.get(parent.get(id)).push(id);
+    if (parent.has(id)) lookUp(children, lookUp(parent, id)).push(id);
   });
   // In the order of a walk through the tree, so that what belongs together is together in each row.
   const order = new Map();
   const span = new Map();
   let leaves = 0;
-  const visit = (id) => {
+  const visit = (/** @type {string} */ id) => {
     order.set(id, order.size);
     const from = leaves;
-    children.get(id).forEach(visit);
+    lookUp(children, id).forEach(visit);
     if (leaves === from) leaves += 1;
     span.set(id, (from + leaves) / 2);
   };
   ids.filter((id) => !parent.has(id)).forEach(visit);
-  const size = (id) => {
-    const units = unitsOf(byId.get(id));
+  const size = (/** @type {string} */ id) => {
+    const units = unitsOf(lookUp(byId, id));
     const columns = units <= 2 ? units : Math.min(4, Math.max(2, Math.ceil(units / 2)));
     return { columns, units, width: Math.max(2, columns) * CELL + 6, height: Math.ceil(units / columns) * CELL + 6 };
   };
-  const widest = (among) => Math.max(40, ...among.map((id) => size(id).width));
-  const leafSlot = Math.max(widest(ids.filter((id) => !children.get(id).length)) + 8, 48);
+  const widest = (/** @type {string[]} */ among) => Math.max(40, ...among.map((id) => size(id).width));
+  const leafSlot = Math.max(widest(ids.filter((id) => !lookUp(children, id).length)) + 8, 48);
   const isTree = leaves * leafSlot <= width;
   const slot = isTree ? leafSlot : Math.max(widest(ids) + 12, 60);
   const boxes = new Map();
@@ -95,9 +120,11 @@ function layoutOf(nodes, links, width) {
   const labels = [];
   let top = 24;
   for (const number of rows) {
-    const members = ids.filter((id) => row.get(id) === number).sort((one, other) => order.get(one) - order.get(other));
-    const tierName = members.map((id) => byId.get(id).tier_name).find(Boolean);
-    if (tierName) labels.push({ text: tierName, y: top - (isTree && labels.length ? 32 : 12) });
+    const members = ids
+      .filter((id) => lookUp(row, id) === number)
+      .sort((one, other) => lookUp(order, one) - lookUp(order, other));
+    const tierName = members.map((id) => lookUp(byId, id).tier_name).find(Boolean);
+    if (tierName) labels.push({ text: String(tierName), y: top - (isTree && labels.length ? 32 : 12) });
     const perLine = isTree ? members.length : Math.max(1, Math.floor(width / slot));
     const lineCount = Math.ceil(members.length / perLine);
     const even = Math.ceil(members.length / lineCount);
@@ -106,7 +133,7 @@ function layoutOf(nodes, links, width) {
       const tallest = Math.max(...inLine.map((id) => size(id).height));
       inLine.forEach((id, place) => {
         const own = size(id);
-        const x = isTree ? (span.get(id) / leaves) * width : ((place + 0.5) / inLine.length) * width;
+        const x = isTree ? (lookUp(span, id) / leaves) * width : ((place + 0.5) / inLine.length) * width;
         boxes.set(id, { ...own, x: x - own.width / 2, y: top, middleX: x, middleY: top + own.height / 2 });
       });
       // Below the box: its name, its requests, its users.
@@ -114,9 +141,14 @@ function layoutOf(nodes, links, width) {
     }
     top += isTree ? 52 : 22;
   }
-  return { boxes, labels, width, height: Math.max(120, top - 20), slot, isTree, parent };
+  return { boxes, labels, width, height: Math.max(120, top - 20), slot, isTree };
 }
 
+/**
+ * @param {NodeBox} box
+ * @param {number} slot
+ * @returns {Place}
+ */
 function unitPlace(box, slot) {
   const shown = Math.min(slot, box.units - 1);
   const left = box.x + (box.width - box.columns * CELL) / 2;

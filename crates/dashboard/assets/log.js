@@ -2,6 +2,7 @@
 
 const KEPT = 2000;
 const SHOWN = 200;
+/** @type {[key: string, label: string, kinds: string[]][]} */
 const GROUPS = [
   ["operations", "operations", ["migrate", "replicate", "undeploy", "deploy", "arrived"]],
   ["inhibited", "inhibited", ["inhibited"]],
@@ -12,8 +13,10 @@ const GROUPS = [
 ];
 
 class Log {
+  /** @param {Choose} pick */
   constructor(pick) {
     this.pick = pick;
+    /** @type {Happening[]} */
     this.happenings = [];
     // Proposals are what inhibitions and operations repeat.
     this.hidden = new Set(["proposed"]);
@@ -64,6 +67,7 @@ class Log {
     this.later();
   }
 
+  /** @param {Happening} happening */
   add(happening) {
     // By time: nodes that are asked for the first time tell of the past.
     let place = this.happenings.length;
@@ -83,6 +87,7 @@ class Log {
     }, 100);
   }
 
+  /** @param {Happening} happening */
   isShown({ kind, node, text, application }) {
     const group = GROUPS.find(([, , kinds]) => kinds.includes(kind));
     return (
@@ -93,9 +98,10 @@ class Log {
 
   draw() {
     const found = this.happenings.filter((happening) => this.isShown(happening)).reverse();
-    const focus = this.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const focused = document.activeElement;
+    const key = this.list.contains(focused) ? focused?.getAttribute("data-key") : null;
     this.list.replaceChildren(...found.slice(0, SHOWN).map((happening) => this.line(happening)));
-    if (focus) [...this.list.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focus)?.focus();
+    focusOn(this.list, key);
     this.more.textContent =
       found.length > SHOWN
         ? `and ${whole(found.length - SHOWN)} earlier`
@@ -106,16 +112,19 @@ class Log {
             : "Nothing has happened yet.";
   }
 
+  /** @param {Happening} happening */
   line({ number, time_ms: time, node, kind, text, instance }) {
-    const place = instance ? text.indexOf(instance) : -1;
-    const button = () =>
+    const button = (/** @type {string} */ instance) =>
       h(
         "button",
         { type: "button", class: "link-button", "data-key": `log ${number}`, onclick: () => this.pick({ instance }) },
         brief(instance),
       );
+    const place = instance ? text.indexOf(instance) : -1;
     const words =
-      place < 0 ? brief(text) : [brief(text.slice(0, place)), button(), brief(text.slice(place + instance.length))];
+      instance && place >= 0
+        ? [brief(text.slice(0, place)), button(instance), brief(text.slice(place + instance.length))]
+        : brief(text);
     const isBad = ["fault", "journal", "policy"].includes(kind);
     return h(
       "li",

@@ -5,6 +5,7 @@ const MARK_MS = 5000;
 const LABEL_AT = 0.84;
 
 class ColonyMap {
+  /** @param {Choose} pick */
   constructor(pick) {
     this.pick = pick;
     this.svg = s("svg", { class: "stage live", role: "img", "aria-label": "Nodes, links and instances" });
@@ -13,12 +14,22 @@ class ColonyMap {
     );
     this.svg.append(...Object.values(this.layers));
     this.root = h("div", { class: "stage-root" }, this.svg);
+    /** @type {Map<string, SVGGElement>} */
     this.chips = new Map();
+    /** @type {Map<string, { node: string, slot: number }>} */
     this.slots = new Map();
+    /** @type {Map<string, { group: SVGGElement, title: SVGTitleElement, rate: SVGTextElement, users: SVGGElement, box: NodeBox }>} */
     this.nodes = new Map();
+    /** @type {Map<string, { line: SVGPathElement, label: SVGTextElement, title: SVGTitleElement }>} */
     this.links = new Map();
     this.shape = "";
     this.width = 0;
+    /** @type {Snapshot | null} */
+    this.picture = null;
+    /** @type {MapLayout | null} */
+    this.layout = null;
+    /** @type {Picked | null} */
+    this.picked = null;
     new ResizeObserver(() => {
       const width = Math.floor(this.root.clientWidth);
       if (width && Math.abs(width - this.width) > 4)
@@ -29,6 +40,7 @@ class ColonyMap {
     }).observe(this.root);
   }
 
+  /** @param {Snapshot} picture */
   show(picture) {
     this.picture = picture;
     const width = Math.floor(this.root.clientWidth);
@@ -44,22 +56,27 @@ class ColonyMap {
     this.svg.classList.toggle("moving", !isNew);
     picture.nodes.forEach((node) => this.showNode(node));
     picture.links.forEach((link) => this.showLink(link));
-    this.showInstances(picture);
+    if (this.layout) this.showInstances(picture, this.layout.boxes);
     if (this.picked) this.select(this.picked);
   }
 
-  // Draws what stays when only numbers change.
+  /**
+   * Draws what stays when only numbers change.
+   * @param {Snapshot} picture
+   * @param {string} shape
+   */
   arrange(picture, shape) {
     this.shape = shape;
-    this.layout = layoutOf(picture.nodes, picture.links, this.width);
-    const { width, height, boxes, labels } = this.layout;
+    const layout = layoutOf(picture.nodes, picture.links, this.width);
+    this.layout = layout;
+    const { width, height, boxes, labels } = layout;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.style.height = `${height}px`;
-    this.svg.classList.toggle("wrapped", !this.layout.isTree);
+    this.svg.classList.toggle("wrapped", !layout.isTree);
     this.nodes.clear();
     this.links.clear();
     const nodes = picture.nodes.map((node) => {
-      const box = boxes.get(node.id);
+      const box = lookUp(boxes, node.id);
       const cells = Array.from({ length: box.units }, (_, slot) => {
         const [x, y] = unitPlace(box, slot);
         return s("rect", {
@@ -75,7 +92,7 @@ class ColonyMap {
       const name = s(
         "text",
         { x: box.middleX, y: box.y + box.height + 12, class: "node-name" },
-        shortened(node.id, this.layout.slot),
+        shortened(node.id, layout.slot),
       );
       const rate = s("text", { x: box.middleX, y: box.y + box.height + 23, class: "node-rate" });
       const users = s("g", { class: "node-users" });
@@ -93,7 +110,7 @@ class ColonyMap {
       return group;
     });
     const links = picture.links.map((link) => {
-      const [one, other] = link.ends.map((id) => boxes.get(id)).sort((a, b) => a.y - b.y);
+      const [one, other] = link.ends.map((id) => lookUp(boxes, id)).sort((a, b) => a.y - b.y);
       const line = s("path", { class: "link", d: this.linkPath(one, other) });
       // Near the lower end, where lines that come from one node are apart.
       const [x, y] = [
@@ -106,7 +123,7 @@ class ColonyMap {
       this.links.set(link.ends.join(" "), { line, label, title });
       return [line, label];
     });
-    const showsLabels = picture.links.length <= 40 && this.layout.isTree;
+    const showsLabels = picture.links.length <= 40 && layout.isTree;
     this.layers.links.replaceChildren(...links.flatMap(([line]) => line));
     this.layers.labels.replaceChildren(
       ...labels.map(({ text, y }) => s("text", { x: 2, y, class: "tier-label" }, text)),
@@ -116,6 +133,10 @@ class ColonyMap {
     this.layers.marks.replaceChildren();
   }
 
+  /**
+   * @param {NodeBox} one
+   * @param {NodeBox} other
+   */
   linkPath(one, other) {
     if (one.y === other.y) {
       const [left, right] = one.middleX < other.middleX ? [one, other] : [other, one];
@@ -124,12 +145,13 @@ class ColonyMap {
     return `M${one.middleX} ${one.middleY}L${other.middleX} ${other.y}`;
   }
 
+  /** @param {ShownNode} node */
   showNode(node) {
-    const { group, title, rate, users, box } = this.nodes.get(node.id);
+    const { group, title, rate, users, box } = lookUp(this.nodes, node.id);
     const state = { answers: "", silent: ", does not answer", unwatched: ", not asked", unknown: ", not heard yet" }[
       node.reach
     ];
-    const toggle = (name, is) => group.classList.toggle(name, Boolean(is));
+    const toggle = (/** @type {string} */ name, /** @type {unknown} */ is) => group.classList.toggle(name, Boolean(is));
     toggle("down", node.reach === "silent");
     toggle("unwatched", node.reach === "unwatched" || node.reach === "unknown");
     toggle("going", node.is_draining);
@@ -137,9 +159,9 @@ class ColonyMap {
     toggle("full", node.free === 0);
     title.textContent = `${node.id}${state}${node.is_draining ? ", drains" : ""}${node.journal_fault ? ", its journal fails" : ""}`;
     rate.textContent = node.reach === "silent" ? "no answer" : (perSecond(node.requests_per_s) ?? "");
-    const count = node.users ?? 0;
+    const count = Number(node.users ?? 0);
     if (users.dataset.count === String(count)) return;
-    users.dataset.count = count;
+    users.dataset.count = String(count);
     const shown = Math.min(count, 7);
     const rest =
       count > shown
@@ -158,8 +180,9 @@ class ColonyMap {
     );
   }
 
+  /** @param {ShownLink} link */
   showLink(link) {
-    const { line, label, title } = this.links.get(link.ends.join(" "));
+    const { line, label, title } = lookUp(this.links, link.ends.join(" "));
     const isDown = link.is_up === false;
     line.classList.toggle("down", isDown);
     line.classList.toggle("unknown", link.is_up === null);
@@ -169,14 +192,19 @@ class ColonyMap {
     title.textContent = `${link.ends.join(" – ")}: ${isDown ? "down" : link.is_up === null ? "not known" : trip ? `round trip ${trip}` : "up"}`;
   }
 
-  // Each instance keeps its unit for as long as it is on a node.
-  showInstances(picture) {
+  /**
+   * Each instance keeps its unit for as long as it is on a node.
+   * @param {Snapshot} picture
+   * @param {Map<string, NodeBox>} boxes
+   */
+  showInstances(picture, boxes) {
     const present = new Set();
+    /** @type {Map<string, Set<number>>} */
     const taken = new Map();
-    const place = (node, slot, size) => {
-      for (let unit = slot; unit < slot + size; unit += 1) taken.get(node).add(unit);
+    const place = (/** @type {string} */ node, /** @type {number} */ slot, /** @type {number} */ size) => {
+      for (let unit = slot; unit < slot + size; unit += 1) lookUp(taken, node).add(unit);
     };
-    const instances = picture.instances.filter((instance) => this.layout.boxes.has(instance.node));
+    const instances = picture.instances.filter((instance) => boxes.has(instance.node));
     instances.forEach((instance) => taken.set(instance.node, taken.get(instance.node) ?? new Set()));
     for (const instance of instances) {
       const kept = this.slots.get(instance.id);
@@ -187,11 +215,11 @@ class ColonyMap {
       const kept = this.slots.get(instance.id);
       if (kept && kept.node === instance.node) continue;
       let slot = 0;
-      while (taken.get(instance.node).has(slot)) slot += 1;
+      while (lookUp(taken, instance.node).has(slot)) slot += 1;
       place(instance.node, slot, sizeOf(instance));
       this.slots.set(instance.id, { node: instance.node, slot });
     }
-    for (const instance of instances) this.showChip(instance, picture);
+    for (const instance of instances) this.showChip(instance, picture, boxes);
     for (const [id, chip] of this.chips) {
       if (present.has(id)) continue;
       this.chips.delete(id);
@@ -201,7 +229,12 @@ class ColonyMap {
     }
   }
 
-  showChip(instance, picture) {
+  /**
+   * @param {ShownInstance} instance
+   * @param {Snapshot} picture
+   * @param {Map<string, NodeBox>} boxes
+   */
+  showChip(instance, picture, boxes) {
     let chip = this.chips.get(instance.id);
     if (!chip) {
       const colour = colourOf(picture, instance.application);
@@ -218,69 +251,51 @@ class ColonyMap {
         },
         s("title", {}),
         s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: 3, style: `fill:${colour}` }),
-        s("text", { y: 4, "font-size": 11, style: `fill:${inkOn(colour)}` }, shortName(instance.application ?? "?")),
+        s(
+          "text",
+          { y: 4, "font-size": 11, style: `fill:${applicationInk(placeOf(picture, instance.application))}` },
+          shortName(instance.application ?? "?"),
+        ),
       );
       this.layers.chips.append(chip);
       this.chips.set(instance.id, chip);
     }
-    const { node, slot } = this.slots.get(instance.id);
-    const [x, y] = unitPlace(this.layout.boxes.get(node), slot);
+    const { node, slot } = lookUp(this.slots, instance.id);
+    const [x, y] = unitPlace(lookUp(boxes, node), slot);
     chip.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     chip.dataset.on = node;
     chip.classList.toggle("starting", instance.state !== "healthy" && !instance.is_moving);
     chip.classList.toggle("moves", Boolean(instance.is_moving));
     chip.classList.toggle("doubtful", Boolean(instance.is_silent) || instance.state === "elsewhere");
     chip.classList.toggle("unanswered", Boolean(instance.has_no_answer));
-    chip.querySelector("title").textContent =
-      `instance ${brief(instance.id)} of ${instance.application}, ${stateWords(instance)}`;
+    const title = chip.querySelector("title");
+    if (title) title.textContent = `instance ${brief(instance.id)} of ${instance.application}, ${stateWords(instance)}`;
   }
 
-  // Marks what happened for a few seconds: an arrow between nodes, a ring where something ends, a cross where something is refused.
+  /**
+   * Marks what happened for a few seconds: an arrow between nodes, a ring where something ends, a cross where something is refused.
+   * @param {Happening} happening
+   */
   happened({ kind, instance, from, to }) {
     const boxes = this.layout?.boxes;
-    const [start, end] = [boxes?.get(from), boxes?.get(to)];
-    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind) || !(start || end))
-      return;
+    const [start, end] = [boxes?.get(from ?? ""), boxes?.get(to ?? "")];
+    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind)) return;
     const looks = kind === "arrived" ? "migrate" : kind;
     // The node that an instance leaves and the one that it arrives on tell the same.
     const key = `${looks} ${instance} ${to}`;
-    if ([...this.layers.marks.children].some((mark) => mark.dataset.key === key)) return;
+    if ([...this.layers.marks.children].some((mark) => mark.getAttribute("data-key") === key)) return;
+    /** @type {(box: NodeBox) => Place} */
     const at = (box) => [box.middleX, box.middleY];
+    const where = end ?? start;
+    if (!where) return;
     const mark = s("g", { class: `happening ${looks}`, "data-key": key });
-    if (start && end && start !== end) {
-      const [a, b] = [at(start), at(end)];
-      mark.append(s("path", { d: bowed(a, b), class: `mark ${looks}` }));
-      if (kind === "inhibited") mark.append(cross(b));
-      else
-        mark.append(
-          s("rect", {
-            x: end.x - 4,
-            y: end.y - 4,
-            width: end.width + 8,
-            height: end.height + 8,
-            rx: 6,
-            class: `mark ${looks}`,
-          }),
-        );
-    } else {
-      const box = end ?? start;
-      mark.append(
-        kind === "inhibited"
-          ? cross(at(box))
-          : s("rect", {
-              x: box.x - 4,
-              y: box.y - 4,
-              width: box.width + 8,
-              height: box.height + 8,
-              rx: 6,
-              class: `mark ${looks}`,
-            }),
-      );
-    }
+    if (start && end && start !== end) mark.append(s("path", { d: bowed(at(start), at(end)), class: `mark ${looks}` }));
+    mark.append(kind === "inhibited" ? cross(at(where)) : frame(where, looks));
     this.layers.marks.append(mark);
     setTimeout(() => mark.remove(), MARK_MS);
   }
 
+  /** @param {Picked | null} picked */
   select(picked) {
     this.picked = picked;
     this.svg.querySelectorAll(".picked").forEach((element) => element.classList.remove("picked"));
@@ -289,17 +304,32 @@ class ColonyMap {
   }
 }
 
+/**
+ * A frame around a node.
+ * @param {NodeBox} box
+ * @param {string} looks
+ */
+function frame({ x, y, width, height }, looks) {
+  return s("rect", { x: x - 4, y: y - 4, width: width + 8, height: height + 8, rx: 6, class: `mark ${looks}` });
+}
+
+/** @param {ShownInstance} instance */
 function sizeOf(instance) {
   const units =
-    typeof instance.hardware === "object" && instance.hardware ? instance.hardware.units : instance.hardware;
+    typeof instance.hardware === "object" ? /** @type {Told | null} */ (instance.hardware)?.units : instance.hardware;
   return Math.max(1, Number(units) || 1);
 }
 
+/**
+ * @param {Place} from
+ * @param {Place} to
+ */
 function bowed([x0, y0], [x1, y1]) {
   const [x, y] = [(x0 + x1) / 2 - (y1 - y0) * 0.14, (y0 + y1) / 2 + (x1 - x0) * 0.14];
   return `M${x0.toFixed(1)} ${y0.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
 }
 
+/** @param {Place} at */
 function cross([x, y]) {
   const size = 6;
   return s("path", {
@@ -308,36 +338,62 @@ function cross([x, y]) {
   });
 }
 
-// Ids of instances begin with the journal of the node that made them, of which a few digits tell enough.
+/**
+ * Ids of instances begin with the journal of the node that made them, of which a few digits tell enough.
+ * @param {unknown} text
+ */
 function brief(text) {
   return String(text).replace(/\b([0-9a-f]{6})[0-9a-f]{26}(?=-\d)/g, "$1\u2026");
 }
 
+/**
+ * @param {string} text
+ * @param {number} room
+ */
 function shortened(text, room) {
   const fits = Math.max(4, Math.floor((room - 4) / 6.2));
   // Names of nodes mostly differ at their ends.
   return text.length > fits ? `…${text.slice(1 - fits)}` : text;
 }
 
-// What fits on a chip: the number at the end of a name, else its first letter.
+/**
+ * What fits on a chip: the number at the end of a name, else its first letter.
+ * @param {string} id
+ */
 function shortName(id) {
   const number = /(\d{1,2})$/.exec(id);
   return number ? number[1] : id.charAt(0);
 }
 
-function colourOf(picture, application) {
+/**
+ * The place of an application, which determines its colour.
+ * @param {Snapshot} picture
+ * @param {string | null} application
+ */
+function placeOf(picture, application) {
   const place = picture.applications.findIndex(({ id }) => id === application);
-  return applicationColour(Math.max(0, place));
+  return Math.max(0, place);
 }
 
+/**
+ * @param {Snapshot} picture
+ * @param {string | null} application
+ */
+function colourOf(picture, application) {
+  return applicationColour(placeOf(picture, application));
+}
+
+/** @param {unknown} rate */
 function perSecond(rate) {
   return typeof rate === "number" ? `${rate >= 10 ? whole(rate) : fixed(rate, 1)}/s` : null;
 }
 
+/** @param {number} value */
 function milliseconds(value) {
   return `${value >= 10 ? whole(value) : fixed(value, value >= 1 ? 1 : 2)} ms`;
 }
 
+/** @param {ShownInstance} instance */
 function stateWords(instance) {
   if (instance.state === "elsewhere") return `went to ${instance.node}, says ${instance.told_by}`;
   if (instance.is_silent) return `last seen on ${instance.node}, which does not answer`;

@@ -132,3 +132,7 @@ pub async fn serve_picture(picture: Picture, listener: TcpListener, stop: impl F
         () = stop => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "../../experiments/tests/page/declarations.rs"]
+mod declarations;

@@ -228,3 +228,5 @@ fn clipped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod types;

@@ -1,5 +1,10 @@
 // Figures and their data as files.
 
+/**
+ * @param {string} name
+ * @param {string} type
+ * @param {string} content
+ */
 function save(name, type, content) {
   const address = URL.createObjectURL(new Blob([content], { type }));
   const link = h("a", { href: address, download: name });
@@ -10,12 +15,14 @@ function save(name, type, content) {
 }
 
 const KEPT_STYLES = [
+  "display",
   "fill",
   "stroke",
   "stroke-width",
   "stroke-dasharray",
   "stroke-linecap",
   "stroke-linejoin",
+  "paint-order",
   "opacity",
   "fill-opacity",
   "stroke-opacity",
@@ -25,22 +32,27 @@ const KEPT_STYLES = [
   "dominant-baseline",
 ];
 
-// The text of a drawing that looks the same elsewhere: in light colours, with all styles written out.
+/**
+ * The text of a drawing that looks the same elsewhere: in light colours, with all styles written out.
+ * @param {SVGSVGElement} svg
+ */
 function standalone(svg) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
   root.dataset.theme = "light";
-  const copy = svg.cloneNode(true);
+  const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const originals = [svg, ...svg.querySelectorAll("*")];
   const copies = [copy, ...copy.querySelectorAll("*")];
   copies.forEach((element, place) => {
     const style = getComputedStyle(originals[place]);
     for (const name of KEPT_STYLES) {
       const value = style.getPropertyValue(name);
-      if (value && !(name === "opacity" && value === "1")) element.setAttribute(name, value);
+      const isDefault = (name === "opacity" && value === "1") || (name === "display" && value !== "none");
+      if (value && !isDefault) element.setAttribute(name, value);
     }
-    element.removeAttribute("style");
-    element.removeAttribute("class");
+    for (const { name } of [...element.attributes]) {
+      if (name === "style" || name === "class" || name.startsWith("data-")) element.removeAttribute(name);
+    }
   });
   if (theme === undefined) delete root.dataset.theme;
   else root.dataset.theme = theme;
@@ -49,18 +61,14 @@ function standalone(svg) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
+/**
+ * Rows as CSV.
+ * @param {(string | number | null | undefined)[][]} rows
+ */
 function csv(rows) {
-  const cell = (value) => {
+  const cell = (/** @type {string | number | null | undefined} */ value) => {
     const text = value === null || value === undefined ? "" : String(value);
     return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
-  return rows.map((row) => row.map(cell).join(",") + "\n").join("");
-}
-
-function fileName(...parts) {
-  return parts
-    .join("-")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
+  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
 }

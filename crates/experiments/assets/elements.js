@@ -2,31 +2,104 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// Sets what is given: `on…` functions listen, other functions and objects are refused by the browser, null is left out.
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
+/**
+ * @template {Element} E
+ * @param {E} element
+ * @param {Given} given
+ * @param {Child[]} children
+ * @returns {E}
+ */
+function fill(element, given, children) {
+  for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (typeof value === "function") element.addEventListener(name.slice("on".length), value);
     // A page that is served may have no style attributes in its markup; what the program sets is allowed.
-    else if (name === "style") element.style.cssText = value;
-    else element.setAttribute(name, value === true ? "" : value);
+    else if (name === "style") /** @type {any} */ (element).style.cssText = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat(3)) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
-  }
+  append(element, children);
   return element;
 }
 
-function h(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
+/**
+ * @param {Element} element
+ * @param {Child[]} children
+ */
+function append(element, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) append(element, child);
+    else if (child !== null && child !== undefined && child !== false) {
+      element.append(child instanceof Node ? child : String(child));
+    }
+  }
 }
 
-function s(tag, attributes, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
+/**
+ * Makes an element of HTML.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Given} given
+ * @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+function h(tag, given, ...children) {
+  return fill(document.createElement(tag), given, children);
 }
 
-// A group of radio buttons that looks like one control.
+/**
+ * Makes an element of SVG.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Given} given
+ * @param {Child[]} children
+ * @returns {SVGElementTagNameMap[T]}
+ */
+function s(tag, given, ...children) {
+  return fill(/** @type {SVGElementTagNameMap[T]} */ (document.createElementNS(SVG, tag)), given, children);
+}
+
+/**
+ * The element of the page with an id, which its markup has.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no element ${id}`);
+  return element;
+}
+
+/**
+ * Puts children into an element in the place of what is there.
+ * @param {Element} element
+ * @param {Child[]} children
+ */
+function refill(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+}
+
+/**
+ * A section of the page with its title, what is in it, and its content.
+ * @param {string} id
+ * @param {string} title
+ * @param {string | null} text
+ * @param {Child[]} content
+ */
+function section(id, title, text, ...content) {
+  return h(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title` }, title),
+    text ? h("p", { class: "lead" }, text) : null,
+    content,
+  );
+}
+
+/**
+ * A group of radio buttons that looks like one control.
+ * @param {{ name: string, label: string, options: [string, string][], value: string, change: (value: string) => void }} described
+ */
 function choice({ name, label, options, value, change }) {
   const items = options.map(([key, text]) => {
     const input = h("input", { type: "radio", name, value: key, checked: key === value, onchange: () => change(key) });
@@ -36,9 +109,16 @@ function choice({ name, label, options, value, change }) {
 }
 
 const tooltip = {
+  /**
+   * @param {PointerEvent} event
+   * @param {string[]} lines
+   */
   show(event, lines) {
-    const box = document.getElementById("tooltip");
-    box.replaceChildren(...lines.map((line) => h("div", {}, line)));
+    const box = byId("tooltip");
+    refill(
+      box,
+      lines.map((line) => h("div", {}, line)),
+    );
     box.hidden = false;
     const { width, height } = box.getBoundingClientRect();
     const left = Math.min(event.clientX + 14, window.innerWidth - width - 8);
@@ -47,6 +127,30 @@ const tooltip = {
     box.style.top = `${Math.max(8, top)}px`;
   },
   hide() {
-    document.getElementById("tooltip").hidden = true;
+    byId("tooltip").hidden = true;
   },
 };
+
+/**
+ * Gives the focus to the element with a key inside another, if it is there.
+ * @param {Element} within
+ * @param {string | null | undefined} key
+ */
+function focusOn(within, key) {
+  if (!key) return;
+  const found = [...within.querySelectorAll("[data-key]")].find((element) => element.getAttribute("data-key") === key);
+  if (found instanceof HTMLElement) found.focus();
+}
+
+/**
+ * The value of a key that a map has.
+ * @template K, V
+ * @param {Map<K, V>} map
+ * @param {K} key
+ * @returns {V}
+ */
+function lookUp(map, key) {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`there is no ${key}`);
+  return value;
+}

@@ -1,30 +1,11 @@
 // Why an agent decided as it did, in the words of `mario policy explain`.
 
-const LOOKS = ["proposed", "missed", "code", "met", "failed", "fact", "change", "remark"];
-
-// The parts of the explanation of a case, each a list of lines; null when the page does not have it.
-function explanationParts(run, place) {
-  const { explanations } = run.replay;
-  const parts = explanations ? explanations.all[place] : null;
-  if (!parts || !parts.length) return null;
-  const { texts, lines } = explanations;
-  return parts.map((part) =>
-    explanations.parts[part].map((line) => {
-      const [depth = 0, look = 0, text = 0, before = 0, after = 0, where = 0] = lines[line];
-      return {
-        depth,
-        look: LOOKS[look],
-        text: texts[text],
-        before: texts[before],
-        after: texts[after],
-        place: texts[where],
-      };
-    }),
-  );
-}
-
-// Lines as they are read, those of a clause together.
+/**
+ * Lines as they are read, those of a clause together.
+ * @param {ExplanationLine[]} lines
+ */
 function explanationLines(lines) {
+  /** @type {(ExplanationLine & { code: string[] | null })[]} */
   const shown = [];
   for (const line of lines) {
     const previous = shown[shown.length - 1];
@@ -35,7 +16,8 @@ function explanationLines(lines) {
     const code = line.look === "code" ? [line.text] : null;
     shown.push({ ...line, code });
   }
-  const where = (line) => (line.place ? [" ", h("small", {}, line.place.split("/").pop())] : null);
+  const where = (/** @type {ExplanationLine} */ line) =>
+    line.place ? [" ", h("small", {}, line.place.split("/").pop())] : null;
   return shown.map((line) =>
     line.code
       ? h(
@@ -55,13 +37,16 @@ function explanationLines(lines) {
   );
 }
 
-// What was asked for with its proof, then each operation that was not asked for with what stood in its way.
+/**
+ * What was asked for with its proof, then each operation that was not asked for with what stood in its way.
+ * @param {ExplanationLine[][]} parts
+ */
 function explanationDetails(parts) {
   const asked = parts.filter(([first]) => first.look === "proposed");
   const missed = parts.filter(([first]) => first.look === "missed");
   const isNothing = asked.length === 1 && asked[0].length === 1;
   const [chosen, ...others] = isNothing ? [] : asked;
-  const folded = ([first, ...rest], isOpen) =>
+  const folded = (/** @type {ExplanationLine[]} */ [first, ...rest], /** @type {boolean} */ isOpen) =>
     h(
       "details",
       { class: `part ${first.look}`, open: isOpen },
@@ -82,13 +67,4 @@ function explanationDetails(parts) {
       ? [h("h4", {}, isNothing ? "Why not" : "Why nothing else"), missed.map((part) => folded(part, isNothing))]
       : null,
   ];
-}
-
-// Why there is no explanation of a case.
-function explanationMissing(run, place) {
-  const { explanations } = run.replay;
-  if (!explanations) return "Decisions are explained when the run is complete.";
-  return place >= explanations.all.length
-    ? "This run has too many different decisions to explain them all in a page; mario policy explain explains any of them."
-    : null;
 }

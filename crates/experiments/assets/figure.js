@@ -1,69 +1,160 @@
-// A figure: a title, a drawing that is made again when its width changes, a caption, and its data.
+// The figures of the report. They are drawn by the program that wrote the page; what is done here is to show the drawing that
+// fits the width of the page and what a reader chose, and to tell what is under the pointer.
 
-const drawn = [];
+/** What a reader chose; the same for the whole page. */
+const chosen = {
+  group: "0",
+  by: window.innerWidth < 640 ? "step" : "cycle",
+  measure: "satisfied",
+  outcomes: new Set(["replicate", "migrate", "undeploy", "inhibited"]),
+};
 
-// `draw(width)` gives an SVG element; `rows()` gives the data as rows, names first.
-function figure({ name, title, caption, draw, rows, wide }) {
-  const plot = h("div", { class: "plot" });
-  const button = (text, what, act) =>
-    h("button", { type: "button", class: "save", "aria-label": `${text}: ${what} of ${title}`, onclick: act }, text);
-  const element = h(
-    "figure",
-    { class: wide ? "wide" : null, "data-figure": name },
-    h(
-      "div",
-      { class: "figure-head" },
-      h("h3", {}, title),
-      h(
-        "span",
-        { class: "saves" },
-        button("SVG", "the drawing", () => save(`${name}.svg`, "image/svg+xml", standalone(plot.querySelector("svg")))),
-        button("CSV", "the data", () => save(`${name}.csv`, "text/csv", csv(rows()))),
-      ),
-    ),
-    plot,
-    caption ? h("figcaption", {}, caption) : null,
-  );
-  const redraw = () => {
-    const width = Math.floor(plot.clientWidth);
-    if (width < 40) return;
-    const svg = draw(width);
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", title);
-    plot.replaceChildren(svg);
-  };
-  let last = 0;
-  const observer = new ResizeObserver(() => {
-    const width = Math.floor(plot.clientWidth);
-    if (width !== last) {
-      last = width;
-      // Not here: what is drawn changes the height, which would have to be observed in the same frame again.
-      requestAnimationFrame(redraw);
-    }
-  });
-  observer.observe(plot);
-  drawn.push({ element, redraw, observer });
-  return element;
+/** @type {{ show: () => void, observer: ResizeObserver }[]} */
+const shownFigures = [];
+
+/**
+ * The view of a figure that was chosen. A run with fewer groups shows its last.
+ * @param {Figure} described
+ */
+function chosenView({ views }) {
+  const group = Math.min(Number(chosen.group), Math.max(...views.map((view) => view.group ?? 0)));
+  const isChosen = (/** @type {View} */ view) =>
+    (view.group ?? group) === group &&
+    (view.by ?? chosen.by) === chosen.by &&
+    (view.measure ?? chosen.measure) === chosen.measure;
+  return views.find(isChosen) ?? views[0];
 }
 
-// Draws again the figures inside an element.
-function redrawWithin(element) {
-  for (const one of drawn) if (element.contains(one.element)) one.redraw();
+/**
+ * The layout whose width is nearest to that of the page.
+ * @param {View} view
+ * @param {number} width
+ */
+function nearestLayout({ layouts }, width) {
+  const distance = (/** @type {Layout} */ layout) => Math.abs(Math.log(width / layout.width));
+  return layouts.reduce((best, layout) => (distance(layout) < distance(best) ? layout : best));
+}
+
+/**
+ * Builds an element of a drawing.
+ * @param {Drawn} drawn
+ * @param {Drawn[]} parts what layouts of a figure share
+ * @returns {SVGElement}
+ */
+function built([tag, attributes, ...content], parts) {
+  const children = content.map((child) =>
+    typeof child === "string" ? child : built(typeof child === "number" ? parts[child] : child, parts),
+  );
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** @param {Figure} described */
+function figure(described) {
+  const plot = h("div", { class: "plot" });
+  /** @type {SVGSVGElement | null} */
+  let svg = null;
+  /** @type {Layout | null} */
+  let last = null;
+  const show = () => {
+    const width = Math.floor(plot.clientWidth);
+    if (width < 40) return;
+    const view = chosenView(described);
+    const layout = nearestLayout(view, width);
+    if (layout !== last || !svg) {
+      last = layout;
+      svg = /** @type {SVGSVGElement} */ (built(layout.drawing, view.parts));
+      svg.setAttribute("role", "img");
+      svg.setAttribute("aria-label", described.title);
+      svg.style.maxWidth = `${Math.round(layout.width * 1.3)}px`;
+      addTips(svg, layout, view);
+      plot.replaceChildren(svg);
+    }
+    stack(svg);
+  };
+  // Not in the observer: what is shown changes the height, which would have to be observed in the same frame again.
+  const observer = new ResizeObserver(() => requestAnimationFrame(show));
+  observer.observe(plot);
+  shownFigures.push({ show, observer });
+  const { name, title, caption, is_wide: isWide, data } = described;
+  const table = () => data.find(({ by }) => (by ?? chosen.by) === chosen.by) ?? data[0];
+  return card({ name, title, caption, isWide, content: plot, data: () => table().csv, drawing: () => svg });
+}
+
+/** Shows all figures as they were chosen. */
+function showFigures() {
+  for (const { show } of shownFigures) show();
 }
 
 function forgetFigures() {
-  drawn.forEach((one) => one.observer.disconnect());
-  drawn.length = 0;
+  for (const { observer } of shownFigures) observer.disconnect();
+  shownFigures.length = 0;
 }
 
-// A drawing with room for axes: the drawing, and the box inside the axes.
-function canvas(width, height, { left = 44, right = 16, top = 12, bottom = 34 } = {}) {
-  const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
-  return { svg, box: { left, top, right: width - right, bottom: height - bottom, width, height } };
+/**
+ * Stacks the outcomes that were chosen. Bars are in agents, so that only the scale and the base of each part change.
+ * @param {SVGSVGElement} svg
+ */
+function stack(svg) {
+  const bars = svg.querySelector(".bars");
+  if (!bars) return;
+  const scale = chosen.outcomes.has("nop") ? "all" : "changes";
+  bars.setAttribute("transform", bars.getAttribute(`data-${scale}`) ?? "");
+  for (const grid of svg.querySelectorAll("[data-scale]")) show(grid, grid.getAttribute("data-scale") === scale);
+  for (const bar of bars.querySelectorAll(".bar")) {
+    let base = 0;
+    for (const part of bar.children) {
+      const outcome = part.getAttribute("fill")?.replace(/^var\(--|\)$/g, "") ?? "";
+      show(part, chosen.outcomes.has(outcome));
+      part.setAttribute("y", String(base));
+      if (chosen.outcomes.has(outcome)) base += Number(part.getAttribute("height"));
+    }
+  }
 }
 
-function nothing(width, text) {
-  const { svg } = canvas(width, 96);
-  svg.append(s("text", { x: width / 2, y: 52, class: "empty" }, text));
-  return svg;
+/**
+ * @param {Element} element
+ * @param {boolean} isShown
+ */
+function show(element, isShown) {
+  if (isShown) element.removeAttribute("display");
+  else element.setAttribute("display", "none");
+}
+
+/**
+ * Tells what is under the pointer: of a mark, or at a place along the axis below.
+ * @param {SVGSVGElement} svg
+ * @param {Layout} layout
+ * @param {View} view
+ */
+function addTips(svg, { width, hover }, { tips, edges: values }) {
+  svg.addEventListener("pointermove", (event) => {
+    const tip = event.target instanceof Element ? event.target.getAttribute("data-tip") : null;
+    if (tip) tooltip.show(event, tip.split("\n"));
+    else if (!hover) tooltip.hide();
+  });
+  svg.addEventListener("pointerleave", tooltip.hide);
+  if (!hover) return;
+  const { top, bottom, zero, factor } = hover;
+  const edges = values.map((value) => zero + factor * value);
+  const [left, right] = [edges[0], edges[edges.length - 1]];
+  const guide = s("line", { class: "guide", y1: top, y2: bottom, visibility: "hidden" });
+  const area = s("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "hover-area" });
+  area.addEventListener("pointermove", (event) => {
+    const frame = svg.getBoundingClientRect();
+    const at = ((event.clientX - frame.left) / frame.width) * width;
+    const place = Math.max(
+      0,
+      edges.findLastIndex((edge, nth) => nth < tips.length && edge <= at),
+    );
+    const middle = String((edges[place] + edges[place + 1]) / 2);
+    guide.setAttribute("x1", middle);
+    guide.setAttribute("x2", middle);
+    guide.setAttribute("visibility", "visible");
+    tooltip.show(event, tips[place].split("\n"));
+  });
+  area.addEventListener("pointerleave", () => {
+    guide.setAttribute("visibility", "hidden");
+    tooltip.hide();
+  });
+  svg.append(guide, area);
 }

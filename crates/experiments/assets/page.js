@@ -1,69 +1,9 @@
 // Puts the report together.
 
-const view = { group: 0, by: window.innerWidth < 640 ? "step" : "cycle", visible: new Set([0, 2, 3, 4]) };
+/** Ends what listens for the page that is shown, when another takes its place. */
+let mounted = new AbortController();
 
-function section(id, title, text, ...content) {
-  return h(
-    "section",
-    { id, "aria-labelledby": `${id}-title` },
-    h("h2", { id: `${id}-title` }, title),
-    text ? h("p", { class: "lead" }, text) : null,
-    content,
-  );
-}
-
-function grid(...figures) {
-  return h("div", { class: "grid" }, figures);
-}
-
-// Groups that some run has; each run may have its own kinds.
-function groupChoice(report, name) {
-  const groups = report.runs[0].groups;
-  if (groups.length < 3 || report.runs.some((run) => run.groups.join() !== groups.join())) return null;
-  return choice({
-    name,
-    label: "Applications",
-    value: String(view.group),
-    options: groups.map((group, place) => [String(place), groupName(group)]),
-    change: (place) => setGroup(Number(place)),
-  });
-}
-
-// One choice for the whole page, wherever it is made.
-function setGroup(group) {
-  view.group = group;
-  document.querySelectorAll('input[name$="-group"]').forEach((input) => {
-    input.checked = Number(input.value) === group;
-  });
-  redrawWithin(document.getElementById("main"));
-}
-
-function outcomeToggles(change) {
-  return h(
-    "fieldset",
-    { class: "toggles" },
-    h("legend", {}, "Shown"),
-    STACK.map((outcome) =>
-      h(
-        "label",
-        { class: "toggle" },
-        h("input", {
-          type: "checkbox",
-          checked: view.visible.has(outcome),
-          value: OUTCOMES[outcome],
-          onchange: (event) => {
-            if (event.target.checked) view.visible.add(outcome);
-            else view.visible.delete(outcome);
-            change();
-          },
-        }),
-        h("span", { class: "swatch", style: `background:${outcomeColour(outcome)}` }),
-        OUTCOMES[outcome],
-      ),
-    ),
-  );
-}
-
+/** @param {PageData} report */
 function summarySection(report) {
   const { runs } = report;
   const [first] = runs;
@@ -99,6 +39,7 @@ function summarySection(report) {
   );
 }
 
+/** @param {PageData} report */
 function claimsSection(report) {
   const { claims } = report;
   if (!claims.length) return null;
@@ -122,6 +63,7 @@ function claimsSection(report) {
   );
 }
 
+/** @param {Table} table */
 function tableSection({ id, title, lead, head, rows, notes }) {
   return section(
     id,
@@ -160,199 +102,65 @@ function tableSection({ id, title, lead, head, rows, notes }) {
   );
 }
 
-function operationsSection(report) {
-  const charts = h("div", { class: "column" });
-  const highest = () =>
-    Math.max(
-      ...report.runs.map((run) =>
-        Math.max(
-          0,
-          ...barsOf(run, Math.min(view.group, run.groups.length - 1), view.by).map((bar) =>
-            barHeight(bar, view.visible),
-          ),
-        ),
+/**
+ * One choice for the whole page, wherever it is made.
+ * @param {"group" | "by" | "measure"} key
+ * @param {string} value
+ */
+function choose(key, value) {
+  chosen[key] = value;
+  for (const input of document.querySelectorAll(`input[name$="-${key}"]`)) {
+    if (input instanceof HTMLInputElement) input.checked = input.value === value;
+  }
+  showFigures();
+}
+
+/** @param {Choice} described */
+function outcomeToggles({ label, options }) {
+  const toggle = (/** @type {string} */ outcome, /** @type {boolean} */ isShown) => {
+    if (isShown) chosen.outcomes.add(outcome);
+    else chosen.outcomes.delete(outcome);
+    showFigures();
+  };
+  return h(
+    "fieldset",
+    { class: "toggles" },
+    h("legend", {}, label),
+    options.map(([outcome, name]) =>
+      h(
+        "label",
+        { class: "toggle" },
+        h("input", {
+          type: "checkbox",
+          checked: chosen.outcomes.has(outcome),
+          value: outcome,
+          onchange: (event) => toggle(outcome, event.target.checked),
+        }),
+        h("span", { class: "swatch", style: `background:var(--${outcome})` }),
+        name,
       ),
-    );
-  const change = () => redrawWithin(charts);
-  report.runs.forEach((run) =>
-    charts.append(
-      figure({
-        name: fileName("operations", run.label),
-        title: run.label,
-        wide: true,
-        caption:
-          run.bars.cycles_per_bar > 1 ? `By cycle, each bar stands for ${run.bars.cycles_per_bar} cycles.` : null,
-        draw: (width) =>
-          operationsChart(run, { ...view, group: Math.min(view.group, run.groups.length - 1) }, width, highest()),
-        rows: () => operationsRows(run, view),
-      }),
     ),
   );
-  return section(
-    "operations",
-    "Operations",
-    "What became of the agents over time. All runs have the same scale. The line is the number of handovers in each step, on the right axis; the first connections of users, in step 0, are not drawn.",
-    h(
-      "div",
-      { class: "controls" },
-      groupChoice(report, "operations-group"),
-      choice({
-        name: "by",
-        label: "Bars",
-        options: [
-          ["cycle", "By cycle"],
-          ["step", "By step"],
-        ],
-        value: view.by,
-        change: (by) => {
-          view.by = by;
-          change();
-        },
-      }),
-      outcomeToggles(change),
-    ),
-    charts,
-  );
 }
 
-// A section with one small figure for each run, drawn for the chosen group of applications.
-function groupedSection(report, id, title, text, describe) {
-  const figures = grid();
-  const control = groupChoice(report, `${id}-group`);
-  report.runs.forEach((run) =>
-    figures.append(figure(describe(run, () => Math.min(view.group, run.groups.length - 1)))),
-  );
-  return section(id, title, text, control ? h("div", { class: "controls" }, control) : null, figures);
-}
-
-function movementsSection(report) {
-  return groupedSection(
-    report,
-    "movements",
-    "Movements and operations",
-    "One point for each step after the first; larger points are several steps. r is Pearson's correlation.",
-    (run, group) => ({
-      name: fileName("movements", run.label),
-      title: run.label,
-      draw: (width) => scatterChart(run, group(), width),
-      rows: () => scatterRows(run),
-      caption: `With the start, where the first connections count as movements, r is ${fixed(run.figures[0].pearson_r_with_start, 3)} for all applications.`,
-    }),
-  );
-}
-
-function steadySection(report) {
-  return groupedSection(
-    report,
-    "steady",
-    "Cycles to the steady state",
-    "In each step, how many cycles had at least one operation before all agents stayed. Pale bars are steps in which nobody moved; they do not count for the mean.",
-    (run, group) => ({
-      name: fileName("steady", run.label),
-      title: run.label,
-      draw: (width) => steadyChart(run, group(), width),
-      rows: () => steadyRows(run),
-    }),
-  );
-}
-
-function plainSection(report, id, title, text, describe) {
+/** @param {Section} described */
+function figuresSection({ id, title, lead, choices, figures }) {
+  const control = (/** @type {Choice} */ described) => {
+    const { key, label, options } = described;
+    if (key === "outcomes") return outcomeToggles(described);
+    const change = (/** @type {string} */ value) => choose(key, value);
+    return choice({ name: `${id}-${key}`, label, options, value: chosen[key], change });
+  };
   return section(
     id,
     title,
-    text,
-    grid(report.runs.map((run) => figure({ name: fileName(id, run.label), title: run.label, ...describe(run) }))),
+    lead,
+    choices.length ? h("div", { class: "controls" }, choices.map(control)) : null,
+    h("div", { class: figures.every((one) => one.is_wide) ? "column" : "grid" }, figures.map(figure)),
   );
 }
 
-function sections(report) {
-  const stacked = (parts, samples, label) => (run) => ({
-    draw: (width) =>
-      stackedSteps({ times: samples(run).times, parts: parts(run), end: run.about.duration, label, width }),
-    rows: () => stackedRows(samples(run).times, parts(run)),
-  });
-  return [
-    ...report.tables.map(tableSection),
-    claimsSection(report),
-    operationsSection(report),
-    movementsSection(report),
-    plainSection(
-      report,
-      "instances",
-      "Instances over time",
-      "How many instances of each application there are.",
-      stacked(applicationParts, (run) => run.instances, "instances"),
-    ),
-    report.runs.some((run) => run.asleep)
-      ? plainSection(
-          { ...report, runs: report.runs.filter((run) => run.asleep) },
-          "asleep",
-          "Sleepers over time",
-          "How many instances of each application sleep.",
-          stacked(asleepParts, (run) => run.asleep, "sleeping instances"),
-        )
-      : null,
-    report.runs.some((run) => run.owners)
-      ? plainSection(
-          { ...report, runs: report.runs.filter((run) => run.owners) },
-          "owners",
-          "What owners of nodes did",
-          "How many instances they have evicted and shrunk until then.",
-          stacked(ownerParts, (run) => run.owners, "instances"),
-        )
-      : null,
-    plainSection(
-      report,
-      "tiers",
-      "Where instances live",
-      "The same instances by the tier of their node, from the top of the infrastructure down.",
-      stacked(tierParts, (run) => run.tiers, "instances"),
-    ),
-    plainSection(
-      report,
-      "responses",
-      "Response times",
-      "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.",
-      (run) => ({ draw: (width) => distributionChart(run, width), rows: () => distributionRows(run) }),
-    ),
-    plainSection(
-      report,
-      "inhibited",
-      "What was inhibited, where and why",
-      "The nodes whose managers said no most often.",
-      (run) => ({ draw: (width) => inhibitedChart(run, width), rows: () => inhibitedRows(run) }),
-    ),
-    steadySection(report),
-    regretSection(report),
-    scaleSection(report),
-    section(
-      "map",
-      "The map",
-      "Nodes by position, the tree between them, and the way of each user from access point to access point in the colour of the application used. Between access points the way is drawn as a curve; the trace does not have the streets.",
-      grid(
-        distinctMaps(report).map((run) =>
-          figure({
-            name: fileName("map", run.about.scenario, run.about.seed),
-            title: `${run.about.scenario}, seed ${run.about.seed}`,
-            wide: true,
-            draw: (width) => mapChart(run, width),
-            rows: () => mapRows(run),
-          }),
-        ),
-      ),
-    ),
-  ].filter(Boolean);
-}
-
-// Runs with the same nodes and the same users' ways have the same map.
-function distinctMaps(report) {
-  const seen = new Set();
-  return report.runs.filter((run) => {
-    const key = JSON.stringify([run.nodes && run.nodes.ids, run.tracks]);
-    return !seen.has(key) && seen.add(key);
-  });
-}
-
+/** @param {PageData} report */
 function aboutReport(report) {
   return [
     h("h2", {}, "About these runs"),
@@ -365,86 +173,54 @@ function aboutReport(report) {
   ];
 }
 
-function setUpTheme() {
-  const button = document.getElementById("theme");
-  const isDark = () =>
-    document.documentElement.dataset.theme
-      ? document.documentElement.dataset.theme === "dark"
-      : window.matchMedia("(prefers-color-scheme: dark)").matches;
-  const show = () => {
-    button.textContent = isDark() ? "Light" : "Dark";
-  };
-  button.addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    show();
-  });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-  show();
-}
-
+/** @type {Player | null} */
 let player = null;
 
+/** @param {PageData} report */
 function mount(report) {
+  mounted.abort();
+  mounted = new AbortController();
   forgetFigures();
   document.title = `${report.title} \u2013 mario`;
-  const main = document.getElementById("main");
+  const main = byId("main");
+  const parts = [report.tables.map(tableSection), claimsSection(report), report.sections.map(figuresSection)].flat();
   if (!report.runs.length) {
-    const parts = [...report.tables.map(tableSection), scaleSection(report)].filter(Boolean);
-    main.replaceChildren(
-      ...(parts.length
-        ? [h("section", { class: "first" }, h("h1", {}, report.title)), ...parts]
-        : [h("p", { class: "notice" }, "There is no run to show yet.")]),
-    );
+    const title = h("section", { class: "first" }, h("h1", {}, report.title));
+    const isEmpty = !parts.some(Boolean);
+    refill(main, isEmpty ? h("p", { class: "notice" }, "There is no run to show yet.") : [title, parts]);
     return;
   }
   const stage = h("div", { class: "player" });
-  // Figures are drawn a frame later; until then the page keeps its height, so that nobody loses the place.
+  // Figures are shown a frame later; until then the page keeps its height, so that nobody loses the place.
   main.style.minHeight = `${main.offsetHeight}px`;
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
       main.style.minHeight = "";
     }),
   );
-  main.replaceChildren(
-    summarySection(report),
-    section(
-      "replay",
-      "Replay",
-      report.runs.some((run) => run.replay)
-        ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users."
-        : null,
-      stage,
-    ),
-    ...sections(report),
-  );
+  const lead = report.runs.some((run) => run.replay)
+    ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users."
+    : null;
+  refill(main, summarySection(report), section("replay", "Replay", lead, stage), parts);
   player = new Player(report, stage, player);
-  const names = {
-    summary: "Summary",
-    replay: "Replay",
-    published: "Published",
-    worlds: "Worlds",
-    claims: "Claims",
-    operations: "Operations",
-    movements: "Movements",
-    instances: "Instances",
-    tiers: "Tiers",
-    responses: "Responses",
-    inhibited: "Inhibited",
-    steady: "Steady state",
-    regret: "Regret",
-    scale: "Scale",
-    map: "Map",
-  };
-  document.getElementById("sections").replaceChildren(
-    ...Object.entries(names)
-      .filter(([id]) => document.getElementById(id))
-      .map(([id, name]) => h("a", { href: `#${id}` }, name)),
+  const names = [
+    ["summary", "Summary"],
+    ["replay", "Replay"],
+    ["published", "Published"],
+    ["worlds", "Worlds"],
+    ["claims", "Claims"],
+    ...report.sections.map(({ id, name }) => [id, name]),
+  ];
+  refill(
+    byId("sections"),
+    names.filter(([id]) => document.getElementById(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
   );
-  document.getElementById("about").replaceChildren(...aboutReport(report));
+  refill(byId("about"), aboutReport(report));
 }
 
 // A page that a program serves asks it now and then whether there is news.
 function followNews() {
+  /** @type {string | null} */
   let version = null;
   const ask = async () => {
     try {
@@ -460,5 +236,5 @@ function followNews() {
 }
 
 setUpTheme();
-mount(JSON.parse(document.getElementById("data").textContent));
+mount(JSON.parse(byId("data").textContent ?? ""));
 if (document.documentElement.dataset.source === "live") followNews();

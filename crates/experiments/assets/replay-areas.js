@@ -1,7 +1,13 @@
 // The replay of a run that is too large to show one by one: how many instances are in each area, and of which applications.
 
+/**
+ * @param {AreaRun} run
+ * @param {number} frame
+ * @param {number} width
+ */
 function areaStage(run, frame, width) {
   const { parts: areas, frames, by } = run.areas;
+  /** @type {[application: number, count: number][][]} */
   const counts = areas.map(() => []);
   for (const [area, application, count] of frames.values[frame]) counts[area].push([application, count]);
   const most = Math.max(
@@ -17,7 +23,13 @@ function areaStage(run, frame, width) {
   return by === "map" ? areaMap(run, counts, most, width) : areaRows(run, counts, most, width);
 }
 
-// One square for each area: its side grows with the number of instances, its stripes are applications.
+/**
+ * One square for each area: its side grows with the number of instances, its stripes are applications.
+ * @param {AreaRun} run
+ * @param {[application: number, count: number][][]} counts
+ * @param {number} most
+ * @param {number} width
+ */
 function areaMap(run, counts, most, width) {
   const { parts: areas } = run.areas;
   const columns = Math.max(...areas.map((area) => area.cell[0])) + 1;
@@ -66,6 +78,12 @@ function areaMap(run, counts, most, width) {
   return svg;
 }
 
+/**
+ * @param {AreaRun} run
+ * @param {[application: number, count: number][][]} counts
+ * @param {number} most
+ * @param {number} width
+ */
 function areaRows(run, counts, most, width) {
   const { parts: areas } = run.areas;
   const svg = s("svg", {
@@ -93,6 +111,10 @@ function areaRows(run, counts, most, width) {
   return svg;
 }
 
+/**
+ * @param {AreaRun} run
+ * @param {number} frame
+ */
 function areaDetails(run, frame) {
   const totals = run.applications.map(() => 0);
   run.areas.frames.values[frame].forEach(([, application, count]) => {

@@ -1,10 +1,28 @@
 // What an instance decided last and why; what a node's manager said.
 
+/**
+ * The name of a flavour of an instance.
+ * @param {Replayed} run
+ * @param {number} instance
+ * @param {number} flavour
+ */
+function flavourOf(run, instance, flavour) {
+  return run.applications[run.replay.instances[instance][1]].flavours?.[flavour]?.[0] ?? "another flavour";
+}
+
+/**
+ * @param {Replayed} run
+ * @param {number | string | null} target
+ */
 function targetName(run, target) {
   if (target === -1) return "its own node";
   return typeof target === "number" ? run.nodes.ids[target] : `${target}, which no node is called`;
 }
 
+/**
+ * @param {Replayed} run
+ * @param {[operation: number, target: number | string | null]} wish
+ */
 function wishText(run, [operation, target]) {
   const word = OPERATIONS[operation];
   if (word === "adapt") return `adapt to ${target}`;
@@ -13,12 +31,18 @@ function wishText(run, [operation, target]) {
     : `${word} ${word === "replicate" && target === -1 ? "on" : "to"} ${targetName(run, target)}`;
 }
 
-// A judgement in words: `[kind, text]`.
+/**
+ * A judgement in words: `[kind, text]`.
+ * @param {RunHistory} history
+ * @param {Judgement} judgement
+ * @param {number} [instance]
+ * @returns {[kind: string, text: string]}
+ */
 function judgementText(history, { event, from }, instance) {
   const { run } = history;
   const [, code, first, second, third, fourth] = event;
-  const name = (place) => run.replay.instances[place][0];
-  const node = (place) => run.nodes.ids[place];
+  const name = (/** @type {number} */ place) => run.replay.instances[place][0];
+  const node = (/** @type {number} */ place) => run.nodes.ids[place];
   switch (code) {
     case EVENT.deployed:
       return ["deploy", `deployed on ${node(second)}`];
@@ -32,7 +56,7 @@ function judgementText(history, { event, from }, instance) {
         ? ["replicate", `appeared on ${node(second)} as a replica of ${name(first)}`]
         : ["replicate", `replicate to ${node(second)} accepted: ${name(third)} appeared`];
     case EVENT.adapt:
-      return ["adapt", `runs as ${run.applications[run.replay.instances[first][1]].flavours[second][0]}`];
+      return ["adapt", `runs as ${flavourOf(run, first, second)}`];
     case EVENT.undeploy:
       return ["undeploy", `undeploy from ${node(from)} accepted`];
     case EVENT.evicted:
@@ -40,7 +64,7 @@ function judgementText(history, { event, from }, instance) {
     case EVENT.shrunk:
       return [
         "shrunk",
-        `shrunk to ${run.applications[run.replay.instances[first][1]].flavours[second][0]} by the owner of ${node(from)}: ${run.replay.reasons[third][2]}`,
+        `shrunk to ${flavourOf(run, first, second)} by the owner of ${node(from)}: ${run.replay.reasons[third][2]}`,
       ];
     case EVENT.announced:
       return [
@@ -76,7 +100,13 @@ function judgementText(history, { event, from }, instance) {
   }
 }
 
-// What the facts say about demand, in words that need no policy.
+/**
+ * What the facts say about demand, in words that need no policy.
+ * @param {Replayed} run
+ * @param {ApplicationRow} application
+ * @param {RequestFact[]} requests
+ * @param {number} free
+ */
 function demandWords(run, application, requests, free) {
   const total = sum(requests.map(([, rate]) => rate));
   const { max_rate: handles, max_latency: tolerates } = application;
@@ -105,6 +135,12 @@ function demandWords(run, application, requests, free) {
   return words;
 }
 
+/**
+ * @param {RunHistory} history
+ * @param {number} instance
+ * @param {number} moment
+ * @param {Choose} pick
+ */
 function instanceDetails(history, instance, moment, pick) {
   const { run } = history;
   const [id, application] = run.replay.instances[instance];
@@ -140,6 +176,7 @@ function instanceDetails(history, instance, moment, pick) {
   ];
 }
 
+/** @param {Replayed} run */
 function noDecision(run) {
   if (run.about.detail !== "full")
     return "This trace was kept without evaluations, so the facts and the clause behind each decision are not in it. Run with --trace full to see them.";
@@ -148,24 +185,34 @@ function noDecision(run) {
     : "This run has too many decisions to keep them all in a page.";
 }
 
-// How often an agent had decided so by now, and when last: evaluations in a row are evenly spaced.
+/**
+ * How often an agent had decided so by now, and when last: evaluations in a row are evenly spaced.
+ * @param {Decision} decision
+ * @param {number} now
+ */
 function repeats([first, last, count], now) {
   const spacing = count > 1 ? (last - first) / (count - 1) : Infinity;
   const more = Math.min(count - 1, Math.floor((now - first) / spacing));
   return [more, more ? first + more * spacing : first];
 }
 
+/**
+ * @param {Replayed} run
+ * @param {ApplicationRow} app
+ * @param {PolicyText} policy
+ * @param {Decision} decision
+ * @param {number} now
+ */
 function decisionDetails(run, app, policy, decision, now) {
   const [first, , , , free, seen, place] = decision;
   const [more, last] = repeats(decision, now);
   const [requests = [], inhibited = [], solutions = [], ending = null, random = null] = seen;
   const chosen = solutions[0];
-  const isValid = chosen && typeof chosen[0] === "number";
   const clause = chosen ? policy.clauses[chosen[2]] : null;
   const asked = !chosen
     ? "It asked for nothing"
-    : isValid
-      ? `It asked to ${wishText(run, chosen)}`
+    : typeof chosen[0] === "number"
+      ? `It asked to ${wishText(run, [chosen[0], chosen[1]])}`
       : `Its answer was no operation: ${chosen[0]}`;
   const when = more
     ? `at time ${amount(first)}, and on the same facts ${plural(more, "time")} more until ${amount(last)}`
@@ -196,7 +243,7 @@ function decisionDetails(run, app, policy, decision, now) {
             `The first answer came from clause ${chosen[2] + 1} of ${policy.name}${clause ? ` (${clause.place})` : ""}${parts || !clause ? "." : ":"}`,
           ),
           clause && !parts ? h("pre", { tabindex: 0 }, clause.text) : null,
-          clause && clause.words.length
+          clause?.words.length
             ? h(
                 "dl",
                 { class: "words" },
@@ -217,10 +264,16 @@ function decisionDetails(run, app, policy, decision, now) {
   );
 }
 
+/** @param {string | null} words */
 function hint(words) {
   return words ? h("p", { class: "hint" }, words) : null;
 }
 
+/**
+ * @param {Replayed} run
+ * @param {ApplicationRow} app
+ * @param {RequestFact[]} requests
+ */
 function factsTable(run, app, requests) {
   return h(
     "table",
@@ -255,8 +308,15 @@ function factsTable(run, app, requests) {
   );
 }
 
-// Judgements in a row that say the same are one line.
+/**
+ * Judgements in a row that say the same are one line.
+ * @param {RunHistory} history
+ * @param {Judgement[]} judgements
+ * @param {string} title
+ * @param {number} [instance]
+ */
 function judgementList(history, judgements, title, instance) {
+  /** @type {{ kind: string, text: string, time: number, from: number, count: number }[]} */
   const lines = [];
   for (const judgement of judgements) {
     const [kind, text] = judgementText(history, judgement, instance);
@@ -298,6 +358,12 @@ function judgementList(history, judgements, title, instance) {
   ];
 }
 
+/**
+ * @param {RunHistory} history
+ * @param {number} node
+ * @param {number} moment
+ * @param {Choose} pick
+ */
 function nodeDetails(history, node, moment, pick) {
   const { run } = history;
   const state = history.at(moment);
@@ -340,17 +406,39 @@ function nodeDetails(history, node, moment, pick) {
   ];
 }
 
-// What there is at a moment, when nothing is chosen.
+/**
+ * What is counted up to a moment; what is rare is shown only where it happened.
+ * @type {[name: string, code: number, isRare?: true][]}
+ */
+const SO_FAR = [
+  ["replicate", EVENT.replicate],
+  ["migrate", EVENT.migrate],
+  ["undeploy", EVENT.undeploy],
+  ["adapt", EVENT.adapt, true],
+  ["sleep", EVENT.sleep, true],
+  ["wake", EVENT.wake, true],
+  ["woken", EVENT.woken, true],
+  ["shrunk", EVENT.shrunk, true],
+  ["evicted", EVENT.evicted, true],
+  ["inhibited", EVENT.inhibited],
+];
+
+/**
+ * What there is at a moment, when nothing is chosen.
+ * @param {RunHistory} history
+ * @param {number} moment
+ */
 function momentDetails(history, moment) {
   const { run } = history;
   const state = history.at(moment);
+  /** @type {[application: number, tier: number][]} */
   const alive = [];
   state.node.forEach((node, instance) => {
     if (node >= 0) alive.push([run.replay.instances[instance][1], run.nodes.tiers[node]]);
   });
-  const soFar = (code) =>
+  const soFar = (/** @type {number} */ code) =>
     sum(history.eventsAt.slice(0, moment + 1).map((events) => events.filter((event) => event[1] === code).length));
-  const row = (name, count, colour) =>
+  const row = (/** @type {string} */ name, /** @type {number} */ count, /** @type {string} */ colour) =>
     h(
       "tr",
       {},
@@ -410,30 +498,15 @@ function momentDetails(history, moment) {
       h(
         "tbody",
         {},
-        [
-          ["replicate", EVENT.replicate],
-          ["migrate", EVENT.migrate],
-          ["undeploy", EVENT.undeploy],
-          ["adapt", EVENT.adapt],
-          ["sleep", EVENT.sleep],
-          ["wake", EVENT.wake],
-          ["woken", EVENT.woken],
-          ["shrunk", EVENT.shrunk],
-          ["evicted", EVENT.evicted],
-          ["inhibited", EVENT.inhibited],
-        ]
-          .filter(
-            ([name, code]) => !["adapt", "sleep", "wake", "woken", "shrunk", "evicted"].includes(name) || soFar(code),
-          )
-          .map(([name, code]) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name),
-              h("td", {}, whole(soFar(code))),
-              h("td", { class: "meter" }),
-            ),
+        SO_FAR.filter(([, code, isRare]) => !isRare || soFar(code)).map(([name, code]) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name),
+            h("td", {}, whole(soFar(code))),
+            h("td", { class: "meter" }),
           ),
+        ),
       ),
     ),
   ];

@@ -3,16 +3,21 @@
 // How many units of a node are drawn as cells; what has more shows the first and a number.
 const CELLS_MAX = 12;
 
+/** @param {number} capacity */
 function cellCount(capacity) {
   return capacity < 0 ? CELLS_MAX : Math.min(capacity, CELLS_MAX);
 }
 
-// Each layout gives `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
-// and `users(node, place, count)` is where a user at an access point is drawn.
+/**
+ * Each layout gives `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
+ * and `users(node, place, count)` is where a user at an access point is drawn.
+ * @param {Replayed} run
+ * @returns {StageLayout}
+ */
 function mapLayout(run) {
   const { capacities, positions } = run.nodes;
   const size = 760;
-  const at = positions.map(projection(positions, [26, 22, size - 26, size - 44]));
+  const at = (positions ?? []).map(projection(positions ?? [], [26, 22, size - 26, size - 44]));
   // Nodes at random places are here and there closer than anything can be drawn: some boxes may overlap.
   const gap = Math.min(96, Math.max(nearest(at), 0.55 * Math.sqrt((size * size) / at.length)));
   const cell = Math.max(3, Math.min(16, gap * 0.182));
@@ -22,6 +27,7 @@ function mapLayout(run) {
     const [width, height] = [columns * cell + 4, Math.ceil(cells / columns) * cell + 4];
     return { x: at[node][0] - width / 2, y: at[node][1] - height / 2, width, height, columns, cell };
   });
+  /** @type {StageLayout["users"]} */
   const users = (node, place, count) => {
     const perRow = 5;
     const row = Math.floor(place / perRow);
@@ -35,6 +41,7 @@ function mapLayout(run) {
   return { width: size, height: size - 10, cell, boxes, users, radius: cell * 0.26 };
 }
 
+/** @param {Place[]} points */
 function nearest(points) {
   let least = Infinity;
   const step = Math.max(1, Math.floor(points.length / 400));
@@ -48,16 +55,23 @@ function nearest(points) {
   return Number.isFinite(least) ? least * 1.42 : 90;
 }
 
+/**
+ * @param {Replayed} run
+ * @returns {StageLayout}
+ */
 function treeLayout(run) {
   const { capacities, tiers, parents, is_access_point: isAccessPoint } = run.nodes;
+  /** @type {number[][]} */
   const children = tiers.map(() => []);
+  /** @type {number[]} */
   const roots = [];
   parents.forEach((parent, node) => (parent >= 0 ? children[parent] : roots).push(node));
   const tierCount = Math.max(...tiers) + 1;
   const width = 1000;
+  /** @type {[from: number, to: number][]} */
   const span = tiers.map(() => [0, 0]);
   let leaves = 0;
-  const visit = (node) => {
+  const visit = (/** @type {number} */ node) => {
     const start = leaves;
     children[node].forEach(visit);
     if (!children[node].length) leaves += 1;
@@ -73,7 +87,7 @@ function treeLayout(run) {
     const [columns, side] = roomiest(cells, room - 3, cell);
     const height = Math.ceil(cells / columns) * side + 4;
     rowHeights[tier] = Math.max(rowHeights[tier], height);
-    return { x: 8 + span[node][0] * unit, width: room, height, columns, cell: side };
+    return { x: 8 + span[node][0] * unit, y: 0, width: room, height, columns, cell: side };
   });
   let top = 26;
   const tops = rowHeights.map((height) => {
@@ -85,16 +99,24 @@ function treeLayout(run) {
     box.y = tops[tiers[node]];
   });
   const radius = Math.max(1.4, Math.min(3.4, unit * 0.22));
+  /** @type {StageLayout["users"]} */
   const users = (node, place) => {
     const box = boxes[node];
     return [box.x + box.width / 2, box.y + box.height + 9 + place * (radius * 2 + 1.6)];
   };
   const crowd = isAccessPoint.some(Boolean) ? 46 : 0;
-  return { width, height: top - 44 + crowd, cell, boxes, users, radius, tops, rowHeights };
+  return { width, height: top - 44 + crowd, cell, boxes, users, radius, tops };
 }
 
-// Columns and the side of a cell for so many cells in a room: as large as three rows allow.
+/**
+ * Columns and the side of a cell for so many cells in a room: as large as three rows allow.
+ * @param {number} cells
+ * @param {number} room
+ * @param {number} least
+ * @returns {[columns: number, side: number]}
+ */
 function roomiest(cells, room, least) {
+  /** @type {[columns: number, side: number]} */
   let best = [cells, 0];
   for (let rows = 1; rows <= Math.min(3, cells); rows += 1) {
     const columns = Math.ceil(cells / rows);
@@ -104,7 +126,13 @@ function roomiest(cells, room, least) {
   return best[1] >= 2 ? best : [Math.max(1, Math.floor(room / least)), least];
 }
 
-// The middle of the cell of an instance; those beyond the cells drawn share the last one.
+/**
+ * The middle of the cell of an instance; those beyond the cells drawn share the last one.
+ * @param {StageLayout} layout
+ * @param {number} node
+ * @param {number} slot
+ * @returns {[x: number, y: number, scale: number]}
+ */
 function cellPlace(layout, node, slot) {
   const box = layout.boxes[node];
   const shown = Math.min(slot, CELLS_MAX - 1);
@@ -116,7 +144,63 @@ function cellPlace(layout, node, slot) {
   ];
 }
 
+/**
+ * @param {StageLayout} layout
+ * @param {number} node
+ * @returns {Place}
+ */
 function boxMiddle(layout, node) {
   const box = layout.boxes[node];
   return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/**
+ * Puts positions into a box, north up, with a degree of longitude as long as it is there.
+ * @param {Place[]} positions
+ * @param {[left: number, top: number, right: number, bottom: number]} box
+ * @returns {(position: Place) => Place}
+ */
+function projection(positions, [left, top, right, bottom]) {
+  const ends = (/** @type {0 | 1} */ axis) => [
+    Math.min(...positions.map((position) => position[axis])),
+    Math.max(...positions.map((position) => position[axis])),
+  ];
+  const [west, east] = ends(0);
+  const [south, north] = ends(1);
+  const shrink = Math.cos((((south + north) / 2) * Math.PI) / 180);
+  const scale = Math.min((right - left) / ((east - west) * shrink || 1e-9), (bottom - top) / (north - south || 1e-9));
+  const shift = [(right - left - (east - west) * shrink * scale) / 2, (bottom - top - (north - south) * scale) / 2];
+  const single = positions.length === 1;
+  return ([longitude, latitude]) =>
+    single
+      ? [(left + right) / 2, (top + bottom) / 2]
+      : [left + shift[0] + (longitude - west) * shrink * scale, top + shift[1] + (north - latitude) * scale];
+}
+
+/**
+ * Links between nodes that are no access points are bent: straight ones would run through the access points between them.
+ * @param {Replayed} run
+ * @param {Place[]} at
+ * @param {number} from
+ * @param {number} to
+ */
+function linkPath(run, at, from, to) {
+  const isLeaf = run.nodes.is_access_point[from] || run.nodes.is_access_point[to];
+  return bend(at[from], at[to], isLeaf ? 0 : 0.16);
+}
+
+/**
+ * @param {number} tier
+ * @param {number} count
+ */
+function tierColour(tier, count) {
+  return `var(--tier-${Math.round((tier / Math.max(1, count - 1)) * 6)})`;
+}
+
+/**
+ * @param {Run} run
+ * @param {number} tier
+ */
+function tierName(run, tier) {
+  return run.tier_names[tier] ?? `tier ${tier}`;
 }

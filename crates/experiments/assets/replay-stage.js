@@ -1,6 +1,11 @@
 // The drawing of one moment: nodes with their units, instances, users, and what happens.
 
 class Stage {
+  /**
+   * @param {RunHistory} history
+   * @param {string} kind
+   * @param {Choose} pick
+   */
   constructor(history, kind, pick) {
     this.history = history;
     this.run = history.run;
@@ -14,15 +19,21 @@ class Stage {
       role: "img",
       "aria-label": "What is where",
     });
+    /** @type {Map<string, SVGPathElement>} */
     this.links = new Map();
+    /** @type {SVGGElement[]} */
+    this.nodes = [];
     // What nodes with many units hold, in words, above everything that is close to them.
+    /** @type {Map<number, SVGTextElement>} */
     this.crowds = new Map();
     this.svg.append(this.drawLinks(), this.drawNodes());
     this.marks = s("g", { class: "marks" });
     this.userLayer = s("g", { class: "users" });
     this.chipLayer = s("g", { class: "chips" });
     this.svg.append(this.userLayer, this.chipLayer, s("g", { class: "crowds" }, [...this.crowds.values()]), this.marks);
+    /** @type {Map<number, SVGGElement>} */
     this.chips = new Map();
+    /** @type {Map<number, SVGCircleElement>} */
     this.users = new Map();
   }
 
@@ -30,7 +41,7 @@ class Stage {
     const { nodes } = this.run;
     const layer = s("g", { class: "links" });
     const middles = nodes.ids.map((_, node) => boxMiddle(this.layout, node));
-    const link = (one, other) => {
+    const link = (/** @type {number} */ one, /** @type {number} */ other) => {
       const [a, b] = [this.layout.boxes[one], this.layout.boxes[other]];
       const path = this.kind === "tree" && a.y !== b.y ? elbow(a, b) : linkPath(this.run, middles, one, other);
       const line = s("path", { d: path, class: "link" });
@@ -74,8 +85,10 @@ class Stage {
     return layer;
   }
 
+  /** @param {number} instance */
   chip(instance) {
-    if (this.chips.has(instance)) return this.chips.get(instance);
+    const known = this.chips.get(instance);
+    if (known) return known;
     const [id, application] = this.run.replay.instances[instance];
     const colour = applicationColour(application);
     const side = cellSide(this.layout.cell);
@@ -100,7 +113,7 @@ class Stage {
       }),
       s(
         "text",
-        { y: side * 0.29, "font-size": side * 0.78, style: `fill:${inkOn(colour)}` },
+        { y: side * 0.29, "font-size": side * 0.78, style: `fill:${applicationInk(application)}` },
         shortName(this.run.applications[application].id),
       ),
     );
@@ -109,8 +122,10 @@ class Stage {
     return chip;
   }
 
+  /** @param {number} user */
   user(user) {
-    if (this.users.has(user)) return this.users.get(user);
+    const known = this.users.get(user);
+    if (known) return known;
     const [id, application] = this.run.users[user];
     const dot = s(
       "circle",
@@ -122,10 +137,15 @@ class Stage {
     return dot;
   }
 
-  // Shows a state; with `before`, the state of the moment before, what changed is moved instead of placed.
+  /**
+   * Shows a state; with `before`, the state of the moment before, what changed is moved instead of placed.
+   * @param {ReplayState} state
+   * @param {ReplayEvent[]} events
+   * @param {ReplayState | null} before
+   */
   show(state, events, before) {
     this.svg.classList.toggle("moving", Boolean(before));
-    const place = (element, [x, y, scale = 1]) => {
+    const place = (/** @type {SVGElement} */ element, /** @type {Place} */ [x, y, scale = 1]) => {
       element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(3)})`;
     };
     const cameFrom = new Map();
@@ -150,6 +170,10 @@ class Stage {
     this.showMarks(state, events, before);
   }
 
+  /**
+   * @param {number} instance
+   * @param {ReplayState | null} before
+   */
   removeChip(instance, before) {
     const chip = this.chips.get(instance);
     if (!chip) return;
@@ -159,10 +183,15 @@ class Stage {
     setTimeout(() => chip.remove(), 450);
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {(element: SVGElement, at: Place) => void} place
+   */
   showUsers(state, place) {
+    /** @type {Map<number, number[]>} */
     const at = new Map();
     state.user.forEach((node, user) => {
-      if (node >= 0) at.set(node, [...(at.get(node) || []), user]);
+      if (node >= 0) at.set(node, [...(at.get(node) ?? []), user]);
     });
     this.users.forEach((dot, user) => {
       if (state.user[user] < 0) {
@@ -175,6 +204,7 @@ class Stage {
     );
   }
 
+  /** @param {ReplayState} state */
   showNodes(state) {
     this.nodes.forEach((group, node) => {
       const capacity = this.run.nodes.capacities[node];
@@ -188,6 +218,11 @@ class Stage {
     this.links.forEach((line, key) => line.classList.toggle("down", state.broken.has(key)));
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {ReplayEvent[]} events
+   * @param {ReplayState | null} before
+   */
   showMarks(state, events, before) {
     this.marks.replaceChildren();
     const earlier = before || this.history.at(Math.max(0, (events[0]?.[0] ?? 1) - 1));
@@ -227,13 +262,18 @@ class Stage {
     }
   }
 
+  /**
+   * @param {string} kind
+   * @param {Place} from
+   * @param {Place} to
+   */
   arrow(kind, from, to) {
     const path = bend(from, to, 0.12);
     const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
     const back = this.layout.cell * 0.62;
     const [x, y] = [to[0] - Math.cos(angle) * back, to[1] - Math.sin(angle) * back];
     const size = Math.max(4, this.layout.cell * 0.5);
-    const wing = (turn) =>
+    const wing = (/** @type {number} */ turn) =>
       `${(x - size * Math.cos(angle + turn)).toFixed(1)} ${(y - size * Math.sin(angle + turn)).toFixed(1)}`;
     this.marks.append(s("path", { d: path, class: `mark ${kind}` }));
     if (kind === "migrate")
@@ -243,11 +283,16 @@ class Stage {
     else this.marks.append(s("circle", { cx: to[0], cy: to[1], r: this.layout.cell * 0.72, class: `mark ${kind}` }));
   }
 
+  /**
+   * @param {Place} from
+   * @param {Place} to
+   */
   refuse(from, to) {
     this.marks.append(s("path", { d: bend(from, to, 0.12), class: "mark inhibited" }));
     this.cross(to);
   }
 
+  /** @param {Place} at */
   cross([x, y]) {
     const size = Math.max(2.5, this.layout.cell * 0.36);
     this.marks.append(
@@ -258,6 +303,7 @@ class Stage {
     );
   }
 
+  /** @param {Picked} picked */
   select({ instance, node }) {
     this.svg.querySelectorAll(".picked").forEach((element) => element.classList.remove("picked"));
     if (instance !== undefined) this.chips.get(instance)?.classList.add("picked");
@@ -265,11 +311,18 @@ class Stage {
   }
 }
 
-// The side of what is drawn in a cell, a little less than the cell.
+/**
+ * The side of what is drawn in a cell, a little less than the cell.
+ * @param {number} cell
+ */
 function cellSide(cell) {
   return cell - Math.min(2, cell * 0.15);
 }
 
+/**
+ * @param {NodeBox} a
+ * @param {NodeBox} b
+ */
 function elbow(a, b) {
   const [low, high] = a.y > b.y ? [a, b] : [b, a];
   const [x, y] = [low.x + low.width / 2, low.y];
@@ -277,12 +330,20 @@ function elbow(a, b) {
   return `M${x.toFixed(1)} ${y.toFixed(1)}L${upperX.toFixed(1)} ${(high.y + high.height).toFixed(1)}`;
 }
 
+/**
+ * @param {Place} from
+ * @param {Place} to
+ * @param {number} by
+ */
 function bend([x0, y0], [x1, y1], by) {
   const [x, y] = [(x0 + x1) / 2 - (y1 - y0) * by, (y0 + y1) / 2 + (x1 - x0) * by];
   return `M${x0.toFixed(1)} ${y0.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
 }
 
-// What fits on a chip: the number at the end of a name, else its first letter.
+/**
+ * What fits on a chip: the number at the end of a name, else its first letter.
+ * @param {string} id
+ */
 function shortName(id) {
   const number = /(\d{1,2})$/.exec(id);
   return number ? number[1] : id.charAt(0);

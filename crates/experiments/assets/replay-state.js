@@ -3,13 +3,17 @@
 // EVENT and OPERATIONS, the numbers of events and operations, are tables of the program that wrote the page.
 const CHECKPOINT_EVERY = 48;
 
-class History {
+class RunHistory {
+  /** @param {Replayed} run */
   constructor(run) {
     this.run = run;
     const { replay } = run;
     this.moments = replay.moments;
+    /** @type {ReplayEvent[][]} */
     this.eventsAt = this.moments.map(() => []);
+    /** @type {Judgement[][]} */
     this.ofInstance = replay.instances.map(() => []);
+    /** @type {Judgement[][]} */
     this.ofNode = run.nodes.ids.map(() => []);
     this.places = new Map(run.nodes.ids.map((id, place) => [id, place]));
     this.checkpoints = [this.blank()];
@@ -28,6 +32,9 @@ class History {
     return this.moments.length - 1;
   }
 
+  /**
+   * @returns {ReplayState}
+   */
   blank() {
     const { run } = this;
     return {
@@ -43,6 +50,10 @@ class History {
     };
   }
 
+  /**
+   * @param {ReplayState} state
+   * @returns {ReplayState}
+   */
   copy(state) {
     return {
       node: state.node.slice(),
@@ -57,7 +68,10 @@ class History {
     };
   }
 
-  // The state after everything that happened at a moment.
+  /**
+   * The state after everything that happened at a moment.
+   * @param {number} moment
+   */
   at(moment) {
     const start = Math.min(Math.floor(moment / CHECKPOINT_EVERY), this.checkpoints.length - 1);
     const state = this.copy(this.checkpoints[start]);
@@ -67,6 +81,11 @@ class History {
     return state;
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {number} instance
+   * @param {number} node
+   */
   settle(state, instance, node) {
     const taken = new Set(state.on[node].map((other) => state.slot[other]));
     let slot = 0;
@@ -76,6 +95,10 @@ class History {
     state.on[node].push(instance);
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {number} instance
+   */
   leave(state, instance) {
     const node = state.node[instance];
     if (node < 0) return;
@@ -83,6 +106,10 @@ class History {
     state.node[instance] = -1;
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {ReplayEvent} event
+   */
   apply(state, [, code, first, second, third]) {
     switch (code) {
       case EVENT.deployed:
@@ -136,7 +163,11 @@ class History {
     }
   }
 
-  // Remembers which instances and nodes an event is about; `state` is that before it.
+  /**
+   * Remembers which instances and nodes an event is about; `state` is that before it.
+   * @param {ReplayEvent} event
+   * @param {ReplayState} state
+   */
   index(event, state) {
     const [, code, first, second, third, fourth] = event;
     const concernsOwnNode = code >= EVENT.evicted && code <= EVENT.notWoken;
@@ -157,25 +188,42 @@ class History {
     if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
   }
 
-  // What an agent saw and decided last, up to a moment; null when it did not yet, or nothing is recorded.
+  /**
+   * What an agent saw and decided last, up to a moment; null when it did not yet, or nothing is recorded.
+   * @param {number} instance
+   * @param {number} moment
+   */
   decision(instance, moment) {
     const time = this.moments[moment];
     const decisions = this.run.replay.decisions[instance] || [];
+    /** @type {Decision | null} */
     let found = null;
     for (const decision of decisions) if (decision[0] <= time) found = decision;
     return found;
   }
 
+  /**
+   * @param {Judgement[]} judgements
+   * @param {number} moment
+   */
   before(judgements, moment) {
     return judgements.filter(({ event }) => event[0] <= moment);
   }
 
-  // The name of the flavour that an instance runs in; empty if its application has none.
+  /**
+   * The name of the flavour that an instance runs in; empty if its application has none.
+   * @param {ReplayState} state
+   * @param {number} instance
+   */
   flavourName(state, instance) {
     const { flavours } = this.run.applications[this.run.replay.instances[instance][1]];
     return flavours ? flavours[state.flavour[instance]][0] : "";
   }
 
+  /**
+   * @param {ReplayState} state
+   * @param {number} node
+   */
   used(state, node) {
     return sum(
       state.on[node].map((instance) => {

@@ -10,33 +10,56 @@ const ICONS = {
   end: "M11 2v10M2 2l7 5-7 5z",
 };
 
+/** @param {keyof typeof ICONS} name */
+function icon(name) {
+  return s("svg", { viewBox: "0 0 14 14", "aria-hidden": "true", class: "icon" }, s("path", { d: ICONS[name] }));
+}
+
+/**
+ * @param {keyof typeof ICONS} name
+ * @param {string} label
+ * @param {() => void} act
+ */
+function controlButton(name, label, act) {
+  return h(
+    "button",
+    { type: "button", class: "control", "data-control": name, "aria-label": label, title: label, onclick: act },
+    icon(name),
+  );
+}
+
 class Player {
-  // `last` is the player that this one takes the place of, when there is news about runs.
+  /**
+   * `last` is the player that this one takes the place of, when there is news about runs.
+   * @param {PageData} report
+   * @param {HTMLElement} root
+   * @param {Player | null} last
+   */
   constructor(report, root, last) {
     this.report = report;
     this.root = root;
+    /** @type {number} */
     this.moment = last ? last.moment : 0;
+    /** @type {number} */
     this.speed = last ? last.speed : 5;
-    this.timer = null;
-    this.kind = last ? last.kind : null;
-    this.build();
-    this.load(last ? Math.min(last.place, report.runs.length - 1) : 0);
-    if (last) this.follow(last);
-    this.listener = (event) => this.key(event);
-    document.addEventListener("keydown", this.listener);
-  }
-
-  build() {
-    const icon = (name) =>
-      s("svg", { viewBox: "0 0 14 14", "aria-hidden": "true", class: "icon" }, s("path", { d: ICONS[name] }));
-    const button = (name, label, act) =>
-      h(
-        "button",
-        { type: "button", class: "control", "data-control": name, "aria-label": label, title: label, onclick: act },
-        icon(name),
-      );
-    this.playIcon = icon;
-    this.playButton = button("play", "Play (space)", () => this.toggle());
+    /** @type {string} */
+    this.kind = last ? last.kind : "map";
+    /** @type {number} */
+    this.place = 0;
+    this.run = report.runs[0];
+    /** @type {number[]} */
+    this.moments = [];
+    /** @type {RunHistory | null} */
+    this.history = null;
+    /** @type {Stage | null} */
+    this.stage = null;
+    /** @type {number | null} */
+    this.shown = null;
+    /** @type {Picked | null} */
+    this.picked = null;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+    this.playButton = controlButton("play", "Play (space)", () => this.toggle());
     this.slider = h("input", {
       type: "range",
       min: 0,
@@ -51,13 +74,20 @@ class Player {
     this.details = h("aside", { class: "details", tabindex: 0, "aria-label": "Details", "aria-live": "polite" });
     this.happened = h("p", { class: "happened" });
     this.pickers = h("div", { class: "pickers" });
-    const speeds = h(
+    this.speeds = h(
       "select",
       { "aria-label": "Moments in a second", onchange: (event) => this.setSpeed(Number(event.target.value)) },
       SPEEDS.map((speed) => h("option", { value: speed, selected: speed === this.speed }, `${speed} per second`)),
     );
-    this.speeds = speeds;
     this.tools = h("div", { class: "tools" });
+    this.build();
+    this.load(last ? Math.min(last.place, report.runs.length - 1) : 0);
+    if (last) this.follow(last);
+    this.listener = (/** @type {KeyboardEvent} */ event) => this.key(event);
+    document.addEventListener("keydown", this.listener);
+  }
+
+  build() {
     this.root.append(
       this.tools,
       h(
@@ -72,13 +102,13 @@ class Player {
           h(
             "div",
             { class: "transport", role: "group", "aria-label": "Replay" },
-            button("start", "To the beginning (Home)", () => this.go(0)),
-            button("back", "One moment back (left arrow)", () => this.step(-1)),
+            controlButton("start", "To the beginning (Home)", () => this.go(0)),
+            controlButton("back", "One moment back (left arrow)", () => this.step(-1)),
             this.playButton,
-            button("next", "One moment on (right arrow)", () => this.step(1)),
-            button("end", "To the end (End)", () => this.go(this.last)),
+            controlButton("next", "One moment on (right arrow)", () => this.step(1)),
+            controlButton("end", "To the end (End)", () => this.go(this.last)),
             this.clock,
-            speeds,
+            this.speeds,
           ),
           h(
             "p",
@@ -91,17 +121,20 @@ class Player {
     );
   }
 
-  // Shows a run from its beginning, or from where it was.
+  /**
+   * Shows a run from its beginning, or from where it was.
+   * @param {number} place
+   */
   load(place) {
     this.pause();
     this.place = place;
     this.run = this.report.runs[place];
     this.picked = null;
-    const isDetailed = Boolean(this.run.replay && this.run.nodes);
-    this.history = isDetailed ? new History(this.run) : null;
-    this.moments = isDetailed ? this.history.moments : this.run.areas.frames.times;
-    const kinds = !isDetailed ? [] : this.run.nodes.positions ? ["map", "tree"] : ["tree"];
-    this.kind = kinds.includes(this.kind) ? this.kind : kinds[0];
+    const { replay, nodes, areas } = this.run;
+    this.history = replay && nodes ? new RunHistory({ ...this.run, replay, nodes }) : null;
+    this.moments = this.history?.moments ?? areas?.frames.times ?? [];
+    const kinds = !this.history ? [] : nodes?.positions ? ["map", "tree"] : ["tree"];
+    this.kind = kinds.includes(this.kind) ? this.kind : (kinds[0] ?? this.kind);
     this.tools.replaceChildren(
       this.report.runs.length > 1
         ? h(
@@ -129,13 +162,16 @@ class Player {
         : "",
       this.legend(),
     );
-    this.slider.max = Math.max(0, this.last);
+    this.slider.max = String(Math.max(0, this.last));
     this.drawSpark();
     this.setStage();
     this.go(Math.min(this.moment, Math.max(0, this.last)));
   }
 
-  // Goes on where the last player was: what was chosen stays, what was playing plays.
+  /**
+   * Goes on where the last player was: what was chosen stays, what was playing plays.
+   * @param {Player} last
+   */
   follow(last) {
     if (last.picked && this.history && last.run.about.scenario === this.run.about.scenario) this.pick(last.picked);
     if (last.timer) this.play();
@@ -165,14 +201,16 @@ class Player {
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
     const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
     const acts = this.history ? this.history.eventsAt.flat().map(([, code]) => code) : [];
-    const owners = [
+    /** @type {[name: string, code: number][]} */
+    const rare = [
       ["evicted", EVENT.evicted],
       ["announced", EVENT.announced],
       ["shrunk", EVENT.shrunk],
       ["sleep", EVENT.sleep],
       ["wake", EVENT.woken],
       ["wake", EVENT.wake],
-    ]
+    ];
+    const owners = rare
       .filter(([, code]) => acts.includes(code))
       .map(([name]) => name)
       .filter((name, place, names) => names.indexOf(name) === place);
@@ -182,6 +220,7 @@ class Player {
     return h("div", { class: "legend", "aria-label": "Legend" }, applications, this.history ? [user, marks] : null);
   }
 
+  /** @param {string} kind */
   setKind(kind) {
     this.kind = kind;
     this.setStage();
@@ -210,20 +249,19 @@ class Player {
     );
   }
 
+  /** @param {number} moment */
   go(moment) {
     if (!this.moments.length) return this.showNothing();
     const target = Math.max(0, Math.min(this.last, moment));
-    const isNext = this.shown !== null && this.shown !== undefined && target === this.shown + 1;
+    const isNext = this.shown !== null && target === this.shown + 1;
     this.moment = target;
-    this.slider.value = target;
+    this.slider.value = String(target);
     const time = amount(this.moments[target]);
     this.clock.replaceChildren("time ", h("b", {}, time), ` of ${amount(this.run.about.duration)}`);
-    if (!this.history) {
-      this.stageRoot.replaceChildren(areaStage(this.run, target, Math.max(300, this.stageRoot.clientWidth)));
-      this.details.replaceChildren(...areaDetails(this.run, target));
+    if (!this.history || !this.stage) {
       this.slider.setAttribute("aria-valuetext", `time ${time}`);
       this.happened.textContent = "";
-      return;
+      return this.showAreas(target);
     }
     const state = this.history.at(target);
     const events = this.history.eventsAt[target];
@@ -233,8 +271,17 @@ class Player {
     this.shown = target;
     this.happened.textContent = this.summary(events);
     this.slider.setAttribute("aria-valuetext", `time ${time}. ${this.summary(events)}`);
-    this.showPickers(state);
+    this.showPickers(this.history, state);
     this.showDetails();
+  }
+
+  /** @param {number} frame */
+  showAreas(frame) {
+    const { areas } = this.run;
+    if (!areas) return;
+    const run = { ...this.run, areas };
+    this.stageRoot.replaceChildren(areaStage(run, frame, Math.max(300, this.stageRoot.clientWidth)));
+    refill(this.details, areaDetails(run, frame));
   }
 
   isStill() {
@@ -246,9 +293,11 @@ class Player {
     this.details.replaceChildren();
   }
 
+  /** @param {ReplayEvent[]} events */
   summary(events) {
-    const count = (code) => events.filter((event) => event[1] === code).length;
-    const parts = [
+    const count = (/** @type {number} */ code) => events.filter((event) => event[1] === code).length;
+    /** @type {[code: number, one: string, many?: string][]} */
+    const kinds = [
       [EVENT.deployed, "deployed"],
       [EVENT.handover, "handover", "handovers"],
       [EVENT.migrate, "migrate"],
@@ -268,21 +317,31 @@ class Player {
       [EVENT.nodeUp, "node up"],
       [EVENT.linkDown, "link down"],
       [EVENT.linkUp, "link up"],
-    ]
+    ];
+    const parts = kinds
       .filter(([code]) => count(code))
       .map(([code, one, many]) => (many ? plural(count(code), one, many) : `${count(code)} ${one}`));
     return parts.length ? capital(list(parts)) : "Every agent stays.";
   }
 
-  showPickers(state) {
-    const { run } = this;
+  /**
+   * @param {RunHistory} history
+   * @param {ReplayState} state
+   */
+  showPickers({ run }, state) {
+    /** @type {number[]} */
     const alive = [];
     state.node.forEach((node, instance) => {
       if (node >= 0) alive.push(instance);
     });
-    const picked = this.picked || {};
+    /** @type {Picked} */
+    const picked = this.picked ?? {};
     if (picked.instance !== undefined && !alive.includes(picked.instance)) alive.push(picked.instance);
-    const option = (value, text, isPicked) => h("option", { value, selected: isPicked }, text);
+    const option = (
+      /** @type {string | number} */ value,
+      /** @type {string} */ text,
+      /** @type {boolean} */ isPicked,
+    ) => h("option", { value, selected: isPicked }, text);
     const instances = h(
       "select",
       {
@@ -314,32 +373,34 @@ class Player {
     this.pickers.replaceChildren(instances, nodes);
   }
 
+  /** @param {Picked} picked */
   pick(picked) {
+    if (!this.history) return;
     this.picked = picked;
-    this.showPickers(this.history.at(this.moment));
+    this.showPickers(this.history, this.history.at(this.moment));
     this.showDetails();
   }
 
   showDetails() {
-    const { picked } = this;
-    this.stage.select(picked || {});
-    if (!picked) {
-      this.details.replaceChildren(...momentDetails(this.history, this.moment));
-      return;
-    }
-    const content =
-      picked.instance !== undefined
-        ? instanceDetails(this.history, picked.instance, this.moment, (next) => this.pick(next))
-        : nodeDetails(this.history, picked.node, this.moment, (next) => this.pick(next));
-    this.details.replaceChildren(...content.flat(3).filter(Boolean));
+    const { picked, history, moment } = this;
+    if (!history || !this.stage) return;
+    this.stage.select(picked ?? {});
+    const pick = (/** @type {Picked} */ next) => this.pick(next);
+    if (picked?.instance !== undefined) refill(this.details, instanceDetails(history, picked.instance, moment, pick));
+    else if (picked?.node !== undefined) refill(this.details, nodeDetails(history, picked.node, moment, pick));
+    else refill(this.details, momentDetails(history, moment));
   }
 
+  /** @param {number} by */
   step(by) {
     this.pause();
     this.go(this.moment + by);
   }
 
-  // To the next or the last moment at which a step of mobility begins.
+  /**
+   * To the next or the last moment at which a step of mobility begins.
+   * @param {number} by
+   */
   leap(by) {
     this.pause();
     const step = this.run.about.step;
@@ -348,6 +409,7 @@ class Player {
     this.go(goal < 0 ? this.last : goal);
   }
 
+  /** @param {number} speed */
   setSpeed(speed) {
     this.speed = speed;
     this.speeds.value = String(speed);
@@ -371,30 +433,28 @@ class Player {
 
   pause() {
     clearInterval(this.timer);
-    this.timer = null;
-    if (this.playButton) this.showPlaying(false);
+    this.timer = undefined;
+    this.showPlaying(false);
   }
 
+  /** @param {boolean} isPlaying */
   showPlaying(isPlaying) {
     this.playButton.setAttribute("aria-label", isPlaying ? "Pause (space)" : "Play (space)");
     this.playButton.title = isPlaying ? "Pause (space)" : "Play (space)";
-    this.playButton.dataset.playing = isPlaying;
+    this.playButton.dataset.playing = String(isPlaying);
     // What changes by itself many times a second is not read aloud.
     this.details.setAttribute("aria-live", isPlaying ? "off" : "polite");
-    this.playButton.replaceChildren(this.playIcon(isPlaying ? "pause" : "play"));
+    this.playButton.replaceChildren(icon(isPlaying ? "pause" : "play"));
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
-    const target = event.target;
+    const { target } = event;
+    if (!(target instanceof Element)) return;
     const isHere = target === document.body || this.root.contains(target);
-    if (
-      !isHere ||
-      event.ctrlKey ||
-      event.altKey ||
-      event.metaKey ||
-      target.matches("select, input[type=radio], summary")
-    )
-      return;
+    const hasModifier = event.ctrlKey || event.altKey || event.metaKey;
+    if (!isHere || hasModifier || target.matches("select, input[type=radio], summary")) return;
+    /** @type {Record<string, () => void>} */
     const acts = {
       " ": () => this.toggle(),
       ArrowRight: () => (event.shiftKey ? this.leap(1) : this.step(1)),
@@ -422,6 +482,7 @@ class Player {
     return top < window.innerHeight * 0.6 && bottom > window.innerHeight * 0.4;
   }
 
+  /** @param {number} by */
   faster(by) {
     const place = SPEEDS.indexOf(this.speed) + by;
     if (SPEEDS[place]) this.setSpeed(SPEEDS[place]);

@@ -1,12 +1,37 @@
 // The figures of all runs side by side, with published values below ours where there are some. Where the page is narrow, each
 // run has a small table of its own.
 
+/**
+ * A column of a comparison, with one cell for each group of applications; `groups` are those that it has a cell for.
+ * @typedef {object} Column
+ * @property {string} head
+ * @property {string} name
+ * @property {number} digits
+ * @property {string[]} [groups]
+ * @property {(figures: ShownFigures, run: Run) => number | null} value
+ */
+
 const isNarrow = window.matchMedia("screen and (max-width: 760px)");
 
+/**
+ * @param {PageData} report
+ * @param {number} run
+ * @param {string} figureName
+ * @param {string} group
+ */
 function published(report, run, figureName, group) {
   return report.published?.values[run]?.[`${group}.${figureName}`] ?? null;
 }
 
+/**
+ * @param {PageData} report
+ * @param {number} place
+ * @param {string} name
+ * @param {string} group
+ * @param {number | null} value
+ * @param {number} digits
+ * @param {boolean} [opens]
+ */
 function cell(report, place, name, group, value, digits, opens) {
   const other = published(report, place, name, group);
   return h(
@@ -17,17 +42,30 @@ function cell(report, place, name, group, value, digits, opens) {
   );
 }
 
-function valueOf(run, column, group) {
+/**
+ * @param {Run} run
+ * @param {Column} column
+ * @param {string} group
+ */
+function valueIn(run, column, group) {
   const place = run.groups.indexOf(group);
   return place < 0 ? null : column.value(run.figures[place], run);
 }
 
+/** @param {Run} run */
 function runName(run) {
   return [run.label, run.about.is_complete ? null : h("span", { class: "partial" }, "not complete")];
 }
 
+/**
+ * @param {PageData} report
+ * @param {string} title
+ * @param {Column[]} columns
+ * @param {string[]} groups
+ */
 function wideTable(report, title, columns, groups) {
-  const shown = (column) => groups.filter((group) => !column.groups || column.groups.includes(group));
+  const shown = (/** @type {Column} */ column) =>
+    groups.filter((group) => !column.groups || column.groups.includes(group));
   const head = h(
     "thead",
     {},
@@ -54,7 +92,7 @@ function wideTable(report, title, columns, groups) {
       h("th", { scope: "row" }, runName(run)),
       columns.map((column) =>
         shown(column).map((group, nth) =>
-          cell(report, place, column.name, group, valueOf(run, column, group), column.digits, nth === 0),
+          cell(report, place, column.name, group, valueIn(run, column, group), column.digits, nth === 0),
         ),
       ),
     ),
@@ -66,6 +104,11 @@ function wideTable(report, title, columns, groups) {
   );
 }
 
+/**
+ * @param {PageData} report
+ * @param {Column[]} columns
+ * @param {string[]} groups
+ */
 function narrowTables(report, columns, groups) {
   return report.runs.map((run, place) =>
     h(
@@ -93,7 +136,7 @@ function narrowTables(report, columns, groups) {
             groups.map((group) =>
               column.groups && !column.groups.includes(group)
                 ? h("td", {})
-                : cell(report, place, column.name, group, valueOf(run, column, group), column.digits),
+                : cell(report, place, column.name, group, valueIn(run, column, group), column.digits),
             ),
           ),
         ),
@@ -102,7 +145,10 @@ function narrowTables(report, columns, groups) {
   );
 }
 
-// Columns are `{ head, name, digits, value(figures, run) }`; each has one cell for each group.
+/**
+ * @param {PageData} report
+ * @param {{ title: string, name: string, note: string, columns: Column[] }} described
+ */
 function comparison(report, { title, name, note, columns }) {
   const groups = [...new Set(report.runs.flatMap((run) => run.groups))];
   const rows = () => [
@@ -117,7 +163,7 @@ function comparison(report, { title, name, note, columns }) {
         run.label,
         group,
         ...columns.map((column) =>
-          column.groups && !column.groups.includes(group) ? null : valueOf(run, column, group),
+          column.groups && !column.groups.includes(group) ? null : valueIn(run, column, group),
         ),
         ...(report.published ? columns.map((column) => published(report, place, column.name, group)) : []),
       ]),
@@ -125,48 +171,46 @@ function comparison(report, { title, name, note, columns }) {
   ];
   const holder = h("div", {});
   const fillHolder = () =>
-    holder.replaceChildren(
-      ...(isNarrow.matches ? narrowTables(report, columns, groups) : [wideTable(report, title, columns, groups)]),
+    refill(
+      holder,
+      isNarrow.matches ? narrowTables(report, columns, groups) : wideTable(report, title, columns, groups),
     );
   fillHolder();
-  isNarrow.addEventListener("change", fillHolder);
-  drawn.push({
-    element: holder,
-    redraw: fillHolder,
-    observer: { disconnect: () => isNarrow.removeEventListener("change", fillHolder) },
-  });
-  return h(
-    "figure",
-    { class: "wide", "data-figure": name },
-    h(
-      "div",
-      { class: "figure-head" },
-      h("h3", {}, title),
-      h(
-        "span",
-        { class: "saves" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: "save",
-            "aria-label": `CSV: the data of ${title}`,
-            onclick: () => save(`${name}.csv`, "text/csv", csv(rows())),
-          },
-          "CSV",
-        ),
-      ),
-    ),
-    holder,
-    h("figcaption", {}, note, report.published ? ` Below each value, in grey: ${report.published.source}.` : ""),
-  );
+  isNarrow.addEventListener("change", fillHolder, { signal: mounted.signal });
+  const beside = report.published ? ` Below each value, in grey: ${report.published.source}.` : "";
+  return card({ name, title, caption: note + beside, isWide: true, content: holder, data: () => csv(rows()) });
 }
 
-function perMovement(outcome) {
-  return (figures) => (figures.movements ? figures.counts[outcome] / figures.movements : null);
+/**
+ * @param {"replicate" | "migrate" | "undeploy"} operation
+ * @returns {Column}
+ */
+function perMovement(operation) {
+  return {
+    head: operation,
+    name: `${operation}_per_movement`,
+    digits: 3,
+    value: ({ movements, counts }) => (movements ? counts[operation] / movements : null),
+  };
 }
 
+/**
+ * What the paper's figures do not count: shown where it happened.
+ * @type {[string, keyof FurtherCounts][]}
+ */
+const FURTHER = [
+  ["adapts", "adapt"],
+  ["evicted by owners", "evicted"],
+  ["shrunk by owners", "shrunk"],
+  ["sleeps", "sleep"],
+  ["wakes", "wake"],
+  ["woken by requests", "woken"],
+  ["not let wake", "not_woken"],
+];
+
+/** @param {PageData} report */
 function comparisonTables(report) {
+  /** @type {Column[]} */
   const regret = report.runs.some((run) => run.regret)
     ? [
         {
@@ -174,32 +218,24 @@ function comparisonTables(report) {
           name: "satisfied_regret",
           digits: 2,
           groups: ["all"],
-          value: (figures, run) => meanRegret(run, "satisfied"),
+          value: (_figures, run) => (run.regret ? run.regret.satisfied[1] - run.regret.satisfied[0] : null),
         },
       ]
     : [];
-  // What the paper's figures do not count: shown where it happened.
-  const further = [
-    ["adapts", "adapt", 0],
-    ["evicted by owners", "evicted", 1],
-    ["shrunk by owners", "shrunk", 2],
-    ["sleeps", "sleep", 3],
-    ["wakes", "wake", 4],
-    ["woken by requests", "woken", 5],
-    ["not let wake", "not_woken", 6],
-  ]
-    .filter(([, , place]) => report.runs.some((run) => run.figures.some((figures) => figures.further[place])))
-    .map(([head, name, place]) => ({ head, name, digits: 0, value: (figures) => figures.further[place] }));
+  const further = FURTHER.filter(([, name]) =>
+    report.runs.some((run) => run.figures.some((figures) => figures.further[name])),
+  ).map(([head, name]) => ({
+    head,
+    name,
+    digits: 0,
+    value: (/** @type {ShownFigures} */ figures) => figures.further[name] ?? 0,
+  }));
   return [
     comparison(report, {
       title: "Operations for each movement",
       name: "operations-per-movement",
       note: "How often agents acted for each handover of a user, arrivals after the beginning among them.",
-      columns: [
-        { head: "replicate", name: "replicate_per_movement", digits: 3, value: perMovement(3) },
-        { head: "migrate", name: "migrate_per_movement", digits: 3, value: perMovement(2) },
-        { head: "undeploy", name: "undeploy_per_movement", digits: 3, value: perMovement(0) },
-      ],
+      columns: [perMovement("replicate"), perMovement("migrate"), perMovement("undeploy")],
     }),
     comparison(report, {
       title: "What clients and nodes felt",
@@ -218,16 +254,16 @@ function comparisonTables(report) {
           digits: report.published ? 4 : 3,
           value: (figures) => figures.service_usage,
         },
-        { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
+        { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts.inhibited },
         ...further,
-        { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },
+        { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances.mean },
         { head: "r", name: "pearson_r", digits: 3, value: (figures) => figures.pearson_r },
         {
           head: "cycles to steady state",
           name: "cycles_mean",
           digits: 2,
           groups: ["all"],
-          value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0],
+          value: (figures) => figures.cycles_to_steady_state?.mean ?? null,
         },
         ...regret,
       ],
@@ -236,6 +272,7 @@ function comparisonTables(report) {
 }
 
 // Where runs come from: a row for each, or where the page is narrow a list for each.
+/** @param {PageData} report */
 function aboutTable(report) {
   const heads = [
     "scenario",
@@ -249,7 +286,7 @@ function aboutTable(report) {
     "served",
     "lost",
   ];
-  const values = ({ about }) => [
+  const values = (/** @type {Run} */ { about }) => [
     about.scenario,
     about.seed,
     about.program,
@@ -290,4 +327,9 @@ function aboutTable(report) {
       ),
     ),
   );
+}
+
+/** @param {string} group */
+function groupName(group) {
+  return group === "all" ? "All" : group || "Other";
 }

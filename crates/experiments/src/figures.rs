@@ -68,6 +68,7 @@ pub struct GroupFigures {
 /// The number of operations of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OperationCounts {
     pub undeploy: u64,
     pub nop: u64,
@@ -79,27 +80,35 @@ pub struct OperationCounts {
 /// Counts beyond the paper's figures; zero counts are omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FurtherCounts {
     /// Accepted adapts.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub adapt: u64,
     /// Instances that the owners of nodes evicted.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub evicted: u64,
     /// Instances that the owners of nodes shrank.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub shrunk: u64,
     /// Accepted sleeps.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub sleep: u64,
     /// Accepted wakes that an agent proposed.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub wake: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub woken: u64,
     /// Client requests for which a sleeping instance was not allowed to wake.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub not_woken: u64,
 }
 
@@ -120,6 +129,7 @@ pub struct OperationRatios {
 
 /// Mean and greatest value.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MeanAndMax {
     /// The mean.
     pub mean: f64,

@@ -39,3 +39,7 @@ pub mod moment;
 pub mod moving;
 
 pub mod scale;
+
+#[cfg(test)]
+#[path = "../tests/page/declarations.rs"]
+mod declarations;

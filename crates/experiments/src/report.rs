@@ -23,6 +23,8 @@ mod run;
 mod scale;
 mod series;
 mod server;
+#[cfg(test)]
+mod types;
 
 use std::io::BufRead;
 
@@ -34,6 +36,7 @@ use serde::Serialize;
 use crate::published::PublishedValues;
 use crate::reproduce::Claim;
 
+use drawings::{Section, sections};
 use replay::Explain;
 
 pub(crate) use placement::{Reach, resolve};
@@ -45,7 +48,7 @@ pub use scale::{Scale, ScaleError};
 pub use server::{Limits, Server, Source};
 
 /// Runs to be shown together.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// What the page is called.
     pub title: String,
@@ -63,6 +66,7 @@ pub struct Report {
 
 /// A table of texts with a section of its own.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
     /// The name of the section in addresses.
     pub id: String,
@@ -80,11 +84,24 @@ pub struct Table {
 
 /// Values from elsewhere, to be shown beside those of the runs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Beside {
     /// Where they are from, in a few words.
     pub source: String,
     /// For each run in order, what is known of it.
     pub values: Vec<PublishedValues>,
+}
+
+/// What the page's script reads.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PageData<'a> {
+    title: &'a str,
+    runs: &'a [Run],
+    published: Option<&'a Beside>,
+    claims: &'a [Claim],
+    tables: &'a [Table],
+    sections: Vec<Section>,
 }
 
 impl Run {
@@ -164,6 +181,8 @@ impl Report {
 
     /// The data of the page.
     pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("plain data is always JSON")
+        let Report { title, runs, published, claims, tables, scale: _ } = self;
+        let page = PageData { title, runs, published: published.as_ref(), claims, tables, sections: sections(self) };
+        serde_json::to_string(&page).expect("plain data is always JSON")
     }
 }

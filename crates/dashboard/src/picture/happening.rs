@@ -10,6 +10,7 @@ pub(super) const FRESH_MS: u64 = 10_000;
 
 /// An event on a node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Happening {
     /// The sequence number in this picture, from 1.
     pub number: u64,

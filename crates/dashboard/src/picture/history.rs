@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// How many points are kept: ten minutes, at one a second.
@@ -18,25 +19,45 @@ pub(super) struct ApplicationNow {
     pub(super) responses: Value,
 }
 
+/// All applications at one time, as the page draws them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct Point {
+    time_ms: u64,
+    applications: BTreeMap<String, ApplicationSample>,
+}
+
+/// What is drawn of an application over time.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ApplicationSample {
+    instances: usize,
+    requests_per_s: Option<f64>,
+    p95_ms: Option<f64>,
+}
+
 /// Points, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    points: VecDeque<Value>,
+    points: VecDeque<Point>,
 }
 
 impl History {
     /// Adds a point, and returns it.
     pub(super) fn sample(&mut self, now_ms: u64, applications: BTreeMap<String, ApplicationNow>) -> Value {
-        let applications = applications.into_iter().take(APPLICATIONS_MAX).map(|(application, now)| {
-            let values = json!([now.instances, rounded(now.requests_per_s), rounded(now.responses["p95_ms"].as_f64())]);
-            (application, values)
-        });
-        let point = json!({ "time_ms": now_ms, "applications": applications.collect::<serde_json::Map<_, _>>() });
+        let sample = |(application, now): (String, ApplicationNow)| {
+            let requests_per_s = rounded(now.requests_per_s);
+            let p95_ms = rounded(now.responses["p95_ms"].as_f64());
+            (application, ApplicationSample { instances: now.instances, requests_per_s, p95_ms })
+        };
+        let applications = applications.into_iter().take(APPLICATIONS_MAX).map(sample).collect();
+        let point = Point { time_ms: now_ms, applications };
         if self.points.len() == POINTS_MAX {
             self.points.pop_front();
         }
-        self.points.push_back(point.clone());
-        point
+        let shown = json!(point);
+        self.points.push_back(point);
+        shown
     }
 
     pub(super) fn shown(&self) -> Value {

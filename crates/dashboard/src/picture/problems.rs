@@ -17,6 +17,7 @@ const PROBLEMS_MAX: usize = 100;
 /// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Severity {
     /// Something does not work.
     Bad,
@@ -26,6 +27,7 @@ pub enum Severity {
 
 /// A problem.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Problem {
     /// Its severity.
     pub severity: Severity,
@@ -37,11 +39,13 @@ pub struct Problem {
     pub instance: Option<String>,
     /// The details of a problem of several nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
     pub parts: Vec<Part>,
 }
 
 /// One node's part in a problem of several.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Part {
     /// The description of the problem.
     pub text: String,

@@ -2,15 +2,117 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::history::ApplicationNow;
+use super::problems::Problem;
 use super::source::{Reach, Source};
-use super::{Picture, text};
+use super::{Elsewhere, Picture, text};
 
 /// How many nodes and instances are shown.
 const NODES_MAX: usize = 2_000;
 const INSTANCES_MAX: usize = 10_000;
+
+/// The overview that the page draws. What a node reports is passed on as it is, and may have any shape.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct Snapshot {
+    time_ms: u64,
+    /// How many nodes are polled, and how many of them answer.
+    watched: usize,
+    answering: usize,
+    nodes: Vec<ShownNode>,
+    links: Vec<ShownLink>,
+    instances: Vec<ShownInstance>,
+    applications: Vec<ShownApplication>,
+    problems: Vec<Problem>,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    title: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    facts: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    faults: Value,
+}
+
+/// A node: polled, or named by another.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ShownNode {
+    id: String,
+    address: Option<String>,
+    /// `unknown`, `answers`, `silent` or `unwatched`.
+    reach: &'static str,
+    cause: Option<String>,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    capacity: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    free: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    unreserved: Value,
+    reservations: Option<f64>,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    is_draining: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    journal_fault: Value,
+    requests_per_s: Option<f64>,
+    answered_per_s: Option<f64>,
+    failed_per_s: Option<f64>,
+    /// Where a testbed says so: the tier, its name, and how many users are here.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    tier: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    tier_name: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    users: Value,
+}
+
+/// A link, as reported by the ends that answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ShownLink {
+    ends: [String; 2],
+    is_up: Option<bool>,
+    has_data: Option<bool>,
+    round_trip_ms: Option<f64>,
+}
+
+/// An instance where it is owned, or where it was handed over from.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ShownInstance {
+    id: String,
+    application: Option<String>,
+    node: String,
+    /// The state of its copy; `elsewhere` on a node that is not polled.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    state: Value,
+    is_silent: bool,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    is_pinned: Value,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    is_asleep: Value,
+    is_moving: bool,
+    target: Option<String>,
+    #[cfg_attr(test, ts(type = "unknown"))]
+    hardware: Value,
+    requests_per_s: Option<f64>,
+    has_no_answer: bool,
+    /// The node that reports an instance elsewhere.
+    told_by: Option<String>,
+}
+
+/// An application now.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ShownApplication {
+    id: String,
+    instances: usize,
+    requests_per_s: Option<f64>,
+    /// What a testbed measured at clients.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    responses: Value,
+}
 
 /// An instance, and the node that reports it.
 struct Placed<'a> {
@@ -30,24 +132,24 @@ impl Picture {
     /// The overview: nodes, links, instances, applications and problems. Details are in
     /// [`node_details`](Picture::node_details) and [`instance_details`](Picture::instance_details).
     pub fn snapshot(&self, now_ms: u64) -> Value {
-        json!({
-            "time_ms": now_ms,
-            "watched": self.sources.len(),
-            "answering": self.sources.iter().filter(|source| source.answers()).count(),
-            "nodes": self.shown_nodes(),
-            "links": self.shown_links(),
-            "instances": self.shown_instances(),
-            "applications": self.shown_applications(),
-            "problems": self.problems(now_ms),
-            "title": self.extra["title"],
-            "facts": self.extra["facts"],
-            "faults": self.extra["faults"],
+        json!(Snapshot {
+            time_ms: now_ms,
+            watched: self.sources.len(),
+            answering: self.sources.iter().filter(|source| source.answers()).count(),
+            nodes: self.shown_nodes(),
+            links: self.shown_links(),
+            instances: self.shown_instances(),
+            applications: self.shown_applications(),
+            problems: self.problems(now_ms),
+            title: self.extra["title"].clone(),
+            facts: self.extra["facts"].clone(),
+            faults: self.extra["faults"].clone(),
         })
     }
 
     /// Polled nodes, and those that others name.
-    fn shown_nodes(&self) -> Vec<Value> {
-        let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
+    fn shown_nodes(&self) -> Vec<ShownNode> {
+        let mut nodes: BTreeMap<String, ShownNode> = BTreeMap::new();
         for source in &self.sources {
             let name = source.name();
             let shown = shown_node(source);
@@ -62,21 +164,19 @@ impl Picture {
         let extra = self.extra["nodes"].as_object();
         let in_testbed = extra.into_iter().flat_map(Map::keys).cloned();
         for id in named.chain(elsewhere).chain(in_testbed) {
-            nodes.entry(id.clone()).or_insert_with(|| json!({ "id": id, "reach": "unwatched" }));
+            nodes.entry(id.clone()).or_insert_with(|| ShownNode::unwatched(id));
         }
         for (id, node) in &mut nodes {
             let told = &self.extra["nodes"][id.as_str()];
-            for key in ["tier", "tier_name", "users"] {
-                if !told[key].is_null() {
-                    node[key] = told[key].clone();
-                }
-            }
+            node.tier = told["tier"].clone();
+            node.tier_name = told["tier_name"].clone();
+            node.users = told["users"].clone();
         }
         nodes.into_values().take(NODES_MAX).collect()
     }
 
     /// Each link once. A link is up only if no end that answers reports it as down.
-    fn shown_links(&self) -> Vec<Value> {
+    fn shown_links(&self) -> Vec<ShownLink> {
         let mut links: BTreeMap<(String, String), LinkNow> = BTreeMap::new();
         for source in &self.sources {
             let name = source.name();
@@ -91,8 +191,11 @@ impl Picture {
                 }
             }
         }
-        let shown = links.into_iter().map(|((one, other), LinkNow { is_up, has_data, round_trip_ms })| {
-            json!({ "ends": [one, other], "is_up": is_up, "has_data": has_data, "round_trip_ms": round_trip_ms })
+        let shown = links.into_iter().map(|((one, other), LinkNow { is_up, has_data, round_trip_ms })| ShownLink {
+            ends: [one, other],
+            is_up,
+            has_data,
+            round_trip_ms,
         });
         shown.collect()
     }
@@ -116,15 +219,12 @@ impl Picture {
         placed
     }
 
-    fn shown_instances(&self) -> Vec<Value> {
+    fn shown_instances(&self) -> Vec<ShownInstance> {
         let placed = self.placed();
-        let mut shown: Vec<Value> = placed.iter().map(|(id, placed)| shown_instance(id, placed)).collect();
+        let mut shown: Vec<ShownInstance> = placed.iter().map(|(id, placed)| shown_instance(id, placed)).collect();
         for (id, elsewhere) in &self.elsewhere {
             if !placed.contains_key(id.as_str()) {
-                shown.push(json!({
-                    "id": id, "application": elsewhere.application, "node": elsewhere.node, "told_by": elsewhere.told_by,
-                    "state": "elsewhere",
-                }));
+                shown.push(ShownInstance::elsewhere(id, elsewhere));
             }
         }
         shown.truncate(INSTANCES_MAX);
@@ -158,13 +258,12 @@ impl Picture {
         applications
     }
 
-    fn shown_applications(&self) -> Vec<Value> {
-        let shown = self.applications().into_iter().map(|(id, now)| {
-            json!({
-                "id": id, "instances": now.instances, "requests_per_s": now.requests_per_s, "responses": now.responses,
-            })
-        });
-        shown.collect()
+    fn shown_applications(&self) -> Vec<ShownApplication> {
+        let shown = |(id, now): (String, ApplicationNow)| {
+            let ApplicationNow { instances, requests_per_s, responses } = now;
+            ShownApplication { id, instances, requests_per_s, responses }
+        };
+        self.applications().into_iter().map(shown).collect()
     }
 
     /// Everything known about a node; `None` if it is unknown.
@@ -178,10 +277,10 @@ impl Picture {
             shown.collect::<Vec<_>>()
         });
         let Some(source) = source else {
-            let is_named = self.shown_nodes().iter().any(|node| node["id"] == id);
+            let is_named = self.shown_nodes().iter().any(|node| node.id == id);
             return is_named.then(|| json!({ "id": id, "reach": "unwatched", "verdicts": verdicts }));
         };
-        let mut shown = shown_node(source);
+        let mut shown = json!(shown_node(source));
         shown["status"] = source.status.clone();
         shown["links"] = json!(source.links);
         shown["routes"] = source.routes.clone();
@@ -195,16 +294,13 @@ impl Picture {
     pub fn instance_details(&self, id: &str) -> Option<Value> {
         let placed = self.placed();
         if let Some(placed) = placed.get(id) {
-            let mut shown = shown_instance(id, placed);
+            let mut shown = json!(shown_instance(id, placed));
             shown["told"] = placed.told.clone();
             shown["evaluation_ms"] = placed.source.status["evaluation_ms"].clone();
             return Some(shown);
         }
         let elsewhere = self.elsewhere.get(id)?;
-        Some(json!({
-            "id": id, "application": elsewhere.application, "node": elsewhere.node, "told_by": elsewhere.told_by,
-            "state": "elsewhere",
-        }))
+        Some(json!(ShownInstance::elsewhere(id, elsewhere)))
     }
 
     /// The index of the source of the node that an instance is on.
@@ -215,48 +311,94 @@ impl Picture {
     }
 }
 
-fn shown_node(source: &Source) -> Value {
+impl ShownNode {
+    /// A node that is not polled.
+    fn unwatched(id: String) -> ShownNode {
+        ShownNode {
+            id,
+            address: None,
+            reach: "unwatched",
+            cause: None,
+            capacity: Value::Null,
+            free: Value::Null,
+            unreserved: Value::Null,
+            reservations: None,
+            is_draining: Value::Null,
+            journal_fault: Value::Null,
+            requests_per_s: None,
+            answered_per_s: None,
+            failed_per_s: None,
+            tier: Value::Null,
+            tier_name: Value::Null,
+            users: Value::Null,
+        }
+    }
+}
+
+impl ShownInstance {
+    /// An instance that went to a node that is not polled.
+    fn elsewhere(id: &str, elsewhere: &Elsewhere) -> ShownInstance {
+        ShownInstance {
+            id: id.to_owned(),
+            application: Some(elsewhere.application.clone()),
+            node: elsewhere.node.clone(),
+            state: json!("elsewhere"),
+            is_silent: false,
+            is_pinned: Value::Null,
+            is_asleep: Value::Null,
+            is_moving: false,
+            target: None,
+            hardware: Value::Null,
+            requests_per_s: None,
+            has_no_answer: false,
+            told_by: Some(elsewhere.told_by.clone()),
+        }
+    }
+}
+
+fn shown_node(source: &Source) -> ShownNode {
     let (reach, cause) = match &source.reach {
         Reach::Unknown => ("unknown", None),
         Reach::Answers => ("answers", None),
-        Reach::Silent { cause, .. } => ("silent", Some(cause)),
+        Reach::Silent { cause, .. } => ("silent", Some(cause.clone())),
     };
     let rate = |name: &str| source.rates.get(&format!("mario_requests_{name}_total")).copied();
-    json!({
-        "id": source.name(),
-        "address": source.address,
-        "reach": reach,
-        "cause": cause,
-        "capacity": source.status["capacity"],
-        "free": source.status["free"],
-        "unreserved": source.status["unreserved"],
-        "reservations": source.reservations(),
-        "is_draining": source.status["is_draining"],
-        "journal_fault": source.status["journal_fault"],
-        "requests_per_s": rate("ingress"),
-        "answered_per_s": rate("answered_here"),
-        "failed_per_s": rate("failed"),
-    })
+    ShownNode {
+        address: Some(source.address.clone()),
+        reach,
+        cause,
+        capacity: source.status["capacity"].clone(),
+        free: source.status["free"].clone(),
+        unreserved: source.status["unreserved"].clone(),
+        reservations: source.reservations(),
+        is_draining: source.status["is_draining"].clone(),
+        journal_fault: source.status["journal_fault"].clone(),
+        requests_per_s: rate("ingress"),
+        answered_per_s: rate("answered_here"),
+        failed_per_s: rate("failed"),
+        ..ShownNode::unwatched(source.name())
+    }
 }
 
-fn shown_instance(id: &str, placed: &Placed<'_>) -> Value {
+fn shown_instance(id: &str, placed: &Placed<'_>) -> ShownInstance {
     let Placed { source, told } = placed;
     let is_owned = told["state"] == "owned";
     let state = if is_owned { told["copy"]["state"].clone() } else { told["state"].clone() };
-    json!({
-        "id": id,
-        "application": text(&told["application"]),
-        "node": source.name(),
-        "state": state,
-        "is_silent": !source.answers(),
-        "is_pinned": told["is_pinned"],
-        "is_asleep": told["is_asleep"],
-        "is_moving": told["is_transferring"] == true || !is_owned,
-        "target": text(&told["target"]),
-        "hardware": told["hardware"],
-        "requests_per_s": source.requests_per_s(told),
-        "has_no_answer": Source::has_no_answer(told),
-    })
+    ShownInstance {
+        id: id.to_owned(),
+        application: text(&told["application"]),
+        node: source.name(),
+        state,
+        is_silent: !source.answers(),
+        is_pinned: told["is_pinned"].clone(),
+        is_asleep: told["is_asleep"].clone(),
+        is_moving: told["is_transferring"] == true || !is_owned,
+        target: text(&told["target"]),
+        hardware: told["hardware"].clone(),
+        requests_per_s: source.requests_per_s(told),
+        has_no_answer: Source::has_no_answer(told),
+        told_by: None,
+    }
 }
 
 fn keys(value: &Value) -> Vec<String> {

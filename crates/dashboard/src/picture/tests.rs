@@ -241,7 +241,10 @@ fn data_of_a_testbed_is_shown_beside_that_of_nodes() {
     assert_eq!((&shown["nodes"][0]["tier"], &shown["nodes"][0]["users"]), (&json!(1), &json!(3)));
     assert_eq!((&shown["nodes"][2]["id"], &shown["nodes"][2]["tier"]), (&json!("z"), &json!(0)));
     assert_eq!(shown["applications"][0]["requests_per_s"], 7.5);
-    assert_eq!(picture.sample(START_MS)["applications"]["shop"], json!([0, 7.5, 12.0]));
+    assert_eq!(
+        picture.sample(START_MS)["applications"]["shop"],
+        json!({ "instances": 0, "requests_per_s": 7.5, "p95_ms": 12.0 })
+    );
     assert_eq!(picture.history().as_array().map(Vec::len), Some(1));
 }
 

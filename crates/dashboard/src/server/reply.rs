@@ -54,12 +54,13 @@ const MARKUP: &str = include_str!("../../assets/dashboard.html");
 const PROGRAM: &[&str] = &[
     "(() => {\n\"use strict\";\n",
     include_str!("../../../experiments/assets/elements.js"),
+    include_str!("../../../experiments/assets/theme.js"),
     include_str!("../../../experiments/assets/numbers.js"),
     include_str!("../../../experiments/assets/colours.js"),
     include_str!("../../../experiments/assets/download.js"),
-    include_str!("../../../experiments/assets/figure.js"),
-    include_str!("../../../experiments/assets/axes.js"),
+    include_str!("../../../experiments/assets/card.js"),
     include_str!("../../../experiments/assets/explanation.js"),
+    include_str!("../../assets/chart.js"),
     include_str!("../../assets/layout.js"),
     include_str!("../../assets/map.js"),
     include_str!("../../assets/details.js"),
@@ -70,8 +71,10 @@ const PROGRAM: &[&str] = &[
 ];
 
 const STYLES: &[&str] = &[
+    include_str!("../../../experiments/assets/palette.css"),
     include_str!("../../../experiments/assets/page.css"),
     include_str!("../../../experiments/assets/figures.css"),
+    include_str!("../../../experiments/assets/details.css"),
     include_str!("../../../experiments/assets/replay.css"),
     include_str!("../../../experiments/assets/explanation.css"),
     include_str!("../../assets/dashboard.css"),

@@ -180,8 +180,7 @@ fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
 
 #[test]
 fn axe_finds_nothing_serious_in_light_and_dark_on_desktop_and_phone() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../experiments/tests/accessibility/node_modules/axe-core/axe.min.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/tests/page/node_modules/axe-core/axe.min.js");
     let Ok(axe) = std::fs::read_to_string(path) else {
         assert!(
             std::env::var("CI").as_deref() != Ok("true"),

@@ -23,6 +23,7 @@ pub(crate) struct AreaCounts {
 
 /// A part of the map, or a tier if nodes have no position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Area {
     /// Column and row on the map, from the south-west.
     cell: [u16; 2],
@@ -33,11 +34,13 @@ pub(crate) struct Area {
 
 /// The areas and frames as stored in the page.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Areas {
     /// The kind of areas: `"map"` or `"tiers"`.
     by: &'static str,
     parts: Vec<Area>,
     /// In each frame, area, application and the number of instances.
+    #[cfg_attr(test, ts(type = "Samples<[area: number, application: number, instances: number][]>"))]
     frames: Samples<Vec<(u16, u16, u32)>>,
 }
 

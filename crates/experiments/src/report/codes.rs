@@ -3,6 +3,8 @@
 
 use mario_domain::AgentOperation;
 
+use super::explanations;
+
 /// A kind of event in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventCode {
@@ -64,7 +66,23 @@ pub(crate) fn script() -> String {
     let events: Vec<String> = EVENTS.iter().map(|(event, name)| format!("{name}: {}", event.number())).collect();
     let operations: Vec<String> =
         AgentOperation::ALL.iter().map(|operation| format!("\"{}\"", operation.as_str())).collect();
-    format!("const EVENT = {{ {} }};\nconst OPERATIONS = [{}];\n", events.join(", "), operations.join(", "))
+    let looks: Vec<String> = explanations::LOOKS.iter().map(|look| format!("\"{}\"", look.as_str())).collect();
+    format!(
+        "const EVENT = {{ {} }};\nconst OPERATIONS = [{}];\nconst LOOKS = [{}];\n",
+        events.join(", "),
+        operations.join(", "),
+        looks.join(", ")
+    )
+}
+
+/// The types of the tables, for the checker of the script.
+#[cfg(test)]
+pub(crate) fn declarations() -> String {
+    let events: Vec<String> = EVENTS.iter().map(|(event, name)| format!("{name}: {}", event.number())).collect();
+    format!(
+        "declare const EVENT: {{ {} }};\ndeclare const OPERATIONS: string[];\ndeclare const LOOKS: string[];\n",
+        events.join("; ")
+    )
 }
 
 #[cfg(test)]
@@ -79,6 +97,7 @@ mod tests {
         }
         let script = script();
         assert!(script.contains("migrate: 2, replicate: 3"), "{script}");
+        assert!(script.contains(r#"LOOKS = ["proposed", "missed", "code", "met", "failed", "fact","#), "{script}");
         assert!(script.contains(r#"["undeploy", "migrate", "replicate", "adapt", "sleep", "wake"]"#), "{script}");
     }
 }

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 /// A number that is written without a fraction if it is whole.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "number"))]
 pub(crate) struct Compact(pub(crate) f64);
 
 /// Larger whole numbers are not exact in JavaScript.

@@ -1,17 +1,35 @@
-//! The figures as files for a paper: plain SVG with the fonts, the colours and the size written out.
+//! The figures of a report: drawn once, as trees of SVG elements, for the page and for files.
+//!
+//! The page holds every figure in a few widths and in every view that a reader can choose; its script shows the one that
+//! fits (decision 25 in `docs/decisions`).
 
 mod areas;
 mod bars;
 mod canvas;
+mod csv;
+mod element;
 mod inhibited;
 mod map;
+mod numbers;
+mod palette;
 mod points;
 mod regret;
 mod responses;
 mod scale;
+mod sections;
+mod steady;
+
+use std::fmt::Write;
+
+use serde::Serialize;
 
 use super::Report;
-use super::run::Run;
+use super::compact::Compact;
+use canvas::Layout;
+use csv::Csv;
+use element::{Element, escape};
+
+pub(crate) use sections::sections;
 
 /// A figure as a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,53 +40,201 @@ pub struct Drawing {
     pub svg: String,
 }
 
-/// Applications, in the palette of Okabe and Ito, cool colours first.
-const APPLICATIONS: [&str; 6] = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"];
-/// Tiers, from the top.
-const TIERS: [&str; 7] = ["#16324f", "#284e76", "#3a6a9c", "#5d89b7", "#7fa8d1", "#a1c0df", "#c3d7ec"];
-/// What becomes of agents, in the order of the counts, in the palette "bright" of Tol.
-const OUTCOME_COLOURS: [&str; 5] = ["#CCBB44", "#BBBBBB", "#4477AA", "#228833", "#EE6677"];
+/// The widths that a figure is drawn in: for a phone or a column, and for more room. The page scales the nearest.
+const WIDTHS: [f64; 2] = [350.0, 560.0];
+/// Those of a figure that has the whole width of the page.
+const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
 
-fn application_colour(place: usize) -> &'static str {
-    APPLICATIONS[place % APPLICATIONS.len()]
+/// A part of the page with a title and figures of its own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Section {
+    /// The name of the section in addresses.
+    pub(crate) id: &'static str,
+    /// How it is called among all sections.
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    /// What is in it.
+    pub(crate) lead: &'static str,
+    /// What a reader chooses between.
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) figures: Vec<Figure>,
 }
 
-fn tier_colour(tier: usize, count: usize) -> &'static str {
-    let part = tier as f64 / count.saturating_sub(1).max(1) as f64;
-    TIERS[((part * 6.0).round() as usize).min(TIERS.len() - 1)]
+/// Views to choose between.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Choice {
+    /// What is chosen: a key of a view.
+    pub(crate) key: Key,
+    pub(crate) label: &'static str,
+    /// Values, and how they are called.
+    pub(crate) options: Vec<(String, String)>,
 }
 
-/// All figures of a report: those of each run, numbered in the order of the runs.
+/// What the views of a figure differ in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) enum Key {
+    /// The group of applications, by its index. A run with fewer groups shows its last.
+    Group,
+    /// What a bar stands for.
+    By,
+    /// What regret is measured in.
+    Measure,
+    /// Which outcomes are stacked: the page restacks the bars by itself.
+    Outcomes,
+}
+
+/// A figure with its views and its data.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Figure {
+    /// What its files are called, without the endings.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) caption: Option<String>,
+    pub(crate) is_wide: bool,
+    /// The first that has what was chosen is shown.
+    pub(crate) views: Vec<View>,
+    /// The data, for each value of [`Key::By`] where they differ in it.
+    pub(crate) data: Vec<Data>,
+    /// Where the figure belongs among the files, if it does.
+    #[serde(skip)]
+    pub(crate) file: Option<FileOf>,
+}
+
+/// Which files a figure becomes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct FileOf {
+    /// The index of the run; files about no run come last.
+    run: usize,
+    /// The beginning of the names.
+    prefix: String,
+    /// What the figure shows, in words.
+    title: String,
+    width: FileWidth,
+    groups: FileGroups,
+}
+
+/// For which groups of applications there are files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FileGroups {
+    /// One for each group.
+    Each,
+    /// One for all applications.
+    All,
+}
+
+/// For which columns of a paper a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FileWidth {
+    One,
+    Two,
+}
+
+/// A drawing of a figure for what a reader chose. What is absent does not matter.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct View {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) group: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) measure: Option<&'static str>,
+    #[serde(flatten)]
+    pub(crate) chart: Chart,
+}
+
+/// A table for downloading.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Data {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) by: Option<&'static str>,
+    #[cfg_attr(test, ts(type = "string"))]
+    pub(crate) csv: Csv,
+}
+
+/// A drawing in several widths.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Chart {
+    /// What the layouts share.
+    #[cfg_attr(test, ts(type = "Drawn[]"))]
+    pub(crate) parts: Vec<Element>,
+    pub(crate) layouts: Vec<Layout>,
+    /// What a pointer shows along the axis below, from left to right.
+    pub(crate) tips: Vec<String>,
+    /// The values on that axis between which each tip is shown: one more than there are tips.
+    pub(crate) edges: Vec<Compact>,
+}
+
+impl Chart {
+    /// A drawing whose layouts share nothing and have no tips along an axis.
+    fn still(layouts: impl IntoIterator<Item = Layout>) -> Chart {
+        Chart { parts: Vec::new(), layouts: layouts.into_iter().collect(), tips: Vec::new(), edges: Vec::new() }
+    }
+
+    /// The content of a file, sized in points for one or two columns of a paper.
+    fn svg(&self, title: &str, columns: FileWidth) -> String {
+        let (layout, points) = match columns {
+            FileWidth::One => (&self.layouts[0], 336.0),
+            FileWidth::Two => (&self.layouts[1], 504.0),
+        };
+        let mut body = String::new();
+        layout.drawing.write_svg(&self.parts, &mut body);
+        let height = (layout.height * points / layout.width).round();
+        let mut svg = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let _ = write!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{points}pt\" height=\"{height}pt\" font-family=\"Helvetica, Arial, \
+             sans-serif\"{}",
+            body.strip_prefix("<svg").unwrap_or(&body).replacen(
+                '>',
+                &format!(">\n<title>{}</title>\n", escape(title)),
+                1
+            )
+        );
+        svg
+    }
+}
+
+/// All figures of a report as files: those of each run, numbered in the order of the runs.
 pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
-    let of_run = |(place, run): (usize, &Run)| {
-        let name = |figure: &str| format!("{}-{}-{figure}.svg", place + 1, file_name(&run.label));
-        let mut drawings = Vec::new();
-        for (group, group_name) in run.groups.iter().enumerate() {
-            let group_name = file_name(group_name);
-            drawings.push(Drawing {
-                file_name: name(&format!("operations-{group_name}")),
-                svg: bars::operations(run, group),
-            });
-            drawings.push(Drawing {
-                file_name: name(&format!("movements-{group_name}")),
-                svg: points::scatter(run, group),
-            });
+    let mut drawings = Vec::new();
+    let sections = sections(report);
+    let figures = sections.iter().flat_map(|section| &section.figures);
+    let mut filed: Vec<(&FileOf, &Figure)> =
+        figures.filter_map(|figure| Some((figure.file.as_ref()?, figure))).collect();
+    // The sort is stable: the figures of a run stay in the order of the page.
+    filed.sort_by_key(|(file, _)| file.run);
+    for (file, figure) in filed {
+        // A file is drawn by cycles, and in the first measure of regret.
+        let views = figure.views.iter().filter(|view| view.by.is_none_or(|by| by == bars::By::Cycle.name()));
+        let views = views.filter(|view| view.measure.is_none_or(|measure| measure == regret::Measure::ALL[0].name()));
+        for view in views {
+            let group = view.group.and_then(|group| Some(report.runs.get(file.run)?.groups[group].as_str()));
+            let (suffix, title) = match (group, file.groups) {
+                (Some(_), FileGroups::All) if view.group > Some(0) => continue,
+                (Some(group), FileGroups::Each) => {
+                    (format!("-{}", file_name(group)), format!("{}, {group}", file.title))
+                }
+                _ => (String::new(), file.title.clone()),
+            };
+            let svg = view.chart.svg(&title, file.width);
+            drawings.push(Drawing { file_name: format!("{}{suffix}.svg", file.prefix), svg });
         }
-        let single = [
-            ("instances", areas::by_application(run)),
-            ("tiers", areas::by_tier(run)),
-            ("responses", responses::distribution(run)),
-            ("inhibited", inhibited::by_node(run)),
-            ("steady", bars::steady(run)),
-        ];
-        drawings.extend(single.into_iter().map(|(figure, svg)| Drawing { file_name: name(figure), svg }));
-        drawings.extend(regret::satisfied(run).map(|svg| Drawing { file_name: name("regret"), svg }));
-        drawings.extend(map::map(run).map(|svg| Drawing { file_name: name("map"), svg }));
-        drawings
-    };
-    let of_scale = scale::drawings(&report.scale).into_iter();
-    let of_scale = of_scale.map(|(measure, svg)| Drawing { file_name: format!("scale-{measure}.svg"), svg });
-    report.runs.iter().enumerate().flat_map(of_run).chain(of_scale).collect()
+    }
+    drawings
 }
 
 /// A text as part of the name of a file.

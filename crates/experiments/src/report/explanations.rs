@@ -22,7 +22,7 @@ pub(crate) const EXPLAINED_MAX: usize = 3_000;
 const CHUNK: usize = 64;
 
 /// What a line is, by its place here.
-const LOOKS: [Look; 8] =
+pub(crate) const LOOKS: [Look; 8] =
     [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
 
 /// What an agent knew when it decided.
@@ -47,6 +47,7 @@ pub(crate) struct Case {
 
 /// Explanations as the page holds them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Explanations {
     /// Every text once; the first is empty.
     texts: Vec<String>,

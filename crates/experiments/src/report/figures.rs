@@ -7,37 +7,37 @@ use crate::figures::{FurtherCounts, GroupFigures, MeanAndMax, OperationCounts};
 
 /// The figures of a group. What is not defined is absent: nothing moved, a series is constant, or the run is not complete.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownFigures {
     pub(crate) movements: u64,
-    pub(crate) counts: Counts,
-    /// Adapts, evictions, shrinks, sleeps, wakes, instances that client requests woke, and those that they did not.
-    pub(crate) further: [u64; 7],
-    /// Mean and maximum.
-    pub(crate) instances: (f64, u64),
+    pub(crate) counts: OperationCounts,
+    pub(crate) further: FurtherCounts,
+    pub(crate) instances: MeanAndMax,
     pub(crate) response: Option<f64>,
     pub(crate) service_usage: Option<f64>,
     /// Without the first step.
     pub(crate) pearson_r: Option<f64>,
+    #[serde(skip)]
     pub(crate) pearson_r_with_start: Option<f64>,
-    /// Mean and maximum over the steps with a movement, the first left out.
-    pub(crate) cycles_to_steady_state: Option<(f64, u64)>,
+    /// Over the steps with a movement, the first left out.
+    pub(crate) cycles_to_steady_state: Option<MeanAndMax>,
     /// For each step: movements, counts, cycles with an operation.
+    #[serde(skip)]
     pub(crate) steps: Vec<(u64, Counts, u64)>,
 }
 
 impl ShownFigures {
     pub(crate) fn new(figures: &GroupFigures) -> ShownFigures {
-        let pair = |spread: &MeanAndMax| (spread.mean, spread.max);
         ShownFigures {
             movements: figures.movements,
-            counts: counts(&figures.operations),
-            further: further(&figures.further),
-            instances: pair(&figures.instances),
+            counts: figures.operations,
+            further: figures.further,
+            instances: figures.instances,
             response: figures.response,
             service_usage: figures.service_usage,
             pearson_r: figures.pearson_r,
             pearson_r_with_start: figures.pearson_r_with_start,
-            cycles_to_steady_state: figures.cycles_to_steady_state.as_ref().map(pair),
+            cycles_to_steady_state: figures.cycles_to_steady_state,
             steps: figures
                 .steps
                 .iter()
@@ -45,10 +45,6 @@ impl ShownFigures {
                 .collect(),
         }
     }
-}
-
-fn further(of: &FurtherCounts) -> [u64; 7] {
-    [of.adapt, of.evicted, of.shrunk, of.sleep, of.wake, of.woken, of.not_woken]
 }
 
 /// Counts in the order of the outcomes.

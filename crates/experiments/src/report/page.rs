@@ -5,24 +5,18 @@ use super::codes;
 /// The parts of the program, in the order in which they stand in the page.
 const PROGRAM: &[&str] = &[
     include_str!("../../assets/elements.js"),
+    include_str!("../../assets/theme.js"),
     include_str!("../../assets/numbers.js"),
     include_str!("../../assets/colours.js"),
     include_str!("../../assets/download.js"),
+    include_str!("../../assets/card.js"),
     include_str!("../../assets/figure.js"),
-    include_str!("../../assets/axes.js"),
-    include_str!("../../assets/bars.js"),
-    include_str!("../../assets/scatter.js"),
-    include_str!("../../assets/areas.js"),
-    include_str!("../../assets/distribution.js"),
-    include_str!("../../assets/inhibited.js"),
-    include_str!("../../assets/regret.js"),
-    include_str!("../../assets/scale.js"),
     include_str!("../../assets/tables.js"),
-    include_str!("../../assets/map.js"),
     include_str!("../../assets/replay-state.js"),
     include_str!("../../assets/replay-layout.js"),
     include_str!("../../assets/replay-stage.js"),
     include_str!("../../assets/explanation.js"),
+    include_str!("../../assets/replay-explanation.js"),
     include_str!("../../assets/replay-details.js"),
     include_str!("../../assets/replay-areas.js"),
     include_str!("../../assets/replay.js"),
@@ -30,8 +24,10 @@ const PROGRAM: &[&str] = &[
 ];
 
 const STYLE: &[&str] = &[
+    include_str!("../../assets/palette.css"),
     include_str!("../../assets/page.css"),
     include_str!("../../assets/figures.css"),
+    include_str!("../../assets/details.css"),
     include_str!("../../assets/replay.css"),
     include_str!("../../assets/explanation.css"),
     include_str!("../../assets/print.css"),

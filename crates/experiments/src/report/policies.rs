@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// A policy as shown on the page.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PolicyText {
     pub(crate) name: String,
     pub(crate) memory: u64,
@@ -22,6 +23,7 @@ pub(crate) struct PolicyText {
 
 /// One clause.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ClauseText {
     /// The clause as written in its file.
     pub(crate) text: String,

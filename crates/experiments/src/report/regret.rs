@@ -22,22 +22,31 @@ pub(crate) struct RegretSums {
 }
 
 /// One activation: users, then satisfied users, mean latency and instances, each actual and best.
-type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
+pub(crate) type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
 /// Regret as the page holds it. Of pairs, the first is the actual value, the second the best; they are means over
 /// activations.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownRegret {
     /// How the best was searched for: `exact` or `greedy`.
+    #[serde(skip)]
     pub(crate) against: &'static str,
+    #[serde(skip)]
     pub(crate) activations: u64,
     /// How often the placement was as good as the best.
+    #[serde(skip)]
     pub(crate) optimal: u64,
+    #[serde(skip)]
     pub(crate) users: f64,
     pub(crate) satisfied: [f64; 2],
+    #[serde(skip)]
     pub(crate) latency: [Option<f64>; 2],
+    #[serde(skip)]
     pub(crate) instances: [f64; 2],
+    #[serde(skip)]
     pub(crate) satisfied_regret_max: u64,
+    #[serde(skip)]
     pub(crate) samples: Samples<Moment>,
 }
 

@@ -250,16 +250,21 @@ fn told_apart(recalled: &Recalled) -> String {
 
 /// A recording as stored in the page.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Replay {
     /// Id and application.
+    #[cfg_attr(test, ts(type = "[id: number | string, application: number][]"))]
     instances: Vec<(InstanceId, u32)>,
     moments: Vec<Compact>,
+    #[cfg_attr(test, ts(type = "ReplayEvent[]"))]
     events: Vec<Line>,
+    #[cfg_attr(test, ts(type = "Record<number, Decision[]>"))]
     decisions: BTreeMap<u32, Vec<Decision>>,
     has_all_decisions: bool,
     /// Explanations of the cases of decisions, in order; possibly only of the first ones.
     explanations: Option<Explanations>,
     /// The id of a node, a rule, and the rule in words.
+    #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
 }
 

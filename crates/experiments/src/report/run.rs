@@ -16,6 +16,7 @@ use crate::figures::Measured;
 
 /// Everything that is drawn of one run.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
     /// What the run is called on the page.
     pub label: String,
@@ -26,22 +27,29 @@ pub struct Run {
     /// What tiers are called, from the top down.
     pub(crate) tier_names: Vec<String>,
     pub(crate) nodes: Option<Nodes>,
+    #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
     /// The access points of some users, in the order in which they were there.
+    #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,
+    #[serde(skip)]
     pub(crate) bars: Bars,
     /// Instances of each application.
+    #[serde(skip)]
     pub(crate) instances: Samples<Vec<u64>>,
     /// The sleeping instances of each application, where any sleeps and the trace tells which.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
     /// How many instances the owners of nodes have evicted and shrunk until then, where they have initiative.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// Instances in each tier.
+    #[serde(skip)]
     pub(crate) tiers: Samples<Vec<u64>>,
+    #[serde(skip)]
     pub(crate) responses: Vec<ResponseRow>,
+    #[serde(skip)]
     pub(crate) inhibited: Inhibited,
     pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
@@ -53,6 +61,7 @@ pub struct Run {
 
 /// Where a run comes from.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct About {
     pub(crate) program: String,
     pub(crate) scenario: String,
@@ -79,6 +88,7 @@ pub(crate) struct About {
 
 /// An application.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ApplicationRow {
     pub(crate) id: String,
     pub(crate) kind: String,
@@ -87,14 +97,17 @@ pub(crate) struct ApplicationRow {
     pub(crate) max_latency: Compact,
     /// The names of its flavours, and the hardware that each needs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, type = "[name: string, hardware: number][]"))]
     pub(crate) flavours: Vec<(String, u64)>,
     /// The units that a sleeping instance keeps, if its instances sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) keeps: Option<u64>,
 }
 
 /// The nodes, one column for each thing that is known of them.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Nodes {
     pub(crate) ids: Vec<String>,
     /// Units; -1 for no bound.
@@ -110,7 +123,7 @@ pub(crate) struct Nodes {
 }
 
 /// How long clients of an application waited.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseRow {
     pub(crate) served: u64,
     pub(crate) lost: u64,
@@ -120,7 +133,7 @@ pub(crate) struct ResponseRow {
 }
 
 /// Where and why requests were inhibited.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Inhibited {
     pub(crate) rules: Vec<&'static str>,
     /// The nodes that inhibited most: id, tier, and the count for each rule.

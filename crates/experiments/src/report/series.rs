@@ -23,7 +23,7 @@ pub(crate) fn operations(counts: &Counts) -> u64 {
 }
 
 /// Counts for each group in each cycle, or in each few cycles of a long run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bars {
     /// How many cycles a bar stands for.
     pub(crate) cycles_per_bar: u32,
@@ -32,7 +32,6 @@ pub(crate) struct Bars {
     /// For each bar and each group, the counts.
     pub(crate) counts: Vec<Vec<Counts>>,
     /// How many cycles the last bar holds.
-    #[serde(skip)]
     in_last: u32,
 }
 
@@ -79,6 +78,7 @@ fn add(sum: &mut [Counts], other: &[Counts]) {
 
 /// Values that hold from their time on, every cycle or every few cycles of a long run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Samples<T> {
     pub(crate) times: Vec<Compact>,
     pub(crate) values: Vec<T>,

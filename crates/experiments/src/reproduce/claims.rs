@@ -9,6 +9,7 @@ use crate::figures::{GroupFigures, TraceFigures};
 
 /// A claim of the paper, checked in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Claim {
     /// The claim in words.
     pub claim: String,

@@ -3,6 +3,7 @@
 mod accessibility;
 mod browser;
 mod data;
+mod figures;
 mod input;
 mod live;
 mod page;

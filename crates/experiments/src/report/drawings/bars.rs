@@ -1,95 +1,211 @@
-//! Operations over time, and the cycles to the steady state.
+//! What became of agents over time: stacked bars, with handovers on a second axis.
 
+use super::super::compact::Compact;
 use super::super::run::Run;
-use super::super::series::{NOP, OUTCOMES};
-use super::OUTCOME_COLOURS;
-use super::canvas::{Anchor, Canvas, number, ticks};
+use super::super::series::{Counts, NOP, OUTCOMES};
+use super::canvas::{Anchor, Canvas, INK, Layout, Room, SOFT, Scale, nothing, text};
+use super::csv::Csv;
+use super::element::{Element, rounded};
+use super::numbers::{Steps, amount, count, ticks, whole};
+use super::{Chart, WIDTHS_WIDE};
 
-/// The order in which outcomes are stacked: what changed something first. What changed nothing is left out.
-const STACK: [usize; 4] = [3, 2, 0, 4];
+/// The order in which outcomes are stacked: what changed something first, and what changed nothing last.
+pub(super) const STACK: [usize; 5] = [3, 2, 0, 4, NOP];
 
-/// Stacked bars, one for each cycle, with the handovers of each step as a line on a second axis.
-pub(super) fn operations(run: &Run, group: usize) -> String {
-    let title = format!("Operations, {}, {}", run.label, run.groups[group]);
-    let mut canvas = Canvas::new(504.0, 190.0, 34.0);
-    let height = |counts: &[u64; 5]| counts.iter().sum::<u64>() - counts[NOP];
-    let most = run.bars.counts.iter().map(|groups| height(&groups[group])).max().unwrap_or(0).max(1) as f64;
-    if run.bars.times.is_empty() {
-        return canvas.nothing("No cycle has happened.", &title);
-    }
-    let (x, y) = (canvas.x_scale(0.0, run.about.duration.0), canvas.y_scale(0.0, most));
-    canvas.y_axis(y, most, "agents per cycle");
-    let period = run.about.evaluation_period.0 * f64::from(run.bars.cycles_per_bar);
-    for (time, groups) in run.bars.times.iter().zip(&run.bars.counts) {
-        let breadth = (x.at(time.0 + period) - x.at(time.0)).max(0.5) * 0.86;
-        let mut base = 0;
-        for outcome in STACK {
-            let count = groups[group][outcome];
-            if count > 0 {
-                let (top, bottom) = (y.at((base + count) as f64), y.at(base as f64));
-                canvas.rectangle([x.at(time.0), top], [breadth, bottom - top], OUTCOME_COLOURS[outcome]);
-            }
-            base += count;
+/// What a bar stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// A cycle, or a few cycles of a long run.
+    Cycle,
+    /// A step of mobility.
+    Step,
+}
+
+impl By {
+    pub(super) const ALL: [By; 2] = [By::Cycle, By::Step];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            By::Cycle => "cycle",
+            By::Step => "step",
         }
     }
-    handovers(run, group, &mut canvas);
-    canvas.x_axis(x, run.about.duration.0, "time, ms");
-    for (place, outcome) in STACK.into_iter().enumerate() {
-        let left = 150.0 + place as f64 * 62.0;
-        canvas.rectangle([left, 5.0], [7.0, 7.0], OUTCOME_COLOURS[outcome]);
-        canvas.soft_text([left + 10.0, 12.0], OUTCOMES[outcome], Anchor::Start);
+}
+
+/// One bar.
+struct Bar {
+    at: f64,
+    until: f64,
+    counts: Counts,
+}
+
+fn bars_of(run: &Run, group: usize, by: By) -> Vec<Bar> {
+    let duration = run.about.duration.0;
+    match by {
+        By::Step => {
+            let step = run.about.step.0;
+            let bar = |(place, counts): (usize, &Counts)| {
+                let at = place as f64 * step;
+                Bar { at, until: (at + step).min(duration), counts: *counts }
+            };
+            run.figures[group].steps.iter().map(|(_, counts, _)| counts).enumerate().map(bar).collect()
+        }
+        By::Cycle => {
+            let times = &run.bars.times;
+            let period = run.about.evaluation_period.0 * f64::from(run.bars.cycles_per_bar);
+            let bar = |(place, groups): (usize, &Vec<Counts>)| {
+                let at = times[place].0;
+                let next = times.get(place + 1).map_or(at + period, |next| next.0);
+                Bar { at, until: next.min(at + period * 1.5), counts: groups[group] }
+            };
+            run.bars.counts.iter().enumerate().map(bar).collect()
+        }
     }
-    canvas.finish(&title)
+}
+
+/// The heights of the highest bar: without the agents that changed nothing, and with them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Highest {
+    changes: f64,
+    all: f64,
+}
+
+/// Over all runs, so that they have the same scale.
+pub(super) fn highest(runs: &[Run], group: usize, by: By) -> Highest {
+    let mut highest = Highest { changes: 1.0, all: 1.0 };
+    for run in runs {
+        for bar in bars_of(run, group.min(run.groups.len() - 1), by) {
+            let all = bar.counts.iter().sum::<u64>();
+            highest.all = highest.all.max(all as f64);
+            highest.changes = highest.changes.max((all - bar.counts[NOP]) as f64);
+        }
+    }
+    highest
+}
+
+pub(super) fn chart(run: &Run, group: usize, by: By, highest: Highest) -> Chart {
+    let bars = bars_of(run, group, by);
+    if bars.is_empty() {
+        return Chart::still(WIDTHS_WIDE.iter().map(|width| nothing(*width, "No cycle has happened.")));
+    }
+    let layouts = WIDTHS_WIDE.iter().map(|width| layout(run, group, by, highest, *width)).collect();
+    let tips = bars.iter().map(|bar| tip(run, group, bar)).collect();
+    let edges = bars.iter().map(|bar| bar.at).chain(bars.last().map(|bar| bar.until)).map(Compact).collect();
+    Chart { parts: vec![Element::new("g").all(bars.iter().map(stacked))], layouts, tips, edges }
+}
+
+/// A bar in milliseconds and agents: layouts scale it.
+fn stacked(bar: &Bar) -> Element {
+    let mut base = 0;
+    let width = (bar.until - bar.at) * 0.86;
+    let part = |outcome: usize| {
+        let count = bar.counts[outcome];
+        let fill = format!("var(--{})", OUTCOMES[outcome]);
+        let part = Element::rectangle([bar.at, base as f64], [width, count as f64], &fill);
+        base += count;
+        // Agents that change nothing would dwarf the others: the page shows them when they are asked for.
+        (count > 0).then(|| if outcome == NOP { part.in_page_only() } else { part })
+    };
+    let parts: Vec<Element> = STACK.into_iter().filter_map(part).collect();
+    Element::group("bar").all(parts)
+}
+
+fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layout {
+    let handovers = most_handovers(run, group);
+    let room = Room::for_axes(highest.all, 20.0 + whole(handovers).chars().count() as f64 * 7.0);
+    let mut canvas = Canvas::new(width, 236.0, room);
+    let x = canvas.x_scale(0.0, run.about.duration.0);
+    let scales = [("changes", highest.changes), ("all", highest.all)];
+    let scales = scales.map(|(name, most)| (name, most, canvas.y_scale(0.0, most)));
+    for (name, most, scale) in scales {
+        let grid = canvas.grid(|value| scale.at(value), &ticks(0.0, most, 4, Steps::Whole));
+        let grid = Element::new("g").with("data-scale", name).all(grid);
+        canvas.add(if name == "all" { grid.hidden() } else { grid });
+    }
+    canvas.y_label(match by {
+        By::Cycle => "agents per cycle",
+        By::Step => "agents per step",
+    });
+    let [changes, all] = scales.map(|(_, _, scale)| transform(x, scale));
+    let stack = Element::group("bars").with("transform", changes.as_str()).with("data-changes", changes);
+    canvas.add(stack.with("data-all", all).part(0));
+    add_handovers(run, group, &mut canvas, x, handovers);
+    canvas.time_axis(x, run.about.duration.0);
+    canvas.add(legend(width));
+    canvas.hover(x);
+    canvas.finish()
+}
+
+/// From milliseconds and agents to the places of a layout.
+fn transform(x: Scale, y: Scale) -> String {
+    // More digits than a place has: they are multiplied by times.
+    let six = |value: f64| (value * 1e6).round() / 1e6 + 0.0;
+    format!("matrix({} 0 0 {} {} {})", six(x.factor), six(y.factor), six(x.at(0.0)), six(y.at(0.0)))
+}
+
+/// What the colours mean, between the labels of both axes; the page has switches in its place.
+fn legend(width: f64) -> Element {
+    let start = width / 2.0 - 125.0;
+    let keys = STACK.into_iter().filter(|outcome| *outcome != NOP).enumerate().flat_map(|(index, outcome)| {
+        let left = start + index as f64 * 66.0;
+        let colour = format!("var(--{})", OUTCOMES[outcome]);
+        let key = Element::rectangle([left, 8.0], [8.0, 8.0], &colour);
+        [key, text([left + 11.0, 16.0], OUTCOMES[outcome], Anchor::Start, SOFT)]
+    });
+    Element::new("g").all(keys).in_files_only()
 }
 
 /// The first connections, in step 0, are left out: they would dwarf the rest.
-fn handovers(run: &Run, group: usize, canvas: &mut Canvas) {
-    let steps = &run.figures[group].steps;
-    let most = steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64;
-    let (x, y) = (canvas.x_scale(0.0, run.about.duration.0), canvas.y_scale(0.0, most * 2.4));
-    let mut path = String::new();
-    for (place, step) in steps.iter().enumerate().skip(1) {
-        let start = place as f64 * run.about.step.0;
-        let end = (start + run.about.step.0).min(run.about.duration.0);
-        let word = if path.is_empty() { 'M' } else { 'L' };
-        path += &format!("{word}{:.2} {:.2}H{:.2}", x.at(start), y.at(step.0 as f64), x.at(end));
-    }
-    if !path.is_empty() {
-        canvas.path(&path, r##"fill="none" stroke="#ffffff" stroke-width="2.6""##);
-        canvas.path(&path, r##"fill="none" stroke="#1c2128" stroke-width="0.9""##);
-    }
-    for value in ticks(most, 2) {
-        canvas.soft_text([canvas.right + 6.0, y.at(value) + 3.0], &number(value), Anchor::Start);
-    }
-    canvas.soft_text([canvas.width, canvas.top - 12.0], "handovers per step", Anchor::End);
+fn most_handovers(run: &Run, group: usize) -> f64 {
+    run.figures[group].steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64
 }
 
-/// For each step, how many cycles had an operation; the steps without a movement are pale.
-pub(super) fn steady(run: &Run) -> String {
-    let title = format!("Cycles to the steady state, {}", run.label);
-    let mut canvas = Canvas::new(336.0, 160.0, 12.0);
-    let figures = &run.figures[0];
-    if figures.steps.len() < 2 {
-        return canvas.nothing("The run has one step only.", &title);
+fn add_handovers(run: &Run, group: usize, canvas: &mut Canvas, x: Scale, most: f64) {
+    let y = canvas.y_scale(0.0, most * 2.4);
+    let (step, duration) = (run.about.step.0, run.about.duration.0);
+    let mut path = String::new();
+    for (place, (handovers, ..)) in run.figures[group].steps.iter().enumerate().skip(1) {
+        let start = place as f64 * step;
+        let end = (start + step).min(duration);
+        let word = if path.is_empty() { 'M' } else { 'L' };
+        path += &format!("{word}{:.1} {:.1}H{:.1}", x.at(start), y.at(*handovers as f64), x.at(end));
     }
-    let most = figures.steps.iter().skip(1).map(|step| step.2).max().unwrap_or(0).max(2) as f64;
-    let last = figures.steps.len() as f64;
-    let (x, y) = (canvas.x_scale(0.5, last - 0.5), canvas.y_scale(0.0, most));
-    canvas.y_axis(y, most, "cycles with an operation");
-    let breadth = (x.at(1.0) - x.at(0.0)) * 0.62;
-    for (place, (movements, _, active)) in figures.steps.iter().enumerate().skip(1) {
-        let top = y.at(*active as f64);
-        let colour = if *movements > 0 { "#4477AA" } else { "#c4d3e2" };
-        canvas.rectangle([x.at(place as f64) - breadth / 2.0, top], [breadth, y.at(0.0) - top], colour);
+    if !path.is_empty() {
+        canvas.add(Element::line(path.clone(), "var(--card)", 4.0).with("opacity", 0.75));
+        canvas.add(Element::line(path, INK, 1.4).with("stroke-linejoin", "round"));
     }
-    if let Some((mean, _)) = figures.cycles_to_steady_state {
-        let (height, left, right) = (y.at(mean), canvas.left, canvas.right);
-        canvas.path(
-            &format!("M{left:.2} {height:.2}H{right:.2}"),
-            r##"stroke="#1c2128" stroke-width="0.8" stroke-dasharray="3 2""##,
-        );
-        canvas.text([right, canvas.top - 12.0], &format!("mean {mean:.2}"), Anchor::End);
+    for value in ticks(0.0, most, 2, Steps::Whole) {
+        canvas.add(text([canvas.right + 7.0, y.at(value) + 3.5], &amount(value), Anchor::Start, SOFT));
     }
-    canvas.x_axis(x, last - 1.0, "step");
-    canvas.finish(&title)
+    canvas.add(text([canvas.width, canvas.top - 14.0], "handovers per step", Anchor::End, SOFT));
+}
+
+fn tip(run: &Run, group: usize, bar: &Bar) -> String {
+    let step = step_of(run, bar);
+    let mut lines = vec![format!("time {}, step {step}", amount(bar.at))];
+    let counted = STACK.into_iter().filter(|outcome| bar.counts[*outcome] > 0);
+    lines.extend(counted.map(|outcome| format!("{} {}", OUTCOMES[outcome], count(bar.counts[outcome]))));
+    lines.push(format!("handovers in the step {}", handovers(run, group, step)));
+    lines.join("\n")
+}
+
+fn step_of(run: &Run, bar: &Bar) -> usize {
+    (bar.at / run.about.step.0).floor() as usize
+}
+
+fn handovers(run: &Run, group: usize, step: usize) -> u64 {
+    run.figures[group].steps.get(step).map_or(0, |step| step.0)
+}
+
+pub(super) fn csv(run: &Run, by: By) -> Csv {
+    let mut csv = Csv::new(["time", "group"].iter().chain(&OUTCOMES).chain(&["handovers_in_step"]));
+    for (group, name) in run.groups.iter().enumerate() {
+        for bar in bars_of(run, group, by) {
+            let mut row = vec![rounded(bar.at).to_string(), name.clone()];
+            row.extend(bar.counts.iter().map(u64::to_string));
+            row.push(handovers(run, group, step_of(run, &bar)).to_string());
+            csv.push(row);
+        }
+    }
+    csv
 }

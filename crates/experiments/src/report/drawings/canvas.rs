@@ -1,10 +1,25 @@
-//! A drawing that is being made: shapes, texts, axes.
+//! A drawing that is being made: a box for data inside its axes.
 
-use std::fmt::Write;
+use serde::Serialize;
 
-const INK: &str = "#1c2128";
-const SOFT: &str = "#57606a";
-const GRID: &str = "#e3e7ec";
+use super::element::{Element, rounded};
+use super::numbers::{Steps, amount, ticks, whole};
+
+/// The size of most texts.
+pub(super) const TEXT: f64 = 11.0;
+/// How wide a character is, on average.
+const CHARACTER: f64 = TEXT * 0.56;
+/// How far apart labels below each other are.
+const LINE: f64 = 13.0;
+
+pub(super) const INK: &str = "var(--ink)";
+pub(super) const SOFT: &str = "var(--soft)";
+pub(super) const FAINT: &str = "var(--faint)";
+
+/// About how wide a text is.
+pub(super) fn width_of(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
+}
 
 /// A drawing with a box for data inside its axes.
 pub(super) struct Canvas {
@@ -14,7 +29,29 @@ pub(super) struct Canvas {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    body: String,
+    elements: Vec<Element>,
+    hover: Option<Hover>,
+}
+
+/// How a figure is drawn at one width.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Layout {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    #[cfg_attr(test, ts(type = "Drawn"))]
+    pub(crate) drawing: Element,
+    pub(crate) hover: Option<Hover>,
+}
+
+/// Where a pointer shows the tips of the figure: an edge is at `zero` plus `factor` times its value.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Hover {
+    top: f64,
+    bottom: f64,
+    zero: f64,
+    factor: f64,
 }
 
 /// Where a text stands relative to its place.
@@ -30,7 +67,7 @@ pub(super) enum Anchor {
 pub(super) struct Scale {
     low: f64,
     start: f64,
-    factor: f64,
+    pub(super) factor: f64,
 }
 
 impl Scale {
@@ -44,17 +81,49 @@ impl Scale {
     }
 }
 
+/// Room for labels around the box.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
+impl Room {
+    /// Room for the numbers of an axis on the left, up to `most`, for its label above, and for an axis below.
+    pub(super) fn for_axes(most: f64, right: f64) -> Room {
+        Room { left: left_room(most), right, top: 30.0, bottom: 36.0 }
+    }
+}
+
+/// How much room the numbers of an axis on the left need.
+fn left_room(most: f64) -> f64 {
+    (14.0 + whole(most).chars().count() as f64 * 7.0).max(32.0)
+}
+
+/// A text at a place.
+pub(super) fn text([x, y]: [f64; 2], text: &str, anchor: Anchor, fill: &str) -> Element {
+    let element = Element::new("text").with("x", x).with("y", y).with("fill", fill);
+    let element = match anchor {
+        Anchor::Start => element,
+        Anchor::Middle => element.with("text-anchor", "middle"),
+        Anchor::End => element.with("text-anchor", "end"),
+    };
+    element.text(text)
+}
+
 impl Canvas {
-    /// Sizes in points; the box leaves room for labels on all sides.
-    pub(super) fn new(width: f64, height: f64, right_room: f64) -> Canvas {
+    pub(super) fn new(width: f64, height: f64, room: Room) -> Canvas {
         Canvas {
             width,
             height,
-            left: 38.0,
-            right: width - right_room,
-            top: 24.0,
-            bottom: height - 34.0,
-            body: String::new(),
+            left: room.left,
+            right: width - room.right,
+            top: room.top,
+            bottom: height - room.bottom,
+            elements: Vec::new(),
+            hover: None,
         }
     }
 
@@ -66,113 +135,95 @@ impl Canvas {
         Scale::new((low, high), (self.bottom, self.top))
     }
 
-    pub(super) fn rectangle(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], colour: &str) {
-        let _ = writeln!(
-            self.body,
-            r#"<rect x="{x:.2}" y="{y:.2}" width="{:.2}" height="{:.2}" fill="{colour}"/>"#,
-            width.max(0.0),
-            height.max(0.0)
-        );
+    pub(super) fn add(&mut self, element: Element) {
+        self.elements.push(element);
     }
 
-    pub(super) fn path(&mut self, path: &str, style: &str) {
-        let _ = writeln!(self.body, r#"<path d="{path}" {style}/>"#);
+    /// The label of an axis on the left, above it.
+    pub(super) fn y_label(&mut self, label: &str) {
+        self.add(text([0.0, self.top - 14.0], label, Anchor::Start, SOFT));
     }
 
-    pub(super) fn circle(&mut self, [x, y]: [f64; 2], radius: f64, style: &str) {
-        let _ = writeln!(self.body, r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius:.2}" {style}/>"#);
-    }
-
-    pub(super) fn text(&mut self, [x, y]: [f64; 2], text: &str, anchor: Anchor) {
-        self.styled_text([x, y], text, anchor, &format!(r#"fill="{INK}""#));
-    }
-
-    pub(super) fn soft_text(&mut self, [x, y]: [f64; 2], text: &str, anchor: Anchor) {
-        self.styled_text([x, y], text, anchor, &format!(r#"fill="{SOFT}""#));
-    }
-
-    fn styled_text(&mut self, [x, y]: [f64; 2], text: &str, anchor: Anchor, style: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+    /// The lines of the grid at these values, with their numbers on the left.
+    pub(super) fn grid(&self, scale: impl Fn(f64) -> f64, values: &[f64]) -> Vec<Element> {
+        let line = |value: &f64| {
+            let (height, colour) = (scale(*value), if *value == 0.0 { "var(--line)" } else { "var(--grid)" });
+            let path = format!("M{} {}H{}", rounded(self.left), rounded(height), rounded(self.right));
+            let number = text([self.left - 6.0, height + 3.5], &amount(*value), Anchor::End, SOFT);
+            [Element::line(path, colour, 1.0), number]
         };
-        let _ = writeln!(
-            self.body,
-            r#"<text x="{x:.2}" y="{y:.2}" text-anchor="{anchor}" {style}>{}</text>"#,
-            escape(text)
-        );
+        values.iter().flat_map(line).collect()
     }
 
-    /// The axis on the left, with its grid.
-    pub(super) fn y_axis(&mut self, scale: Scale, most: f64, label: &str) {
-        for value in ticks(most, 4) {
-            self.y_tick(scale.at(value), value);
+    /// The axis on the left, with its grid, from 0 to `most`.
+    pub(super) fn y_axis(&mut self, scale: Scale, most: f64, steps: Steps, label: &str) {
+        let grid = self.grid(|value| scale.at(value), &ticks(0.0, most, 4, steps));
+        self.elements.extend(grid);
+        self.y_label(label);
+    }
+
+    /// The axis below, with numbers at these places.
+    pub(super) fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
+        for (place, number) in numbers {
+            let path = format!("M{} {}v4", rounded(place), rounded(self.bottom));
+            self.add(Element::line(path, "var(--line)", 1.0));
+            self.add(text([place, self.bottom + 16.0], &number, Anchor::Middle, SOFT));
         }
-        self.soft_text([0.0, self.top - 12.0], label, Anchor::Start);
+        self.add(text([f64::midpoint(self.left, self.right), self.height - 3.0], label, Anchor::Middle, SOFT));
     }
 
-    /// A line of the grid at a height, with its value.
-    pub(super) fn y_tick(&mut self, height: f64, value: f64) {
-        let colour = if value == 0.0 { SOFT } else { GRID };
-        let (left, right) = (self.left, self.right);
-        self.path(&format!("M{left:.2} {height:.2}H{right:.2}"), &format!(r#"stroke="{colour}" stroke-width="0.6""#));
-        self.soft_text([left - 6.0, height + 3.0], &number(value), Anchor::End);
+    /// The axis of time below.
+    pub(super) fn time_axis(&mut self, scale: Scale, end: f64) {
+        let about = (((self.right - self.left) / 72.0) as usize).max(2);
+        let numbers = ticks(0.0, end, about, Steps::Any).into_iter().map(|time| (scale.at(time), amount(time)));
+        self.x_axis(numbers, "time, ms");
     }
 
-    /// The axis below.
-    pub(super) fn x_axis(&mut self, scale: Scale, most: f64, label: &str) {
-        for value in ticks(most, 6) {
-            self.soft_text([scale.at(value), self.bottom + 14.0], &number(value), Anchor::Middle);
-        }
-        self.soft_text([f64::midpoint(self.left, self.right), self.height - 4.0], label, Anchor::Middle);
+    /// Shows the tips of the figure along the axis below.
+    pub(super) fn hover(&mut self, scale: Scale) {
+        let Canvas { top, bottom, .. } = *self;
+        self.hover = Some(Hover { top, bottom, zero: scale.at(0.0), factor: scale.factor });
     }
 
-    /// A text alone, where there is nothing to draw.
-    pub(super) fn nothing(mut self, text: &str, title: &str) -> String {
-        self.soft_text([self.width / 2.0, self.height / 2.0], text, Anchor::Middle);
-        self.finish(title)
+    /// A square of a colour and a text beside it.
+    pub(super) fn key(&mut self, [x, y]: [f64; 2], colour: &str, words: &str, ink: &str) {
+        self.add(Element::rectangle([x, y - 4.0], [8.0, 8.0], colour).with("rx", 2.0));
+        self.add(text([x + 12.0, y + 4.0], words, Anchor::Start, ink).with("class", "direct"));
     }
 
-    /// The file.
-    pub(super) fn finish(self, title: &str) -> String {
-        let Canvas { width, height, body, .. } = self;
-        format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" \
-             height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, sans-serif\" \
-             font-size=\"9\">\n<title>{}</title>\n{body}</svg>\n",
-            escape(title)
-        )
+    pub(super) fn finish(self) -> Layout {
+        let Canvas { width, height, elements, hover, .. } = self;
+        let drawing = Element::new("svg")
+            .with("viewBox", format!("0 0 {} {}", rounded(width), rounded(height)))
+            .with("font-size", TEXT)
+            .all(elements);
+        Layout { width, height, drawing, hover }
     }
 }
 
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// A text alone, where there is nothing to draw.
+pub(super) fn nothing(width: f64, words: &str) -> Layout {
+    let mut canvas = Canvas::new(width, 96.0, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
+    canvas.add(text([width / 2.0, 52.0], words, Anchor::Middle, SOFT));
+    canvas.finish()
 }
 
-/// A number with narrow spaces between thousands.
-pub(super) fn number(value: f64) -> String {
-    if value.fract() != 0.0 {
-        return format!("{value}");
+/// Moves labels apart: returns a place for each, at least a line from the next, between `low` and `high` where they fit.
+pub(super) fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));
+    let mut spread = places.to_vec();
+    let mut floor = low;
+    for index in &order {
+        spread[*index] = spread[*index].max(floor);
+        floor = spread[*index] + LINE;
     }
-    let digits = format!("{value:.0}");
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) && digit.is_ascii_digit() {
-            grouped.push('\u{202f}');
-        }
-        grouped.push(digit);
+    let mut ceiling = high;
+    for index in order.iter().rev() {
+        spread[*index] = spread[*index].min(ceiling);
+        ceiling = spread[*index] - LINE;
     }
-    grouped
-}
-
-/// Round whole numbers from 0 to `most`, about as many as asked.
-pub(super) fn ticks(most: f64, count: usize) -> Vec<f64> {
-    let rough = (most / count as f64).max(1.0);
-    let power = 10_f64.powf(rough.log10().floor());
-    let gap = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|gap| *gap >= rough).unwrap_or(rough);
-    let last = (most / gap + 1e-9).floor() as usize;
-    (0..=last).map(|place| place as f64 * gap).collect()
+    spread
 }
 
 #[cfg(test)]
@@ -180,22 +231,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_within_the_axis() {
-        assert_eq!(ticks(52_000.0, 6), [0.0, 10_000.0, 20_000.0, 30_000.0, 40_000.0, 50_000.0]);
-        assert_eq!(ticks(3.0, 4), [0.0, 1.0, 2.0, 3.0]);
-        assert_eq!(ticks(0.0, 4), [0.0]);
+    fn labels_are_a_line_apart_and_keep_their_order() {
+        assert_eq!(spread(&[50.0, 10.0, 52.0], 0.0, 100.0), [50.0, 10.0, 63.0]);
+        assert_eq!(spread(&[98.0, 99.0], 0.0, 100.0), [87.0, 100.0]);
     }
 
     #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(number(52_000.0), "52\u{202f}000");
-        assert_eq!(number(999.0), "999");
-    }
-
-    #[test]
-    fn text_is_escaped() {
-        let mut canvas = Canvas::new(10.0, 10.0, 0.0);
-        canvas.text([0.0, 0.0], "a<b>&\"", Anchor::Start);
-        assert!(canvas.finish("<t>").contains("a&lt;b&gt;&amp;&quot;"));
+    fn an_axis_carries_round_numbers() {
+        let mut canvas = Canvas::new(300.0, 200.0, Room::for_axes(2_000.0, 10.0));
+        let scale = canvas.y_scale(0.0, 2_000.0);
+        canvas.y_axis(scale, 2_000.0, Steps::Whole, "agents");
+        let json = serde_json::to_string(&canvas.finish()).expect("JSON");
+        for number in ["\"0\"", "\"500\"", "\"1\u{202f}500\"", "\"2\u{202f}000\"", "\"agents\""] {
+            assert!(json.contains(number), "{json}");
+        }
     }
 }

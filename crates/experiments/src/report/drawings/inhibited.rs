@@ -1,57 +1,115 @@
 //! Which nodes inhibited how much, and by which rule.
 
-use super::super::run::Run;
-use super::canvas::{Anchor, Canvas, Scale, number};
+use super::super::run::{Inhibited, Run};
+use super::canvas::{Anchor, Canvas, INK, Layout, Room, SOFT, Scale, nothing, text};
+use super::csv::Csv;
+use super::element::Element;
+use super::numbers::{count, plural};
+use super::{Chart, WIDTHS};
 
-const NODES_SHOWN: usize = 12;
+const NODES_SHOWN: usize = 10;
+/// The width of a key of the legend.
+const KEY: f64 = 172.0;
+const LABEL: f64 = 104.0;
+const ROW: f64 = 21.0;
 
-/// The colour of a rule.
-fn colour(rule: &str) -> &'static str {
+/// A rule in words, and its colour in the palette of Tol.
+fn look(rule: &str) -> (&str, &'static str) {
     match rule {
-        "capacity" => "#EE6677",
-        "neighbourhood" => "#4477AA",
-        "leaving" => "#CCBB44",
-        "down" => "#AA3377",
-        "acceptance" => "#66CCEE",
-        _ => "#BBBBBB",
+        "capacity" => ("too little free hardware", "var(--inhibited)"),
+        "neighbourhood" => ("no neighbour", "#4477aa"),
+        "leaving" => ("about to leave", "#ccbb44"),
+        "down" => ("down", "#aa3377"),
+        "acceptance" => ("not accepted by its policy", "#66ccee"),
+        "flavour" => ("no other flavour", "#228833"),
+        "asleep" => ("asleep already", "#332288"),
+        "awake" => ("awake already", "#88ccee"),
+        "sleepless" => ("does not sleep", "#999933"),
+        "acceptance-failed" => ("its policy gave no answer", "#bbbbbb"),
+        other => (other, "#bbbbbb"),
+    }
+}
+
+/// A node, or several, with the count for each rule.
+struct Bar {
+    name: String,
+    is_node: bool,
+    counts: Vec<u64>,
+}
+
+impl Bar {
+    fn total(&self) -> u64 {
+        self.counts.iter().sum()
     }
 }
 
 /// One bar for each of the nodes that inhibited most, and one for the rest.
-pub(super) fn by_node(run: &Run) -> String {
-    let title = format!("Inhibited, {}", run.label);
-    let inhibited = &run.inhibited;
-    let mut bars: Vec<(String, Vec<u64>)> =
-        inhibited.nodes.iter().take(NODES_SHOWN).map(|(id, _, counts)| (id.clone(), counts.clone())).collect();
+fn bars(inhibited: &Inhibited) -> Vec<Bar> {
+    let of_node = |(id, _, counts): &(String, Option<u32>, Vec<u64>)| Bar {
+        name: id.clone(),
+        is_node: true,
+        counts: counts.clone(),
+    };
+    let mut bars: Vec<Bar> = inhibited.nodes.iter().take(NODES_SHOWN).map(of_node).collect();
     let rest = inhibited.nodes.get(NODES_SHOWN..).unwrap_or_default();
-    if rest.len() + inhibited.other_nodes > 0 {
+    let others = rest.len() + inhibited.other_nodes;
+    if others > 0 {
         let mut counts = inhibited.others.clone();
         for (_, _, more) in rest {
             counts.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
         }
-        bars.push((format!("{} more", rest.len() + inhibited.other_nodes), counts));
+        bars.push(Bar { name: plural(others as u64, "other node"), is_node: false, counts });
     }
-    let mut canvas = Canvas::new(336.0, bars.len().max(3) as f64 * 15.0 + 26.0, 40.0);
+    bars
+}
+
+pub(super) fn chart(run: &Run) -> Chart {
+    let bars = bars(&run.inhibited);
     if bars.is_empty() {
-        return canvas.nothing("Nothing was inhibited.", &title);
+        return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "Nothing was inhibited.")));
     }
-    let most = bars.iter().map(|(_, counts)| counts.iter().sum::<u64>()).max().unwrap_or(1) as f64;
-    let x = Scale::new((0.0, most), (84.0, canvas.right));
-    for (place, rule) in inhibited.rules.iter().enumerate() {
-        let left = 84.0 + place as f64 * 84.0;
-        canvas.rectangle([left, 5.0], [7.0, 7.0], colour(rule));
-        canvas.soft_text([left + 10.0, 12.0], rule, Anchor::Start);
+    Chart::still(WIDTHS.iter().map(|width| layout(&run.inhibited.rules, &bars, *width)))
+}
+
+fn layout(rules: &[&'static str], bars: &[Bar], width: f64) -> Layout {
+    let per_row = ((width / KEY) as usize).max(1);
+    let legend = 20.0 * rules.len().div_ceil(per_row) as f64 + 4.0;
+    let height = legend + bars.len() as f64 * ROW + 6.0;
+    let mut canvas = Canvas::new(width, height, Room { left: LABEL, right: 44.0, top: legend, bottom: 6.0 });
+    for (index, rule) in rules.iter().enumerate() {
+        let (words, colour) = look(rule);
+        let place = [(index % per_row) as f64 * KEY, (index / per_row) as f64 * 20.0 + 7.0];
+        canvas.key(place, colour, words, INK);
     }
-    for (place, (name, counts)) in bars.iter().enumerate() {
-        let top = 20.0 + place as f64 * 15.0;
-        canvas.text([78.0, top + 9.0], name, Anchor::End);
+    let most = bars.iter().map(Bar::total).max().unwrap_or(1) as f64;
+    let x = Scale::new((0.0, most), (canvas.left, canvas.right));
+    for (index, bar) in bars.iter().enumerate() {
+        let top = legend + index as f64 * ROW;
+        let ink = if bar.is_node { INK } else { SOFT };
+        canvas.add(text([LABEL - 8.0, top + 14.0], &bar.name, Anchor::End, ink));
         let mut base = 0;
-        for (rule, count) in inhibited.rules.iter().zip(counts) {
-            let (left, right) = (x.at(base as f64), x.at((base + count) as f64));
-            canvas.rectangle([left, top + 1.0], [right - left, 11.0], colour(rule));
-            base += count;
+        for (rule, times) in rules.iter().zip(&bar.counts).filter(|(_, times)| **times > 0) {
+            let (words, colour) = look(rule);
+            let (left, right) = (x.at(base as f64), x.at((base + times) as f64));
+            let part = Element::rectangle([left, top + 3.0], [(right - left).max(1.0), 15.0], colour).with("rx", 1.5);
+            canvas.add(part.tip(format!("{}\n{words}: {}", bar.name, count(*times))));
+            base += times;
         }
-        canvas.soft_text([x.at(base as f64) + 4.0, top + 9.5], &number(base as f64), Anchor::Start);
+        canvas.add(text([x.at(base as f64) + 6.0, top + 14.0], &count(base), Anchor::Start, SOFT));
     }
-    canvas.finish(&title)
+    canvas.finish()
+}
+
+pub(super) fn csv(run: &Run) -> Csv {
+    let Inhibited { rules, nodes, other_nodes, others } = &run.inhibited;
+    let mut csv = Csv::new(["node", "tier"].iter().chain(rules));
+    let texts = |counts: &[u64]| counts.iter().map(u64::to_string).collect::<Vec<String>>();
+    for (id, tier, counts) in nodes {
+        let tier = tier.map_or_else(String::new, |tier| tier.to_string());
+        csv.push([id.clone(), tier].into_iter().chain(texts(counts)));
+    }
+    if *other_nodes > 0 {
+        csv.push([format!("{other_nodes} other nodes"), String::new()].into_iter().chain(texts(others)));
+    }
+    csv
 }

@@ -1,49 +1,73 @@
 //! The map: nodes, the tree between them, and the ways of users.
 
-use super::super::run::Run;
-use super::canvas::Canvas;
-use super::{application_colour, tier_colour};
+use super::super::run::{Nodes, Run};
+use super::Chart;
+use super::canvas::{Canvas, Layout, Room, nothing};
+use super::csv::Csv;
+use super::element::Element;
+use super::palette::{application_colour, tier_colour};
 
-const SIZE: f64 = 400.0;
-const MARGIN: f64 = 18.0;
+const SIZE: f64 = 560.0;
+const MARGIN: f64 = 22.0;
 
-/// The map of a run whose nodes have positions and are not too many to draw.
-pub(super) fn map(run: &Run) -> Option<String> {
-    let nodes = run.nodes.as_ref()?;
-    let positions = nodes.positions.as_ref()?;
+pub(super) fn chart(run: &Run) -> Chart {
+    let missing = || nothing(SIZE, "The nodes of this run have no positions, or are too many to draw.");
+    let layout = run.nodes.as_ref().and_then(|nodes| Some(layout(run, nodes, nodes.positions.as_ref()?)));
+    Chart::still([layout.unwrap_or_else(missing)])
+}
+
+/// Whether there is a map to draw.
+pub(super) fn is_known(run: &Run) -> bool {
+    run.nodes.as_ref().is_some_and(|nodes| nodes.positions.is_some())
+}
+
+fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
     let at = project(positions);
-    let mut canvas = Canvas::new(SIZE, SIZE, 0.0);
+    let mut canvas = Canvas::new(SIZE, SIZE, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
     let is_access_point = |node: usize| nodes.is_access_point[node] == 1;
-    let tree = nodes.parents.iter().enumerate().filter(|(_, parent)| **parent >= 0);
-    let tree = tree.map(|(node, parent)| [node, *parent as usize]);
-    let others = nodes.other_links.iter().map(|[one, other]| [*one as usize, *other as usize]);
-    for [one, other] in tree.chain(others) {
+    let mut link = |one: usize, other: usize, width: f64| {
         // Straight links between inner nodes would run through the access points between them.
         let by = if is_access_point(one) || is_access_point(other) { 0.0 } else { 0.16 };
-        canvas.path(&bend(at[one], at[other], by), r##"fill="none" stroke="#c9d0d8" stroke-width="0.8""##);
+        canvas.add(Element::line(bend(at[one], at[other], by), "var(--line)", width));
+    };
+    for (node, parent) in nodes.parents.iter().enumerate().filter(|(_, parent)| **parent >= 0) {
+        let width = match nodes.tiers[node] {
+            1 => 2.4,
+            2 => 1.6,
+            _ => 1.0,
+        };
+        link(node, *parent as usize, width);
+    }
+    for [one, other] in &nodes.other_links {
+        link(*one as usize, *other as usize, 1.0);
     }
     for (user, track) in &run.tracks {
-        let colour = run.users.get(*user as usize).map_or("#1c2128", |user| application_colour(user.1 as usize));
+        let Some((id, application)) = run.users.get(*user as usize) else { continue };
+        let colour = application_colour(*application as usize);
         let points: Vec<[f64; 2]> = track.iter().map(|node| beside(at[*node as usize], *user)).collect();
-        for pair in points.windows(2) {
-            let style = format!(r#"fill="none" stroke="{colour}" stroke-width="1.2" stroke-opacity="0.75""#);
-            canvas.path(&bend(pair[0], pair[1], 0.12), &style);
+        let way: String = points.windows(2).map(|pair| bend(pair[0], pair[1], 0.12)).collect();
+        if !way.is_empty() {
+            let way = Element::line(way, &colour, 1.7).with("stroke-opacity", 0.7).with("stroke-linecap", "round");
+            canvas.add(way.tip(format!("user {id}, {}", run.applications[*application as usize].id)));
         }
         if let Some(start) = points.first() {
-            canvas.circle(*start, 1.9, &format!(r##"fill="#ffffff" stroke="{colour}" stroke-width="1.2""##));
+            let start = Element::circle(*start, 2.6, "var(--card)").with("stroke", colour).with("stroke-width", 1.7);
+            canvas.add(start);
         }
     }
     let deepest = nodes.tiers.iter().max().copied().unwrap_or(0) as usize;
     for (node, [x, y]) in at.iter().enumerate() {
         let tier = nodes.tiers[node] as usize;
-        let side = if is_access_point(node) { 4.0 } else { 6.0 + 2.0 * (deepest - tier) as f64 };
-        let colour = tier_colour(tier, deepest + 1);
-        canvas.rectangle([x - side / 2.0, y - side / 2.0], [side, side], colour);
+        let side = if is_access_point(node) { 6.0 } else { 8.0 + 3.0 * (deepest - tier) as f64 };
+        let place = Element::rectangle([x - side / 2.0, y - side / 2.0], [side, side], &tier_colour(tier, deepest + 1));
+        let place = place.with("rx", 2.0).with("stroke", "var(--card)").with("stroke-width", 1.0);
+        let name = run.tier_names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
+        canvas.add(place.tip(format!("{}, {name}", nodes.ids[node])));
     }
-    Some(canvas.finish(&format!("Map, {}, seed {}", run.about.scenario, run.about.seed)))
+    canvas.finish()
 }
 
-/// Longitudes and latitudes in the drawing, north up.
+/// Longitudes and latitudes in the drawing, north up, with a degree of longitude as long as it is there.
 fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let ends = |axis: usize| {
         let values = positions.iter().map(|position| position[axis]);
@@ -64,11 +88,28 @@ fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
 /// A place near an access point, another for each user: by the golden angle, so that few fall together.
 fn beside([x, y]: [f64; 2], user: u32) -> [f64; 2] {
     let turn = f64::from(user) * 2.399_963;
-    [x + 5.0 * turn.cos(), y + 5.0 * turn.sin()]
+    [x + 7.0 * turn.cos(), y + 7.0 * turn.sin()]
 }
 
 fn bend([x0, y0]: [f64; 2], [x1, y1]: [f64; 2], by: f64) -> String {
     let x = f64::midpoint(x0, x1) - (y1 - y0) * by;
     let y = f64::midpoint(y0, y1) + (x1 - x0) * by;
     format!("M{x0:.1} {y0:.1}Q{x:.1} {y:.1} {x1:.1} {y1:.1}")
+}
+
+pub(super) fn csv(run: &Run) -> Csv {
+    let mut csv = Csv::new(["user", "application", "visit", "access_point", "longitude", "latitude"]);
+    for (user, track) in &run.tracks {
+        let Some((id, application)) = run.users.get(*user as usize) else { continue };
+        for (visit, node) in track.iter().enumerate() {
+            let nodes = run.nodes.as_ref();
+            let name = nodes.map_or_else(|| node.to_string(), |nodes| nodes.ids[*node as usize].clone());
+            let position = nodes.and_then(|nodes| Some(nodes.positions.as_ref()?[*node as usize]));
+            let [longitude, latitude] =
+                position.map_or_else(Default::default, |place| place.map(|part| part.to_string()));
+            let application = run.applications[*application as usize].id.clone();
+            csv.push([id.clone(), application, visit.to_string(), name, longitude, latitude]);
+        }
+    }
+    csv
 }

@@ -1,46 +1,203 @@
-//! How many users were satisfied, and how many could have been.
+//! How far the placement was from the best: what was, what could have been, and the regret between them.
 
+use super::super::compact::Compact;
+use super::super::regret::ShownRegret;
 use super::super::run::Run;
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, FAINT, INK, Layout, Room, Scale, spread, text};
+use super::csv::Csv;
+use super::element::{Element, rounded};
+use super::numbers::{Steps, amount, fixed, plural};
+use super::{Chart, WIDTHS};
 
-/// The actual and the best value, with the regret between them; `None` when it was not measured.
-pub(super) fn satisfied(run: &Run) -> Option<String> {
-    let regret = run.regret.as_ref()?;
-    let title = format!("Satisfied users, {}", run.label);
-    let mut canvas = Canvas::new(336.0, 190.0, 44.0);
-    let samples = &regret.samples;
-    let most = samples.values.iter().map(|moment| moment.1[0].max(moment.1[1])).max().unwrap_or(0).max(1) as f64;
+/// What regret is measured in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Measure {
+    Satisfied,
+    Latency,
+    Instances,
+}
+
+impl Measure {
+    pub(super) const ALL: [Measure; 3] = [Measure::Satisfied, Measure::Latency, Measure::Instances];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measure::Satisfied => "satisfied",
+            Measure::Latency => "latency",
+            Measure::Instances => "instances",
+        }
+    }
+
+    /// How it is called where it is chosen.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Measure::Satisfied => "Satisfied users",
+            Measure::Latency => "Latency",
+            Measure::Instances => "Instances",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Measure::Satisfied => "satisfied users",
+            Measure::Latency => "mean latency, ms",
+            Measure::Instances => "instances",
+        }
+    }
+
+    /// The actual and the best value at each activation.
+    fn pairs(self, regret: &ShownRegret) -> Vec<[Option<f64>; 2]> {
+        let pair = |moment: &super::super::regret::Moment| match self {
+            Measure::Satisfied => moment.1.map(|count| Some(count as f64)),
+            Measure::Latency => moment.2.map(|latency| latency.map(|latency| latency.0)),
+            Measure::Instances => moment.3.map(|count| Some(count as f64)),
+        };
+        regret.samples.values.iter().map(pair).collect()
+    }
+
+    /// How much worse what was is than the best, on average.
+    fn mean(self, regret: &ShownRegret) -> Option<f64> {
+        let worse = |[actual, best]: [f64; 2]| actual - best;
+        match self {
+            // More satisfied users are better, less of the others.
+            Measure::Satisfied => Some(-worse(regret.satisfied)),
+            Measure::Latency => Some(worse([regret.latency[0]?, regret.latency[1]?])),
+            Measure::Instances => Some(worse(regret.instances)),
+        }
+    }
+}
+
+pub(super) fn chart(run: &Run, regret: &ShownRegret, measure: Measure) -> Chart {
+    let pairs = measure.pairs(regret);
+    let layouts = WIDTHS.iter().map(|width| layout(run, regret, measure, &pairs, *width)).collect();
+    let tip = |(place, [actual, best]): (usize, &[Option<f64>; 2])| {
+        let value = |value: &Option<f64>| value.map_or_else(|| "n/a".to_owned(), amount);
+        let users = plural(regret.samples.values[place].0, "user");
+        let time = amount(regret.samples.times[place].0);
+        format!("time {time}, {users}\nactual {}\nbest {}", value(actual), value(best))
+    };
+    let edges = edges(regret, run.about.duration.0).into_iter().map(Compact).collect();
+    Chart { parts: Vec::new(), layouts, tips: pairs.iter().enumerate().map(tip).collect(), edges }
+}
+
+fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f64>; 2]], width: f64) -> Layout {
+    let most = pairs.iter().flatten().flatten().copied().fold(1.0, f64::max);
+    let mut canvas = Canvas::new(width, 220.0, Room::for_axes(most, 52.0));
     let end = run.about.duration.0;
     let (x, y) = (canvas.x_scale(0.0, end), canvas.y_scale(0.0, most));
-    canvas.y_axis(y, most, "satisfied users");
-    let line = |side: usize| {
-        let mut path = String::new();
-        for (place, moment) in samples.values.iter().enumerate() {
-            let from = x.at(samples.times[place].0);
-            let to = x.at(samples.times.get(place + 1).map_or(end, |next| next.0));
-            let word = if place == 0 { 'M' } else { 'L' };
-            path += &format!("{word}{from:.1} {:.1}H{to:.1}", y.at(moment.1[side] as f64));
+    canvas.y_axis(y, most, if measure == Measure::Latency { Steps::Any } else { Steps::Whole }, measure.label());
+    let edges: Vec<f64> = edges(regret, end).into_iter().map(|time| x.at(time)).collect();
+    canvas.add(Element::area(between(pairs, &edges, y), "var(--inhibited)").with("fill-opacity", 0.22));
+    canvas.add(Element::line(line(pairs, 1, &edges, y), "var(--soft)", 1.2).dashed("4 3"));
+    canvas.add(Element::line(line(pairs, 0, &edges, y), "var(--migrate)", 1.8));
+    if let Some(last) = pairs.iter().rev().find(|pair| pair.iter().all(Option::is_some)) {
+        let places: Vec<f64> = last.iter().flatten().map(|value| y.at(*value)).collect();
+        let heights = spread(&places, canvas.top, canvas.bottom);
+        let best: &[&str] = if regret.against == "exact" { &["best"] } else { &["best", "known"] };
+        for (height, words, ink) in [(heights[0], &["actual"][..], INK), (heights[1], best, FAINT)] {
+            for (nth, word) in words.iter().enumerate() {
+                let place = [edges[edges.len() - 1] + 6.0, height + 4.0 + nth as f64 * 12.0];
+                canvas.add(text(place, word, Anchor::Start, ink).with("class", "direct"));
+            }
         }
-        path
+    }
+    let digits = if measure == Measure::Latency { 3 } else { 2 };
+    let mean = match measure.mean(regret) {
+        Some(mean) => format!("mean regret {}", fixed(Some(mean), digits)),
+        None => "regret n/a".to_owned(),
     };
-    let mut between = line(1);
-    for (place, moment) in samples.values.iter().enumerate().rev() {
-        let from = x.at(samples.times[place].0);
-        let to = x.at(samples.times.get(place + 1).map_or(end, |next| next.0));
-        between += &format!("L{to:.1} {:.1}H{from:.1}", y.at(moment.1[0] as f64));
+    canvas.add(text([canvas.width, canvas.top - 14.0], &mean, Anchor::End, INK));
+    canvas.time_axis(x, end);
+    canvas.hover(x);
+    canvas.finish()
+}
+
+/// When the values of each activation begin to hold, and when the last end.
+fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
+    let times = &regret.samples.times;
+    let last = match times.as_slice() {
+        [.., before, last] => (last.0 + last.0 - before.0).min(end),
+        _ => end,
+    };
+    times.iter().map(|time| time.0).chain([last]).collect()
+}
+
+/// The line of one side, in pieces where it is not defined. Steps of the same height are one.
+fn line(pairs: &[[Option<f64>; 2]], side: usize, edges: &[f64], y: Scale) -> String {
+    let mut path = String::new();
+    let mut before = None;
+    for (place, pair) in pairs.iter().enumerate() {
+        let now = pair[side];
+        if now != before {
+            match (before, now) {
+                (None, Some(value)) => path += &format!("M{} {}", rounded(edges[place]), rounded(y.at(value))),
+                (Some(_), Some(value)) => path += &format!("H{}V{}", rounded(edges[place]), rounded(y.at(value))),
+                (_, None) => path += &format!("H{}", rounded(edges[place])),
+            }
+        }
+        before = now;
     }
-    canvas.path(&format!("{between}Z"), r##"fill="#EE6677" fill-opacity="0.22""##);
-    canvas.path(&line(1), r##"fill="none" stroke="#57606a" stroke-width="1" stroke-dasharray="3 2""##);
-    canvas.path(&line(0), r##"fill="none" stroke="#4477AA" stroke-width="1.4""##);
-    if let Some(last) = samples.values.last() {
-        let [actual, best] = last.1.map(|count| y.at(count as f64));
-        // Labels that would touch are moved apart.
-        let lower = actual.max(best + 11.0);
-        canvas.text([canvas.right + 5.0, best + 3.0], "best", Anchor::Start);
-        canvas.text([canvas.right + 5.0, lower + 3.0], "actual", Anchor::Start);
+    if before.is_some() {
+        path += &format!("H{}", rounded(edges[pairs.len()]));
     }
-    canvas.x_axis(x, end, "time, ms");
-    let mean = regret.satisfied[1] - regret.satisfied[0];
-    canvas.text([canvas.right, canvas.top - 12.0], &format!("mean regret {mean:.2}"), Anchor::End);
-    Some(canvas.finish(&title))
+    path
+}
+
+/// The areas between both lines.
+fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
+    let mut path = String::new();
+    let mut start = 0;
+    for place in 0..pairs.len() {
+        if place + 1 < pairs.len() && pairs[place + 1] == pairs[place] {
+            continue;
+        }
+        if let [Some(actual), Some(best)] = pairs[place]
+            && actual != best
+        {
+            let (from, to) = (rounded(edges[start]), rounded(edges[place + 1]));
+            path += &format!("M{from} {}H{to}V{}H{from}Z", rounded(y.at(actual)), rounded(y.at(best)));
+        }
+        start = place + 1;
+    }
+    path
+}
+
+/// How often the placement was as good as the best, in words.
+pub(super) fn caption(regret: &ShownRegret) -> String {
+    let best = if regret.against == "exact" { "best" } else { "best known" };
+    let activations = plural(regret.activations, "activation");
+    let users = plural(regret.satisfied_regret_max, "user");
+    format!(
+        "As good as the {best} at {} of {activations} of the managers; at most {users} more could have been satisfied.",
+        super::numbers::count(regret.optimal)
+    )
+}
+
+pub(super) fn csv(regret: &ShownRegret) -> Csv {
+    let names =
+        ["time", "users", "satisfied", "satisfied_best", "latency", "latency_best", "instances", "instances_best"];
+    let mut csv = Csv::new(names);
+    for (time, (users, satisfied, latency, instances)) in regret.samples.times.iter().zip(&regret.samples.values) {
+        let mut row = vec![rounded(time.0).to_string(), users.to_string()];
+        row.extend(satisfied.map(|count| count.to_string()));
+        row.extend(latency.map(|latency| latency.map_or_else(String::new, |latency| latency.0.to_string())));
+        row.extend(instances.map(|count| count.to_string()));
+        csv.push(row);
+    }
+    csv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_stop_where_a_value_is_not_defined() {
+        let y = Scale::new((0.0, 10.0), (10.0, 0.0));
+        let pairs = [[Some(1.0), Some(2.0)], [Some(1.0), Some(2.0)], [None, Some(2.0)], [Some(3.0), Some(3.0)]];
+        let edges = [0.0, 1.0, 2.0, 3.0, 4.0];
+        assert_eq!(line(&pairs, 0, &edges, y), "M0 9H2M3 7H4");
+        assert_eq!(line(&pairs, 1, &edges, y), "M0 8H3V7H4");
+        assert_eq!(between(&pairs, &edges, y), "M0 9H2V8H0Z");
+    }
 }

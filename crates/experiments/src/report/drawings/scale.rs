@@ -1,12 +1,23 @@
-//! What runs cost, by the size of their world.
+//! What runs cost, by the size of their world: one line for each file of measurements.
 
-use super::super::scale::Scale;
-use super::application_colour;
-use super::canvas::{Anchor, Canvas, number};
+use super::super::scale::Scale as Measurements;
+use super::canvas::{Anchor, Canvas, Layout, Room, spread, text, width_of};
+use super::csv::Csv;
+use super::element::{Element, rounded};
+use super::numbers::{Steps, amount, plural, ticks, whole};
+use super::palette::application_colour;
+use super::{Chart, WIDTHS};
 use crate::scale::Measured;
 
-/// What is drawn: a name for the file, a title with the unit, and the value.
-type Measure = (&'static str, &'static str, Axis, fn(&Measured) -> f64);
+/// What is drawn.
+pub(super) struct Measure {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    axis: Axis,
+    value: fn(&Measured) -> f64,
+}
 
 /// How values go up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,81 +26,163 @@ enum Axis {
     Logarithmic,
 }
 
-const MEASURES: [Measure; 3] = [
-    ("cpu", "CPU time for each agent and cycle, ns", Axis::Linear, |point| point.cpu_ns_per_agent_cycle),
-    ("memory", "memory at most, MB", Axis::Logarithmic, |point| point.peak_bytes as f64 / 1e6),
-    ("evaluated", "decisions evaluated of those asked, %", Axis::Linear, |point| {
-        100.0 * point.evaluated as f64 / point.asked.max(1) as f64
-    }),
+pub(super) const MEASURES: [Measure; 3] = [
+    Measure {
+        name: "cpu",
+        title: "CPU time",
+        label: "ns for each agent and cycle",
+        unit: "ns for each agent and cycle",
+        axis: Axis::Linear,
+        value: |point| point.cpu_ns_per_agent_cycle,
+    },
+    Measure {
+        name: "memory",
+        title: "Memory",
+        label: "MB at most, on a logarithmic axis",
+        unit: "MB at most",
+        axis: Axis::Logarithmic,
+        value: |point| point.peak_bytes as f64 / 1e6,
+    },
+    Measure {
+        name: "evaluated",
+        title: "Decisions evaluated",
+        label: "% of those asked",
+        unit: "% of those asked",
+        axis: Axis::Linear,
+        value: |point| 100.0 * point.evaluated as f64 / point.asked.max(1) as f64,
+    },
 ];
 
-/// One drawing for each measure: its name and its content.
-pub(super) fn drawings(scales: &[Scale]) -> Vec<(&'static str, String)> {
-    if scales.is_empty() {
-        return Vec::new();
-    }
-    MEASURES.iter().map(|measure| (measure.0, drawing(scales, measure))).collect()
+/// Longer names of measurements are cut.
+const NAME_MAX: usize = 20;
+
+pub(super) fn chart(all: &[Measurements], measure: &Measure) -> Chart {
+    Chart::still(WIDTHS.iter().map(|width| layout(all, measure, *width)))
 }
 
 /// Lines over nodes on a logarithmic axis.
-fn drawing(scales: &[Scale], (_, title, axis, value): &Measure) -> String {
-    let mut canvas = Canvas::new(336.0, 190.0, if scales.len() > 1 { 84.0 } else { 16.0 });
-    let points = || scales.iter().flat_map(|scale| &scale.points);
-    let low = points().map(|point| point.nodes).min().unwrap_or(1) as f64;
-    let high = points().map(|point| point.nodes).max().unwrap_or(1) as f64;
-    let x = canvas.x_scale(low.log10() - 0.05, high.log10() + 0.05);
-    let height = vertical(&mut canvas, *axis, &points().map(value).collect::<Vec<f64>>(), title);
-    let mut floor = f64::NEG_INFINITY;
-    for (place, scale) in scales.iter().enumerate() {
-        let colour = application_colour(place * 4);
-        let at = |point: &Measured| [x.at((point.nodes as f64).log10()), height(value(point))];
-        let steps: Vec<String> =
-            scale.points.iter().map(|point| at(point).map(|place| format!("{place:.1}")).join(" ")).collect();
-        canvas.path(&format!("M{}", steps.join("L")), &format!(r#"fill="none" stroke="{colour}" stroke-width="1.3""#));
-        for point in &scale.points {
-            canvas.circle(at(point), 2.4, &format!(r##"fill="{colour}" stroke="#ffffff" stroke-width="0.6""##));
-        }
-        if let (Some(last), true) = (scale.points.last(), scales.len() > 1) {
-            let place = at(last)[1].max(floor + 11.0);
-            floor = place;
-            canvas.text([canvas.right + 5.0, place + 3.0], &scale.name, Anchor::Start);
-        }
-    }
+fn layout(all: &[Measurements], measure: &Measure, width: f64) -> Layout {
+    let is_named = all.len() > 1;
+    let names: Vec<String> = all.iter().map(|one| short(&one.name)).collect();
+    let longest = names.iter().map(|name| width_of(name)).fold(0.0, f64::max);
+    let right = if is_named { (14.0 + longest).min(width * 0.35) } else { 22.0 };
+    let mut canvas = Canvas::new(width, 236.0, Room { left: 48.0, right, top: 36.0, bottom: 38.0 });
+    let points = || all.iter().flat_map(|one| &one.points);
     let mut sizes: Vec<u64> = points().map(|point| point.nodes).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let mut free = f64::NEG_INFINITY;
-    for size in sizes {
-        let place = x.at((size as f64).log10());
-        if place > free {
-            canvas.soft_text([place, canvas.bottom + 14.0], &number(size as f64), Anchor::Middle);
-            free = place + 40.0;
+    let ends = [sizes.first(), sizes.last()].map(|size| (size.copied().unwrap_or(1) as f64).log10());
+    let scale = canvas.x_scale(ends[0] - 0.06, ends[1] + 0.06);
+    let x = |nodes: u64| scale.at((nodes as f64).log10());
+    let values: Vec<f64> = points().map(measure.value).collect();
+    let y = vertical(&mut canvas, measure, &values);
+    for (index, one) in all.iter().enumerate() {
+        let colour = application_colour(index * 4);
+        let at = |point: &Measured| [x(point.nodes), y((measure.value)(point))];
+        let corners = one.points.iter().map(|point| at(point).map(|place| rounded(place).to_string()).join(" "));
+        let path = format!("M{}", corners.collect::<Vec<String>>().join("L"));
+        canvas.add(Element::line(path, &colour, 2.0));
+        for point in &one.points {
+            let circle = Element::circle(at(point), 4.0, &colour).with("class", "scale-point");
+            let circle = circle.with("stroke", "var(--card)").with("stroke-width", 1.5);
+            canvas.add(circle.tip(tip(is_named.then_some(one.name.as_str()), measure, point)));
         }
     }
-    canvas.soft_text([f64::midpoint(canvas.left, canvas.right), canvas.height - 4.0], "nodes", Anchor::Middle);
-    canvas.finish(title)
+    if is_named {
+        let lasts = all.iter().filter_map(|one| one.points.last()).map(|last| y((measure.value)(last)));
+        let heights = spread(&lasts.collect::<Vec<f64>>(), canvas.top, canvas.bottom);
+        for (index, (name, height)) in names.iter().zip(heights).enumerate() {
+            let place = [canvas.right + 8.0, height + 4.0];
+            canvas.add(text(place, name, Anchor::Start, &application_colour(index * 4)));
+        }
+    }
+    let numbers = apart(&sizes, x);
+    canvas.x_axis(numbers, "nodes");
+    canvas.finish()
+}
+
+fn short(name: &str) -> String {
+    if name.chars().count() <= NAME_MAX {
+        return name.to_owned();
+    }
+    name.chars().take(NAME_MAX - 1).chain(['\u{2026}']).collect()
+}
+
+/// The sizes whose numbers do not touch.
+fn apart(sizes: &[u64], x: impl Fn(u64) -> f64) -> Vec<(f64, String)> {
+    let mut free = f64::NEG_INFINITY;
+    let mut shown = Vec::new();
+    for size in sizes {
+        let (place, number) = (x(*size), whole(*size as f64));
+        let room = width_of(&number) / 2.0 + 5.0;
+        if place - room >= free {
+            free = place + room;
+            shown.push((place, number));
+        }
+    }
+    shown
+}
+
+fn tip(name: Option<&str>, measure: &Measure, point: &Measured) -> String {
+    let world = [(point.nodes, "node"), (point.users, "user"), (point.agents, "agent")];
+    let mut lines: Vec<String> = name.map(str::to_owned).into_iter().collect();
+    lines.push(world.map(|(many, what)| plural(many, what)).join(", "));
+    lines.push(format!("{} {}", amount((measure.value)(point)), measure.unit));
+    lines.push(format!("{} in {} s", plural(point.cycles, "cycle"), amount(point.wall_s)));
+    lines.join("\n")
 }
 
 /// Draws the axis on the left; returns the height of a value.
-fn vertical(canvas: &mut Canvas, axis: Axis, values: &[f64], title: &str) -> impl Fn(f64) -> f64 + use<> {
-    let most = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+fn vertical(canvas: &mut Canvas, measure: &Measure, values: &[f64]) -> impl Fn(f64) -> f64 + use<> {
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let most = if most > 0.0 { most } else { 1.0 };
     let least = values.iter().copied().filter(|value| *value > 0.0).fold(most, f64::min);
     let (first, last) = (least.log10().floor(), most.log10().ceil().max(least.log10().floor() + 1.0));
+    let axis = measure.axis;
     let scale = match axis {
         Axis::Linear => canvas.y_scale(0.0, most),
         Axis::Logarithmic => canvas.y_scale(first, last),
     };
-    match axis {
-        Axis::Linear => canvas.y_axis(scale, most, title),
-        Axis::Logarithmic => {
-            for power in first as i32..=last as i32 {
-                canvas.y_tick(scale.at(f64::from(power)), 10_f64.powi(power));
-            }
-            canvas.soft_text([0.0, canvas.top - 12.0], title, Anchor::Start);
-        }
-    }
-    move |value| match axis {
+    let height = move |value: f64| match axis {
         Axis::Linear => scale.at(value),
         Axis::Logarithmic => scale.at(value.max(10_f64.powf(first)).log10()),
+    };
+    let numbers = match axis {
+        Axis::Linear => ticks(0.0, most, 4, Steps::Any),
+        Axis::Logarithmic => (first as i32..=last as i32).map(|power| 10_f64.powi(power)).collect(),
+    };
+    for element in canvas.grid(height, &numbers) {
+        canvas.add(element);
     }
+    canvas.y_label(measure.label);
+    height
+}
+
+pub(super) fn csv(all: &[Measurements]) -> Csv {
+    let mut csv = Csv::new([
+        "measurements",
+        "nodes",
+        "users",
+        "agents",
+        "cycles",
+        "asked",
+        "evaluated",
+        "cpu_ns_per_agent_cycle",
+        "peak_bytes",
+        "wall_s",
+    ]);
+    for one in all {
+        for point in &one.points {
+            let whole = [point.nodes, point.users, point.agents, point.cycles, point.asked, point.evaluated];
+            let mut row = vec![one.name.clone()];
+            row.extend(whole.map(|number| number.to_string()));
+            row.extend([
+                point.cpu_ns_per_agent_cycle.to_string(),
+                point.peak_bytes.to_string(),
+                point.wall_s.to_string(),
+            ]);
+            csv.push(row);
+        }
+    }
+    csv
 }

@@ -11,7 +11,7 @@ use super::data::{PageFile, paper_trace_with_regret, report, scale};
 
 /// The text of the checker, which `./test` installs; `None`, with a message, if it is missing.
 fn axe() -> Option<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accessibility/node_modules/axe-core/axe.min.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/node_modules/axe-core/axe.min.js");
     let program = fs::read_to_string(path).ok();
     if program.is_none() {
         assert!(env::var("CI").as_deref() != Ok("true"), "axe-core is not installed, and CI must not skip this test");

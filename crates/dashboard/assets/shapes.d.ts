@@ -1,0 +1,43 @@
+// The types of the dashboard's own data. Those of what its program sends are in `types.d.ts`.
+
+/** What a node reported of itself, passed on as it is: it may be of another version, so every part may be missing. */
+type Told = Record<string, any>;
+
+type NodeDetails = ShownNode & {
+  status?: Told;
+  links?: Told[];
+  routes?: Told;
+  journal?: Told;
+  instances?: Told[];
+  verdicts?: Verdict[] | null;
+};
+type InstanceDetails = ShownInstance & { told?: Told; evaluation_ms?: number | null };
+type Verdict = { time_ms: number; is_accepted: boolean; text: string };
+
+/** What somebody chose. */
+type Picked = { node?: string; instance?: string };
+type Choose = (picked: Picked | null) => void;
+
+/** The box inside the axes of a chart, and the size of the whole. */
+type Box = { left: number; top: number; right: number; bottom: number; width: number; height: number };
+type Scale = (value: number) => number;
+
+/** The box of a node on the map. */
+type NodeBox = {
+  columns: number;
+  units: number;
+  width: number;
+  height: number;
+  x: number;
+  y: number;
+  middleX: number;
+  middleY: number;
+};
+type MapLayout = {
+  boxes: Map<string, NodeBox>;
+  labels: { text: string; y: number }[];
+  width: number;
+  height: number;
+  slot: number;
+  isTree: boolean;
+};

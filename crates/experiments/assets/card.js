@@ -1,0 +1,39 @@
+// The frame of a figure or of a table: a title, buttons that save what is in it, and a caption.
+
+/**
+ * @typedef {object} CardContent
+ * @property {string} name what its files are called, without the endings
+ * @property {string} title
+ * @property {string | null} [caption]
+ * @property {boolean} [isWide]
+ * @property {HTMLElement} content
+ * @property {() => string} data the data as CSV
+ * @property {() => SVGSVGElement | null} [drawing]
+ */
+
+/** @param {CardContent} described */
+function card({ name, title, caption, isWide, content, data, drawing }) {
+  const button = (/** @type {string} */ text, /** @type {string} */ what, /** @type {() => void} */ act) =>
+    h("button", { type: "button", class: "save", "aria-label": `${text}: ${what} of ${title}`, onclick: act }, text);
+  const saveDrawing = () => {
+    const svg = drawing?.();
+    if (svg) save(`${name}.svg`, "image/svg+xml", standalone(svg));
+  };
+  return h(
+    "figure",
+    { class: isWide ? "wide" : null, "data-figure": name },
+    h(
+      "div",
+      { class: "figure-head" },
+      h("h3", {}, title),
+      h(
+        "span",
+        { class: "saves" },
+        drawing ? button("SVG", "the drawing", saveDrawing) : null,
+        button("CSV", "the data", () => save(`${name}.csv`, "text/csv", data())),
+      ),
+    ),
+    content,
+    caption ? h("figcaption", {}, caption) : null,
+  );
+}

@@ -1,0 +1,13 @@
+// The types of the scripts' own data. Those of the data that the program writes into the page are in `types.d.ts`.
+
+/** What is put into an element; null and false are left out. */
+type Child = Node | string | number | null | undefined | false | Child[];
+
+/** What an element is given: texts, numbers, `true` for an attribute without a value, and functions for what it listens to. */
+type Given = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
+
+/** A place in a drawing. */
+type Place = [x: number, y: number, ...scale: number[]];
+
+/** A line of an explanation. */
+type ExplanationLine = { depth: number; look: string; text: string; before?: string; after?: string; place?: string | null };

@@ -1,0 +1,58 @@
+//! What a reader does with the figures of the page: points at them, and hides parts of them.
+
+use super::browser::Browser;
+use super::data::{PageFile, paper_trace, report};
+
+/// Moves a pointer to the middle of an element, and returns the lines of the tooltip.
+fn pointed_at(browser: &Browser, selector: &str) -> Vec<String> {
+    let lines = browser.evaluate(&format!(
+        "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{block: 'center'}}); \
+         const {{left, top, width, height}} = element.getBoundingClientRect(); \
+         element.dispatchEvent(new PointerEvent('pointermove', {{bubbles: true, clientX: left + width / 2, clientY: top + height / 2}})); \
+         const box = document.getElementById('tooltip'); return box.hidden ? [] : [...box.children].map(line => line.textContent); }})()"
+    ));
+    lines.as_array().expect("a list").iter().map(|line| line.as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn a_pointer_on_a_figure_shows_its_values() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("tips", &report(&[&paper_trace("workload-aware", &[])]));
+    browser.open(page.path());
+    let bar = pointed_at(&browser, "#operations .hover-area");
+    assert!(
+        bar[0].starts_with("time 2") && bar.iter().any(|line| line.starts_with("handovers in the step ")),
+        "{bar:?}"
+    );
+    let point = pointed_at(&browser, "#movements circle");
+    assert!(point[0].contains("movement") && point[1].starts_with("step"), "{point:?}");
+    let area = pointed_at(&browser, "#instances .hover-area");
+    assert!(area[0].starts_with("from time ") && area[0].ends_with(" in all") && area.len() > 1, "{area:?}");
+    let times = pointed_at(&browser, "#responses rect");
+    assert!(times[1].contains(" of ") && times[1].ends_with(" %)"), "{times:?}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn hiding_an_outcome_restacks_the_bars() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("restacked", &report(&[&paper_trace("workload-and-latency-aware", &[])]));
+    browser.open(page.path());
+    // In each bar, visible parts lie on each other from 0 on.
+    let is_stacked = "[...document.querySelectorAll('.bar')].every(bar => { let base = 0; \
+                      return [...bar.children].filter(part => !part.hasAttribute('display')).every(part => { \
+                      const lies = Number(part.getAttribute('y')) === base; base += Number(part.getAttribute('height')); return lies; }); })";
+    let visible = |outcome: &str| {
+        let parts = format!("document.querySelectorAll('.bar [fill=\"var(--{outcome})\"]:not([display])').length");
+        browser.number(&parts)
+    };
+    assert!(visible("replicate") > 0 && visible("migrate") > 0 && visible("nop") == 0);
+    assert_eq!(browser.evaluate(is_stacked), true);
+    let grid = "document.querySelector('[data-scale=all]').hasAttribute('display')";
+    assert_eq!(browser.evaluate(grid), true);
+    browser.click("#operations input[value=replicate]");
+    browser.click("#operations input[value=nop]");
+    assert!(visible("replicate") == 0 && visible("migrate") > 0 && visible("nop") > 0);
+    assert_eq!(browser.evaluate(is_stacked), true);
+    assert_eq!(browser.evaluate(grid), false, "the axis is that of all agents");
+}
