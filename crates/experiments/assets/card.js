@@ -1,4 +1,4 @@
-// The frame of a figure or of a table: a title, buttons that save what is in it, and a caption.
+// The frame of a figure or table: a title, download buttons, and a caption.
 
 /**
  * @typedef {object} CardContent

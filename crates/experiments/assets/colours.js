@@ -8,7 +8,7 @@ function applicationColour(place) {
 }
 
 /**
- * Black or white, whichever is read better on the colour of an application.
+ * Black or white, whichever has more contrast on the colour of an application.
  * @param {number} place
  */
 function applicationInk(place) {

@@ -33,7 +33,7 @@ const KEPT_STYLES = [
 ];
 
 /**
- * The text of a drawing that looks the same elsewhere: in light colours, with all styles written out.
+ * The text of a drawing for use elsewhere: in light colours, with all styles inline.
  * @param {SVGSVGElement} svg
  */
 function standalone(svg) {

@@ -13,7 +13,7 @@ function fill(element, given, children) {
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name.slice("on".length), value);
-    // A page that is served may have no style attributes in its markup; what the program sets is allowed.
+    // The content security policy of a served page forbids style attributes in markup, but not styles set by scripts.
     else if (name === "style") /** @type {any} */ (element).style.cssText = value;
     else element.setAttribute(name, value === true ? "" : String(value));
   }
@@ -70,7 +70,7 @@ function byId(id) {
 }
 
 /**
- * Puts children into an element in the place of what is there.
+ * Replaces the children of an element.
  * @param {Element} element
  * @param {Child[]} children
  */

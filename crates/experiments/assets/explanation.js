@@ -1,7 +1,7 @@
 // Why an agent decided as it did, in the words of `mario policy explain`.
 
 /**
- * Lines as they are read, those of a clause together.
+ * The lines of an explanation, grouped by clause.
  * @param {ExplanationLine[]} lines
  */
 function explanationLines(lines) {
@@ -38,7 +38,7 @@ function explanationLines(lines) {
 }
 
 /**
- * What was asked for with its proof, then each operation that was not asked for with what stood in its way.
+ * The proposal with its proof, then each operation that was not proposed with the goal that failed.
  * @param {ExplanationLine[][]} parts
  */
 function explanationDetails(parts) {

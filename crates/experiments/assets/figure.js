@@ -1,5 +1,5 @@
-// The figures of the report. They are drawn by the program that wrote the page; what is done here is to show the drawing that
-// fits the width of the page and what a reader chose, and to tell what is under the pointer.
+// The figures of the report. They are drawn by the program that wrote the page; this script shows the drawing that fits
+// the width of the page and the reader's choices, and shows tooltips.
 
 /** What a reader chose; the same for the whole page. */
 const chosen = {
@@ -71,7 +71,7 @@ function figure(described) {
     }
     stack(svg);
   };
-  // Not in the observer: what is shown changes the height, which would have to be observed in the same frame again.
+  // Not in the observer: drawing changes the height, which would trigger the observer again in the same frame.
   const observer = new ResizeObserver(() => requestAnimationFrame(show));
   observer.observe(plot);
   shownFigures.push({ show, observer });
@@ -121,7 +121,7 @@ function show(element, isShown) {
 }
 
 /**
- * Tells what is under the pointer: of a mark, or at a place along the axis below.
+ * Shows the tooltip of the mark under the pointer, or of the position along the horizontal axis.
  * @param {SVGSVGElement} svg
  * @param {Layout} layout
  * @param {View} view

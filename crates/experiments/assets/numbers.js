@@ -1,7 +1,7 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
 /**
- * A narrow space between thousands, which no locale reads as a decimal sign and no line is broken at.
+ * A narrow no-break space between thousands, which no locale reads as a decimal point.
  * @param {number} value
  */
 function whole(value) {

@@ -1,4 +1,4 @@
-// Puts the report together.
+// Builds the page.
 
 /** Ends what listens for the page that is shown, when another takes its place. */
 let mounted = new AbortController();
@@ -191,7 +191,7 @@ function mount(report) {
     return;
   }
   const stage = h("div", { class: "player" });
-  // Figures are shown a frame later; until then the page keeps its height, so that nobody loses the place.
+  // Figures are shown a frame later; until then the page keeps its height, so that the scroll position does not change.
   main.style.minHeight = `${main.offsetHeight}px`;
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
@@ -218,7 +218,7 @@ function mount(report) {
   refill(byId("about"), aboutReport(report));
 }
 
-// A page that a program serves asks it now and then whether there is news.
+// A served page polls the server for updates.
 function followNews() {
   /** @type {string | null} */
   let version = null;
@@ -228,7 +228,7 @@ function followNews() {
       if (version !== null && news !== version) mount(await (await fetch("data.json")).json());
       version = news;
     } catch {
-      // The program ended; the page stays as it is.
+      // The server has stopped; the page stays unchanged.
     }
     setTimeout(ask, 1000);
   };

@@ -1,4 +1,4 @@
-// The replay of a run that is too large to show one by one: how many instances are in each area, and of which applications.
+// The replay of a run that is too large to show individually: the number of instances in each area, by application.
 
 /**
  * @param {AreaRun} run

@@ -1,4 +1,4 @@
-// What an instance decided last and why; what a node's manager said.
+// The details of an instance, with its last decision and the reasons, and of a node, with its verdicts.
 
 /**
  * The name of a flavour of an instance.
@@ -101,7 +101,7 @@ function judgementText(history, { event, from }, instance) {
 }
 
 /**
- * What the facts say about demand, in words that need no policy.
+ * Describes the demand in the facts, independently of the policy.
  * @param {Replayed} run
  * @param {ApplicationRow} application
  * @param {RequestFact[]} requests
@@ -186,7 +186,7 @@ function noDecision(run) {
 }
 
 /**
- * How often an agent had decided so by now, and when last: evaluations in a row are evenly spaced.
+ * How often an agent has decided so up to now, and when last: consecutive evaluations are evenly spaced.
  * @param {Decision} decision
  * @param {number} now
  */
@@ -309,7 +309,7 @@ function factsTable(run, app, requests) {
 }
 
 /**
- * Judgements in a row that say the same are one line.
+ * Consecutive equal verdicts share a line.
  * @param {RunHistory} history
  * @param {Judgement[]} judgements
  * @param {string} title
@@ -407,7 +407,7 @@ function nodeDetails(history, node, moment, pick) {
 }
 
 /**
- * What is counted up to a moment; what is rare is shown only where it happened.
+ * The counts up to a time; rare ones are shown only if they are not zero.
  * @type {[name: string, code: number, isRare?: true][]}
  */
 const SO_FAR = [
@@ -424,7 +424,7 @@ const SO_FAR = [
 ];
 
 /**
- * What there is at a moment, when nothing is chosen.
+ * A summary of the current time, shown when nothing is selected.
  * @param {RunHistory} history
  * @param {number} moment
  */

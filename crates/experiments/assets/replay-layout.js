@@ -1,6 +1,6 @@
 // Where nodes are drawn: on the map by position, or as a tree with one row for each tier.
 
-// How many units of a node are drawn as cells; what has more shows the first and a number.
+// The maximum number of units of a node that are drawn as cells; the others are shown as a number.
 const CELLS_MAX = 12;
 
 /** @param {number} capacity */
@@ -18,7 +18,7 @@ function mapLayout(run) {
   const { capacities, positions } = run.nodes;
   const size = 760;
   const at = (positions ?? []).map(projection(positions ?? [], [26, 22, size - 26, size - 44]));
-  // Nodes at random places are here and there closer than anything can be drawn: some boxes may overlap.
+  // Nodes at random positions may be too close to draw: some boxes may overlap.
   const gap = Math.min(96, Math.max(nearest(at), 0.55 * Math.sqrt((size * size) / at.length)));
   const cell = Math.max(3, Math.min(16, gap * 0.182));
   const boxes = capacities.map((capacity, node) => {
@@ -109,7 +109,7 @@ function treeLayout(run) {
 }
 
 /**
- * Columns and the side of a cell for so many cells in a room: as large as three rows allow.
+ * The number of columns and the size of a cell for a number of cells in a box, with at most three rows.
  * @param {number} cells
  * @param {number} room
  * @param {number} least
@@ -127,7 +127,7 @@ function roomiest(cells, room, least) {
 }
 
 /**
- * The middle of the cell of an instance; those beyond the cells drawn share the last one.
+ * The centre of the cell of an instance; instances beyond the drawn cells share the last one.
  * @param {StageLayout} layout
  * @param {number} node
  * @param {number} slot
@@ -155,7 +155,7 @@ function boxMiddle(layout, node) {
 }
 
 /**
- * Puts positions into a box, north up, with a degree of longitude as long as it is there.
+ * Projects positions into a box, with north up, and scales longitudes by the latitude.
  * @param {Place[]} positions
  * @param {[left: number, top: number, right: number, bottom: number]} box
  * @returns {(position: Place) => Place}
@@ -178,7 +178,7 @@ function projection(positions, [left, top, right, bottom]) {
 }
 
 /**
- * Links between nodes that are no access points are bent: straight ones would run through the access points between them.
+ * Links between inner nodes are curved: straight ones would run through the access points between them.
  * @param {Replayed} run
  * @param {Place[]} at
  * @param {number} from

@@ -1,4 +1,4 @@
-// The drawing of one moment: nodes with their units, instances, users, and what happens.
+// The drawing of one time: nodes with their units, instances, users, and events.
 
 class Stage {
   /**
@@ -23,7 +23,7 @@ class Stage {
     this.links = new Map();
     /** @type {SVGGElement[]} */
     this.nodes = [];
-    // What nodes with many units hold, in words, above everything that is close to them.
+    // The content of nodes with many units as text, above all nearby elements.
     /** @type {Map<number, SVGTextElement>} */
     this.crowds = new Map();
     this.svg.append(this.drawLinks(), this.drawNodes());
@@ -138,7 +138,7 @@ class Stage {
   }
 
   /**
-   * Shows a state; with `before`, the state of the moment before, what changed is moved instead of placed.
+   * Shows a state; with `before`, the previous state, changes are animated.
    * @param {ReplayState} state
    * @param {ReplayEvent[]} events
    * @param {ReplayState | null} before
@@ -312,7 +312,7 @@ class Stage {
 }
 
 /**
- * The side of what is drawn in a cell, a little less than the cell.
+ * The size of a square in a cell, slightly smaller than the cell.
  * @param {number} cell
  */
 function cellSide(cell) {
@@ -341,7 +341,7 @@ function bend([x0, y0], [x1, y1], by) {
 }
 
 /**
- * What fits on a chip: the number at the end of a name, else its first letter.
+ * The label of a chip: the number at the end of a name, or else its first letter.
  * @param {string} id
  */
 function shortName(id) {

@@ -1,4 +1,4 @@
-// What is where at each moment of a run, from its events.
+// The state at each time of a run, computed from its events.
 
 // EVENT and OPERATIONS, the numbers of events and operations, are tables of the program that wrote the page.
 const CHECKPOINT_EVERY = 48;
@@ -69,7 +69,7 @@ class RunHistory {
   }
 
   /**
-   * The state after everything that happened at a moment.
+   * The state after all events of a time.
    * @param {number} moment
    */
   at(moment) {
@@ -164,7 +164,7 @@ class RunHistory {
   }
 
   /**
-   * Remembers which instances and nodes an event is about; `state` is that before it.
+   * Stores the instances and nodes that an event concerns; `state` is the state before it.
    * @param {ReplayEvent} event
    * @param {ReplayState} state
    */
@@ -189,7 +189,7 @@ class RunHistory {
   }
 
   /**
-   * What an agent saw and decided last, up to a moment; null when it did not yet, or nothing is recorded.
+   * The last facts and decision of an agent up to a time; null if it has not evaluated, or nothing is recorded.
    * @param {number} instance
    * @param {number} moment
    */
@@ -211,7 +211,7 @@ class RunHistory {
   }
 
   /**
-   * The name of the flavour that an instance runs in; empty if its application has none.
+   * The name of an instance's flavour; empty if its application has none.
    * @param {ReplayState} state
    * @param {number} instance
    */

@@ -1,4 +1,4 @@
-// The replay: a run played back, step by step or by itself.
+// The replay of a run, step by step or playing.
 
 const SPEEDS = [1, 2, 5, 10, 25];
 const ICONS = {
@@ -30,7 +30,7 @@ function controlButton(name, label, act) {
 
 class Player {
   /**
-   * `last` is the player that this one takes the place of, when there is news about runs.
+   * `last` is the previous player, which this one replaces after an update.
    * @param {PageData} report
    * @param {HTMLElement} root
    * @param {Player | null} last
@@ -122,7 +122,7 @@ class Player {
   }
 
   /**
-   * Shows a run from its beginning, or from where it was.
+   * Shows a run from its start, or from the previous position.
    * @param {number} place
    */
   load(place) {
@@ -169,7 +169,7 @@ class Player {
   }
 
   /**
-   * Goes on where the last player was: what was chosen stays, what was playing plays.
+   * Continues from the state of the previous player: selection and playback.
    * @param {Player} last
    */
   follow(last) {
@@ -234,7 +234,7 @@ class Player {
     this.shown = null;
   }
 
-  // How much happened at each moment, as a faint line above the slider.
+  // The number of events at each time, as a faint line above the slider.
   drawSpark() {
     if (!this.history || !this.moments.length) return this.spark.replaceChildren();
     const counts = this.history.eventsAt.map(
@@ -368,7 +368,7 @@ class Player {
       option("", "Node…", picked.node === undefined),
       run.nodes.ids.map((id, node) => option(node, id, picked.node === node)),
     );
-    // A list that is being used is not taken away from under the hand.
+    // A list that has the focus is not replaced.
     if (this.pickers.contains(document.activeElement)) return;
     this.pickers.replaceChildren(instances, nodes);
   }
@@ -398,7 +398,7 @@ class Player {
   }
 
   /**
-   * To the next or the last moment at which a step of mobility begins.
+   * Moves to the start of the next or previous step of mobility.
    * @param {number} by
    */
   leap(by) {
@@ -442,7 +442,7 @@ class Player {
     this.playButton.setAttribute("aria-label", isPlaying ? "Pause (space)" : "Play (space)");
     this.playButton.title = isPlaying ? "Pause (space)" : "Play (space)";
     this.playButton.dataset.playing = String(isPlaying);
-    // What changes by itself many times a second is not read aloud.
+    // Rapid changes during playback are not announced by screen readers.
     this.details.setAttribute("aria-live", isPlaying ? "off" : "polite");
     this.playButton.replaceChildren(icon(isPlaying ? "pause" : "play"));
   }
@@ -470,7 +470,7 @@ class Player {
       "+": () => this.faster(1),
       "-": () => this.faster(-1),
     };
-    // From the body, arrows and ends belong to whoever scrolls the page, until the replay is in use.
+    // Until the replay is in use, arrow keys and Home and End on the body scroll the page.
     const isBody = target === document.body && event.key !== " ";
     if (!acts[event.key] || (isBody && !this.isInUse()) || (event.key === " " && target.tagName === "BUTTON")) return;
     event.preventDefault();

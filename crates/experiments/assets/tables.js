@@ -1,5 +1,5 @@
-// The figures of all runs side by side, with published values below ours where there are some. Where the page is narrow, each
-// run has a small table of its own.
+// The figures of all runs side by side, with published values below ours. On a narrow page, each run has a table of its
+// own.
 
 /**
  * A column of a comparison, with one cell for each group of applications; `groups` are those that it has a cell for.
@@ -195,7 +195,7 @@ function perMovement(operation) {
 }
 
 /**
- * What the paper's figures do not count: shown where it happened.
+ * Counts beyond the paper's figures, shown if they are not zero.
  * @type {[string, keyof FurtherCounts][]}
  */
 const FURTHER = [
@@ -271,7 +271,7 @@ function comparisonTables(report) {
   ];
 }
 
-// Where runs come from: a row for each, or where the page is narrow a list for each.
+// The origin of runs: a row for each, or a list for each on a narrow page.
 /** @param {PageData} report */
 function aboutTable(report) {
   const heads = [

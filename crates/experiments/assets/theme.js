@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody chooses.
+// The colour scheme: that of the system, unless the reader chooses one.
 
 function setUpTheme() {
   const button = byId("theme");

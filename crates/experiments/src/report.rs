@@ -1,10 +1,10 @@
-//! The report: one page that shows what happened in a few runs, made from their traces alone.
+//! The report: one page that shows a few runs, made from their traces alone.
 //!
 //! Start at [`Report`]: it turns runs into a page. [`Run::read`] reads a run from a trace.
 //!
-//! **Invariant:** the page is one file, asks no network for anything, and holds the data of every run that it shows.
-//! **Invariant:** its size is bounded by what a person can look at, not by the length of the trace: long series are joined,
-//! and what has too many instances to be shown one by one is shown by area.
+//! **Invariant:** the page is one file, makes no network requests, and contains the data of every run that it shows.
+//! **Invariant:** its size does not grow with the length of the trace: long series are aggregated, and runs with too
+//! many instances to show individually are shown by area.
 
 mod areas;
 mod codes;
@@ -50,15 +50,15 @@ pub use server::{Limits, Server, Source};
 /// Runs to be shown together.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What the page is called.
+    /// The title of the page.
     pub title: String,
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
-    /// What runs of growing worlds cost.
+    /// The cost of runs by the size of their world.
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<Beside>,
-    /// What was claimed about these runs, and whether it holds.
+    /// Claims about these runs, and whether they hold.
     pub claims: Vec<Claim>,
     /// More tables about these runs, in the order in which they are shown.
     pub tables: Vec<Table>,
@@ -68,9 +68,9 @@ pub struct Report {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
-    /// The name of the section in addresses.
+    /// The id of the section in URLs.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// What is in it.
     pub lead: String,
@@ -78,21 +78,21 @@ pub struct Table {
     pub head: Vec<String>,
     /// The rows, each as long as the head.
     pub rows: Vec<Vec<String>>,
-    /// What is to be said about it.
+    /// Notes about it.
     pub notes: Vec<String>,
 }
 
-/// Values from elsewhere, to be shown beside those of the runs.
+/// Values from another source, shown beside those of the runs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Beside {
-    /// Where they are from, in a few words.
+    /// Their source, in a few words.
     pub source: String,
-    /// For each run in order, what is known of it.
+    /// The known values of each run, in order.
     pub values: Vec<PublishedValues>,
 }
 
-/// What the page's script reads.
+/// The data that the script of the page reads.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageData<'a> {
@@ -105,13 +105,13 @@ pub(crate) struct PageData<'a> {
 }
 
 impl Run {
-    /// Reads a run from its trace. A truncated trace yields a run that says so.
+    /// Reads a run from its trace. A truncated trace yields an incomplete run.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
         Run::read_within(trace, &Allowance::new(INFERENCES), &mut |_, _| ())
     }
 
-    /// The same for an untrusted trace: its policies explain decisions within the allowance; when it is exhausted,
-    /// explanations are missing. `progress` is called with the number of explained decisions, and the total.
+    /// As [`Run::read`] for an untrusted trace: its policies explain decisions within the allowance; when it is
+    /// exhausted, explanations are missing. `progress` is called with the number of explained decisions, and the total.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,
@@ -120,12 +120,13 @@ impl Run {
         fold::read(trace, Explain::Within(allowance, progress))
     }
 
-    /// The same without explanations of decisions, which take longest: for a growing run that is read repeatedly.
+    /// As [`Run::read`] without explanations of decisions, which take longest: for a run in progress that is read
+    /// repeatedly.
     pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
         fold::read(trace, Explain::No)
     }
 
-    /// What was measured of single applications, nodes and tiers, as tables; none unless the scenario asked for it.
+    /// The measures of single applications, nodes and tiers, as tables; none unless the scenario asks for them.
     pub fn tables(&self, id: &str) -> Vec<Table> {
         self.measured.as_ref().map(|measured| measured_tables(measured, id, &self.label)).unwrap_or_default()
     }
@@ -150,7 +151,7 @@ impl Run {
 }
 
 impl Report {
-    /// What stands near the beginning of every report and of no other file.
+    /// A text near the start of every report, by which it is recognised.
     pub const MARK: &'static str = "<meta name=\"generator\" content=\"mario report\">";
 
     /// The default title of a page of these runs.
@@ -169,7 +170,7 @@ impl Report {
         page::html(&self.title, &self.json(), false)
     }
 
-    /// The page for a program that serves it and has news from time to time.
+    /// The page for a server, which asks for updates.
     pub fn live_html(&self) -> String {
         page::html(&self.title, &self.json(), true)
     }

@@ -1,5 +1,5 @@
-//! The numbers that stand for events and operations in the data of a page: one table for what writes them and for the script
-//! that reads them.
+//! The numeric codes of events and operations in the data of a page: one table for the writer and for the script that
+//! reads them.
 
 use mario_domain::AgentOperation;
 
@@ -30,7 +30,7 @@ pub(crate) enum EventCode {
     NotWoken,
 }
 
-/// Each kind with the name that the script has for it, in the order of their numbers.
+/// Each kind with its name in the script, in the order of their codes.
 const EVENTS: [(EventCode, &str); 20] = [
     (EventCode::Deployed, "deployed"),
     (EventCode::Handover, "handover"),
@@ -55,13 +55,13 @@ const EVENTS: [(EventCode, &str); 20] = [
 ];
 
 impl EventCode {
-    /// Its number in the data.
+    /// Its code in the data.
     pub(crate) const fn number(self) -> i64 {
         self as i64
     }
 }
 
-/// The tables as the script has them.
+/// The tables as JavaScript.
 pub(crate) fn script() -> String {
     let events: Vec<String> = EVENTS.iter().map(|(event, name)| format!("{name}: {}", event.number())).collect();
     let operations: Vec<String> =
@@ -75,7 +75,7 @@ pub(crate) fn script() -> String {
     )
 }
 
-/// The types of the tables, for the checker of the script.
+/// The types of the tables, for the type checker of the script.
 #[cfg(test)]
 pub(crate) fn declarations() -> String {
     let events: Vec<String> = EVENTS.iter().map(|(event, name)| format!("{name}: {}", event.number())).collect();

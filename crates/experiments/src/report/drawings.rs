@@ -34,29 +34,29 @@ pub(crate) use sections::sections;
 /// A figure as a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Drawing {
-    /// What the file is called.
+    /// The name of the file.
     pub file_name: String,
     /// Its content.
     pub svg: String,
 }
 
-/// The widths that a figure is drawn in: for a phone or a column, and for more room. The page scales the nearest.
+/// The widths in which a figure is drawn: for a phone or a column, and wider. The page scales the nearest.
 const WIDTHS: [f64; 2] = [350.0, 560.0];
-/// Those of a figure that has the whole width of the page.
+/// The widths of a figure that spans the whole page.
 const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
 
 /// A part of the page with a title and figures of its own.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Section {
-    /// The name of the section in addresses.
+    /// The id of the section in URLs.
     pub(crate) id: &'static str,
-    /// How it is called among all sections.
+    /// Its name in the list of sections.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     /// What is in it.
     pub(crate) lead: &'static str,
-    /// What a reader chooses between.
+    /// The choices of a reader.
     pub(crate) choices: Vec<Choice>,
     pub(crate) figures: Vec<Figure>,
 }
@@ -65,14 +65,14 @@ pub(crate) struct Section {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Choice {
-    /// What is chosen: a key of a view.
+    /// The key of a view that is chosen.
     pub(crate) key: Key,
     pub(crate) label: &'static str,
-    /// Values, and how they are called.
+    /// The values and their labels.
     pub(crate) options: Vec<(String, String)>,
 }
 
-/// What the views of a figure differ in.
+/// The keys in which the views of a figure differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -81,9 +81,9 @@ pub(crate) enum Key {
     Group,
     /// What a bar stands for.
     By,
-    /// What regret is measured in.
+    /// The unit in which regret is measured.
     Measure,
-    /// Which outcomes are stacked: the page restacks the bars by itself.
+    /// The stacked outcomes: the script restacks the bars.
     Outcomes,
 }
 
@@ -91,28 +91,28 @@ pub(crate) enum Key {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Figure {
-    /// What its files are called, without the endings.
+    /// The name of its files, without extension.
     pub(crate) name: String,
     pub(crate) title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) caption: Option<String>,
     pub(crate) is_wide: bool,
-    /// The first that has what was chosen is shown.
+    /// The first view that matches the choices is shown.
     pub(crate) views: Vec<View>,
     /// The data, for each value of [`Key::By`] where they differ in it.
     pub(crate) data: Vec<Data>,
-    /// Where the figure belongs among the files, if it does.
+    /// The files for the figure, if it has any.
     #[serde(skip)]
     pub(crate) file: Option<FileOf>,
 }
 
-/// Which files a figure becomes.
+/// The files of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FileOf {
     /// The index of the run; files about no run come last.
     run: usize,
-    /// The beginning of the names.
+    /// The prefix of the names.
     prefix: String,
     /// What the figure shows, in words.
     title: String,
@@ -120,7 +120,7 @@ pub(crate) struct FileOf {
     groups: FileGroups,
 }
 
-/// For which groups of applications there are files.
+/// The groups of applications that have files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FileGroups {
     /// One for each group.
@@ -129,14 +129,14 @@ enum FileGroups {
     All,
 }
 
-/// For which columns of a paper a file is.
+/// The width of a file in columns of a paper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FileWidth {
     One,
     Two,
 }
 
-/// A drawing of a figure for what a reader chose. What is absent does not matter.
+/// A drawing of a figure for some choices. Absent keys match every choice.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
@@ -168,11 +168,11 @@ pub(crate) struct Data {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Chart {
-    /// What the layouts share.
+    /// The parts that the layouts share.
     #[cfg_attr(test, ts(type = "Drawn[]"))]
     pub(crate) parts: Vec<Element>,
     pub(crate) layouts: Vec<Layout>,
-    /// What a pointer shows along the axis below, from left to right.
+    /// The tooltips along the horizontal axis, from left to right.
     pub(crate) tips: Vec<String>,
     /// The values on that axis between which each tip is shown: one more than there are tips.
     pub(crate) edges: Vec<Compact>,
@@ -237,7 +237,7 @@ pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
     drawings
 }
 
-/// A text as part of the name of a file.
+/// Converts a text to a part of a file name.
 fn file_name(text: &str) -> String {
     let safe = |character: char| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' };
     let name: String = text.chars().map(safe).collect();

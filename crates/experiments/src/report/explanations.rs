@@ -18,49 +18,49 @@ use crate::runs::in_parallel;
 
 /// The maximum number of explained knowledge bases: each takes some milliseconds and half a kilobyte.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
-/// How many are explained by one thread at a time.
+/// The number of cases that a thread explains at a time.
 const CHUNK: usize = 64;
 
-/// What a line is, by its place here.
+/// The kinds of lines, by index.
 pub(crate) const LOOKS: [Look; 8] =
     [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
 
-/// What an agent knew when it decided.
+/// The knowledge of an agent when it decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     /// The number of its instance.
     pub(crate) instance: u32,
     pub(crate) node: u32,
     pub(crate) free: Capacity,
-    /// The place of the flavour that its instance ran in.
+    /// The index of its instance's flavour.
     pub(crate) flavour: u32,
-    /// Whether its instance slept.
+    /// Whether its instance was asleep.
     pub(crate) is_asleep: bool,
-    /// The place of the policy that it followed.
+    /// The index of its policy.
     pub(crate) policy: u32,
     pub(crate) seen: Seen,
-    /// What it remembered of what happened.
+    /// Its visible history.
     pub(crate) recalled: Recalled,
-    /// The neighbours that its node did not reach.
+    /// The unreachable neighbours of its node.
     pub(crate) unreached: Vec<u32>,
 }
 
-/// Explanations as the page holds them.
+/// Explanations as stored in the page.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Explanations {
-    /// Every text once; the first is empty.
+    /// All texts without repeats; the first is empty.
     texts: Vec<String>,
-    /// Depth and look of a line, then the places of what it says, of what is said before and after that, and of the clause's
-    /// place in its file; without zeros at the end.
+    /// Depth and kind of a line, then the indices of its text, of the texts before and after it, and of the place of
+    /// its clause; without trailing zeros.
     lines: Vec<Vec<u32>>,
     /// The lines of each part.
     parts: Vec<Vec<u32>>,
-    /// The parts of each explanation; none where the policy cannot be loaded any more.
+    /// The parts of each explanation; none if the policy can no longer be loaded.
     all: Vec<Vec<u32>>,
 }
 
-/// Explains the first of these, in order.
+/// Explains the first cases, in order.
 pub(crate) fn explain(
     header: &Header,
     placement: &Placement,
@@ -124,7 +124,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     explained
 }
 
-/// Explanations on their way into the page.
+/// Explanations that are being collected.
 #[derive(Default)]
 struct Book {
     pages: Explanations,
@@ -163,7 +163,7 @@ impl Book {
     }
 }
 
-/// The place of an item in a table that has each once.
+/// The index of an item in a table without repeats.
 fn place_of<T: Clone + Eq + std::hash::Hash>(item: T, places: &mut FxHashMap<T, u32>, table: &mut Vec<T>) -> u32 {
     let next = table.len() as u32;
     let place = *places.entry(item.clone()).or_insert(next);

@@ -1,11 +1,12 @@
-//! The figures of a run in the shape that the page holds.
+//! The figures of a run as stored in the page.
 
 use serde::Serialize;
 
 use super::series::Counts;
 use crate::figures::{FurtherCounts, GroupFigures, MeanAndMax, OperationCounts};
 
-/// The figures of a group. What is not defined is absent: nothing moved, a series is constant, or the run is not complete.
+/// The figures of a group. Undefined figures are absent: nothing moved, a series is constant, or the run is not
+/// complete.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownFigures {
@@ -19,7 +20,7 @@ pub(crate) struct ShownFigures {
     pub(crate) pearson_r: Option<f64>,
     #[serde(skip)]
     pub(crate) pearson_r_with_start: Option<f64>,
-    /// Over the steps with a movement, the first left out.
+    /// Over the steps with a movement, without the first step.
     pub(crate) cycles_to_steady_state: Option<MeanAndMax>,
     /// For each step: movements, counts, cycles with an operation.
     #[serde(skip)]

@@ -1,8 +1,8 @@
-//! Joins the page: markup, style, program and data in one file that needs nothing else.
+//! Assembles the page: markup, style, script and data in one self-contained file.
 
 use super::codes;
 
-/// The parts of the program, in the order in which they stand in the page.
+/// The parts of the script, in order.
 const PROGRAM: &[&str] = &[
     include_str!("../../assets/elements.js"),
     include_str!("../../assets/theme.js"),
@@ -35,10 +35,10 @@ const STYLE: &[&str] = &[
 
 const MARKUP: &str = include_str!("../../assets/page.html");
 
-/// The page that holds `data`, a JSON text. A page that is `live` asks the program that serves it for news.
+/// The page with `data`, a JSON text. A live page asks its server for updates.
 pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     let program = program();
-    // One pass over the markup, so that nothing in the data is taken for a place to fill.
+    // One pass over the markup, so that no part of the data is mistaken for a placeholder.
     let mut page = String::with_capacity(data.len() + program.len() + 65_536);
     let mut rest = MARKUP;
     while let Some((before, after)) = rest.split_once("<!--fill ") {
@@ -58,17 +58,17 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
-/// The whole text of the page's script element.
+/// The content of the page's script element.
 pub(crate) fn program() -> String {
     format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), PROGRAM.concat())
 }
 
-/// The whole text of the page's style element.
+/// The content of the page's style element.
 pub(crate) fn style() -> String {
     format!("\n{}", STYLE.concat())
 }
 
-/// A page that says why there is no report yet, and asks again in a second.
+/// A page with the reason why there is no report yet, which reloads after a second.
 pub(crate) fn waiting(trouble: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
@@ -77,7 +77,7 @@ pub(crate) fn waiting(trouble: &str) -> String {
     )
 }
 
-/// The whole text of the style element of [`waiting`].
+/// The content of the style element of [`waiting`].
 pub(crate) const WAITING_STYLE: &str =
     "body { font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; }";
 
@@ -85,7 +85,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// JSON that cannot end the script element it stands in.
+/// JSON that cannot close the script element that contains it.
 fn safe_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -1,4 +1,4 @@
-//! How far the placement was from the best, if the run measured it.
+//! The distance of the placement from the best one, if the run measured it.
 
 use mario_audit::reader::{Regret, Worth};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::compact::Compact;
 use super::series::Samples;
 
-/// What is summed up while a trace is read.
+/// The sums while a trace is read.
 #[derive(Debug)]
 pub(crate) struct RegretSums {
     against: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct RegretSums {
     users: u64,
     satisfied: [u64; 2],
     instances: [u64; 2],
-    /// Mean latencies of the users served, and of how many activations.
+    /// The sums of the mean latencies of served users, and the number of activations.
     latency: [(f64, u64); 2],
     satisfied_regret_max: u64,
     samples: Samples<Moment>,
@@ -24,17 +24,17 @@ pub(crate) struct RegretSums {
 /// One activation: users, then satisfied users, mean latency and instances, each actual and best.
 pub(crate) type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
-/// Regret as the page holds it. Of pairs, the first is the actual value, the second the best; they are means over
+/// Regret as stored in the page. Of pairs, the first is the actual value, the second the best; they are means over
 /// activations.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownRegret {
-    /// How the best was searched for: `exact` or `greedy`.
+    /// The search for the best placement: `exact` or `greedy`.
     #[serde(skip)]
     pub(crate) against: &'static str,
     #[serde(skip)]
     pub(crate) activations: u64,
-    /// How often the placement was as good as the best.
+    /// The number of activations at which the placement was as good as the best.
     #[serde(skip)]
     pub(crate) optimal: u64,
     #[serde(skip)]
@@ -84,12 +84,12 @@ impl RegretSums {
         self.satisfied_regret_max = self.satisfied_regret_max.max(regret);
         let satisfied = both.map(|worth| worth.satisfied);
         let instances = both.map(|worth| worth.instances);
-        // Three digits are all that can be seen.
+        // More than three digits would not be visible.
         let latency = latency.map(|latency| latency.map(|latency| Compact((latency * 1e3).round() / 1e3)));
         self.samples.push(record.time, || (record.users, satisfied, latency, instances));
     }
 
-    /// `None` when it was not measured.
+    /// `None` if it was not measured.
     pub(crate) fn finish(self) -> Option<ShownRegret> {
         if self.activations == 0 {
             return None;

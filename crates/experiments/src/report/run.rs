@@ -1,4 +1,4 @@
-//! One run as the page holds it.
+//! One run as stored in the page.
 
 use mario_audit::reader::{Arbitration, Detail, Header, Memory};
 use mario_domain::Capacity;
@@ -14,22 +14,22 @@ use super::replay::Replay;
 use super::series::{Bars, Samples};
 use crate::figures::Measured;
 
-/// Everything that is drawn of one run.
+/// The data of one run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Run {
-    /// What the run is called on the page.
+    /// The name of the run on the page.
     pub label: String,
     pub(crate) about: About,
     pub(crate) policies: Vec<PolicyText>,
     pub(crate) applications: Vec<ApplicationRow>,
     pub(crate) groups: Vec<String>,
-    /// What tiers are called, from the top down.
+    /// The names of the tiers, from the top down.
     pub(crate) tier_names: Vec<String>,
     pub(crate) nodes: Option<Nodes>,
     #[cfg_attr(test, ts(type = "[id: string, application: number][]"))]
     pub(crate) users: Vec<(String, u32)>,
-    /// The access points of some users, in the order in which they were there.
+    /// The access points of some users, in order.
     #[serde(skip)]
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
     pub(crate) figures: Vec<ShownFigures>,
@@ -38,10 +38,10 @@ pub struct Run {
     /// Instances of each application.
     #[serde(skip)]
     pub(crate) instances: Samples<Vec<u64>>,
-    /// The sleeping instances of each application, where any sleeps and the trace tells which.
+    /// The sleeping instances of each application, if any application sleeps and the trace records them.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
-    /// How many instances the owners of nodes have evicted and shrunk until then, where they have initiative.
+    /// The instances that owners of nodes have evicted and shrunk so far, if they have initiative.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// Instances in each tier.
@@ -54,12 +54,12 @@ pub struct Run {
     pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
     pub(crate) areas: Option<Areas>,
-    /// What was measured beside, if the scenario asked for it: on the page as tables.
+    /// The optional measures, which the page shows as tables.
     #[serde(skip)]
     pub(crate) measured: Option<Measured>,
 }
 
-/// Where a run comes from.
+/// The origin of a run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct About {
@@ -99,30 +99,30 @@ pub(crate) struct ApplicationRow {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, type = "[name: string, hardware: number][]"))]
     pub(crate) flavours: Vec<(String, u64)>,
-    /// The units that a sleeping instance keeps, if its instances sleep.
+    /// The units that a sleeping instance keeps, if its instances can sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) keeps: Option<u64>,
 }
 
-/// The nodes, one column for each thing that is known of them.
+/// The nodes, with one column for each property.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Nodes {
     pub(crate) ids: Vec<String>,
-    /// Units; -1 for no bound.
+    /// Units; -1 if unbounded.
     pub(crate) capacities: Vec<i64>,
     pub(crate) tiers: Vec<u32>,
-    /// The place of the node above; -1 for none.
+    /// The index of the parent; -1 for none.
     pub(crate) parents: Vec<i64>,
     pub(crate) is_access_point: Vec<u8>,
-    /// Longitude and latitude, where all nodes have them.
+    /// Longitude and latitude, if all nodes have them.
     pub(crate) positions: Option<Vec<[f64; 2]>>,
-    /// The links that do not lead to the node above.
+    /// The links other than those to parents.
     pub(crate) other_links: Vec<[u32; 2]>,
 }
 
-/// How long clients of an application waited.
+/// The response times of an application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseRow {
     pub(crate) served: u64,
@@ -132,19 +132,19 @@ pub(crate) struct ResponseRow {
     pub(crate) histogram: Vec<(Option<i64>, u64)>,
 }
 
-/// Where and why requests were inhibited.
+/// The inhibitions by node and rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inhibited {
     pub(crate) rules: Vec<&'static str>,
-    /// The nodes that inhibited most: id, tier, and the count for each rule.
+    /// The nodes with the most inhibitions: id, tier, and the count for each rule.
     pub(crate) nodes: Vec<(String, Option<u32>, Vec<u64>)>,
-    /// How many nodes inhibited something beside those.
+    /// The number of other nodes with inhibitions.
     pub(crate) other_nodes: usize,
-    /// What they inhibited, for each rule.
+    /// The inhibitions of the other nodes, for each rule.
     pub(crate) others: Vec<u64>,
 }
 
-/// More nodes than this are not drawn one by one.
+/// The maximum number of nodes that are drawn individually.
 const NODES_MAX: usize = 1_500;
 
 impl Nodes {
@@ -239,7 +239,7 @@ impl About {
     }
 }
 
-/// What tiers are called: as the scenario says, else by what all nodes of a tier are, else by their number.
+/// The names of tiers: those of the scenario, or else descriptions of their nodes, or else numbers.
 pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     let mut members = vec![0_u64; count];
     let (mut access_points, mut unbounded) = (members.clone(), members.clone());
@@ -260,7 +260,7 @@ pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// What the run is called: by its policies, and how long their agents remember.
+/// The name of the run: its policies, and the length of their memory.
 pub(crate) fn label(header: &Header) -> String {
     let mut names: Vec<String> = Vec::new();
     for application in &header.applications {

@@ -1,17 +1,17 @@
-//! What changes over time, in a bounded number of points whatever the length of the run.
+//! Time series with a bounded number of points, whatever the length of the run.
 
 use serde::Serialize;
 
 use super::compact::Compact;
 
-/// A series has at most this many points; a run of the published scenario has 259 cycles.
+/// The maximum number of points of a series; a run of the published scenario has 259 cycles.
 const POINTS_MAX: usize = 600;
 
 /// The five outcomes of an agent in a cycle, in the order of their counts.
 pub(crate) const OUTCOMES: [&str; 5] = ["undeploy", "nop", "migrate", "replicate", "inhibited"];
-/// The place of `nop`.
+/// The index of `nop`.
 pub(crate) const NOP: usize = 1;
-/// The place of `inhibited`.
+/// The index of `inhibited`.
 const INHIBITED: usize = 4;
 
 /// Counts of outcomes.
@@ -25,13 +25,13 @@ pub(crate) fn operations(counts: &Counts) -> u64 {
 /// Counts for each group in each cycle, or in each few cycles of a long run.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
-    /// How many cycles a bar stands for.
+    /// The number of cycles per bar.
     pub(crate) cycles_per_bar: u32,
-    /// When the first cycle of each bar was.
+    /// The time of the first cycle of each bar.
     pub(crate) times: Vec<Compact>,
     /// For each bar and each group, the counts.
     pub(crate) counts: Vec<Vec<Counts>>,
-    /// How many cycles the last bar holds.
+    /// The number of cycles in the last bar.
     in_last: u32,
 }
 
@@ -57,7 +57,7 @@ impl Bars {
         self.in_last = 1;
     }
 
-    /// Two bars become one.
+    /// Merges pairs of bars.
     fn halve(&mut self) {
         self.cycles_per_bar *= 2;
         self.times = self.times.iter().copied().step_by(2).collect();
@@ -99,7 +99,7 @@ impl<T> Samples<T> {
         Samples { times: Vec::new(), values: Vec::new(), stride: 1, seen: 0, points_max }
     }
 
-    /// Adds what holds from `time` on, if it is its turn.
+    /// Adds a value that holds from `time` on, if a sample is due.
     pub(crate) fn push(&mut self, time: f64, value: impl FnOnce() -> T) {
         let is_due = self.seen.is_multiple_of(self.stride);
         self.seen += 1;

@@ -1,4 +1,4 @@
-//! What there is over time, stacked: instances by application and by tier, sleepers, and what owners of nodes did.
+//! Stacked areas over time: instances by application and by tier, sleeping instances, and actions of owners.
 
 use super::super::compact::Compact;
 use super::super::run::Run;
@@ -10,10 +10,10 @@ use super::numbers::{Steps, amount, count};
 use super::palette::{application_colour, tier_colour};
 use super::{Chart, WIDTHS};
 
-/// More parts than this cannot be labelled: the smallest become one.
+/// The maximum number of parts that can be labelled: the smallest others become one.
 const PARTS_MAX: usize = 12;
 
-/// What is stacked, the lowest first; values hold from their time on.
+/// The stacked parts, the lowest first; values hold from their time on.
 pub(super) struct Stack<'a> {
     run: &'a Run,
     label: &'static str,
@@ -48,18 +48,18 @@ pub(super) fn by_application(run: &Run) -> Stack<'_> {
     stack(run, "instances", &run.instances, applications(run))
 }
 
-/// `None` when no instance slept.
+/// `None` if no instance slept.
 pub(super) fn asleep(run: &Run) -> Option<Stack<'_>> {
     run.asleep.as_ref().map(|samples| stack(run, "sleeping instances", samples, applications(run)))
 }
 
-/// `None` when owners of nodes have no initiative.
+/// `None` if owners of nodes have no initiative.
 pub(super) fn by_owners(run: &Run) -> Option<Stack<'_>> {
     let named = ["evicted", "shrunk"].map(|name| (name.to_owned(), format!("var(--{name})")));
     run.owners.as_ref().map(|samples| stack(run, "instances", samples, named))
 }
 
-/// The top tier lies lowest: what is far from the users is the ground.
+/// The top tier is drawn at the bottom.
 pub(super) fn by_tier(run: &Run) -> Stack<'_> {
     let tiers = run.tiers.values.first().map_or(0, Vec::len);
     let name = |tier: usize| run.tier_names.get(tier).cloned().unwrap_or_else(|| format!("tier {tier}"));
@@ -158,7 +158,7 @@ impl Stack<'_> {
         canvas.finish()
     }
 
-    /// When the values at a place begin to hold; after the last, when they end.
+    /// The time from which the values at an index hold; after the last, the end.
     fn edge(&self, place: usize, end: f64) -> f64 {
         match (self.times.get(place), self.times) {
             (Some(time), _) => time.0,

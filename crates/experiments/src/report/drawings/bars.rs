@@ -1,4 +1,4 @@
-//! What became of agents over time: stacked bars, with handovers on a second axis.
+//! The outcomes of agents over time: stacked bars, with handovers on a second axis.
 
 use super::super::compact::Compact;
 use super::super::run::Run;
@@ -9,7 +9,7 @@ use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, count, ticks, whole};
 use super::{Chart, WIDTHS_WIDE};
 
-/// The order in which outcomes are stacked: what changed something first, and what changed nothing last.
+/// The order in which outcomes are stacked: operations first, and outcomes without effect last.
 pub(super) const STACK: [usize; 5] = [3, 2, 0, 4, NOP];
 
 /// What a bar stands for.
@@ -63,7 +63,7 @@ fn bars_of(run: &Run, group: usize, by: By) -> Vec<Bar> {
     }
 }
 
-/// The heights of the highest bar: without the agents that changed nothing, and with them.
+/// The height of the highest bar, without and with agents that proposed nothing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Highest {
     changes: f64,
@@ -103,7 +103,7 @@ fn stacked(bar: &Bar) -> Element {
         let fill = format!("var(--{})", OUTCOMES[outcome]);
         let part = Element::rectangle([bar.at, base as f64], [width, count as f64], &fill);
         base += count;
-        // Agents that change nothing would dwarf the others: the page shows them when they are asked for.
+        // Agents that propose nothing would dwarf the others: the page shows them on request.
         (count > 0).then(|| if outcome == NOP { part.in_page_only() } else { part })
     };
     let parts: Vec<Element> = STACK.into_iter().filter_map(part).collect();
@@ -143,7 +143,7 @@ fn transform(x: Scale, y: Scale) -> String {
     format!("matrix({} 0 0 {} {} {})", six(x.factor), six(y.factor), six(x.at(0.0)), six(y.at(0.0)))
 }
 
-/// What the colours mean, between the labels of both axes; the page has switches in its place.
+/// The legend, between the labels of both axes; the page has switches instead.
 fn legend(width: f64) -> Element {
     let start = width / 2.0 - 125.0;
     let keys = STACK.into_iter().filter(|outcome| *outcome != NOP).enumerate().flat_map(|(index, outcome)| {

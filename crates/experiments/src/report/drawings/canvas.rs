@@ -7,16 +7,16 @@ use super::numbers::{Steps, amount, ticks, whole};
 
 /// The size of most texts.
 pub(super) const TEXT: f64 = 11.0;
-/// How wide a character is, on average.
+/// The mean width of a character.
 const CHARACTER: f64 = TEXT * 0.56;
-/// How far apart labels below each other are.
+/// The distance between the lines of labels.
 const LINE: f64 = 13.0;
 
 pub(super) const INK: &str = "var(--ink)";
 pub(super) const SOFT: &str = "var(--soft)";
 pub(super) const FAINT: &str = "var(--faint)";
 
-/// About how wide a text is.
+/// The approximate width of a text.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
@@ -44,7 +44,7 @@ pub(crate) struct Layout {
     pub(crate) hover: Option<Hover>,
 }
 
-/// Where a pointer shows the tips of the figure: an edge is at `zero` plus `factor` times its value.
+/// The positions of the figure's tooltips: an edge is at `zero` plus `factor` times its value.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Hover {
@@ -54,7 +54,7 @@ pub(crate) struct Hover {
     factor: f64,
 }
 
-/// Where a text stands relative to its place.
+/// The alignment of a text relative to its position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -62,7 +62,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Values to places.
+/// Maps values to positions.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     low: f64,
@@ -81,7 +81,7 @@ impl Scale {
     }
 }
 
-/// Room for labels around the box.
+/// The space for labels around the box.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     pub(super) left: f64,
@@ -91,18 +91,18 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Room for the numbers of an axis on the left, up to `most`, for its label above, and for an axis below.
+    /// The space for the numbers of an axis on the left, up to `most`, for its label above, and for an axis below.
     pub(super) fn for_axes(most: f64, right: f64) -> Room {
         Room { left: left_room(most), right, top: 30.0, bottom: 36.0 }
     }
 }
 
-/// How much room the numbers of an axis on the left need.
+/// The space for the numbers of an axis on the left.
 fn left_room(most: f64) -> f64 {
     (14.0 + whole(most).chars().count() as f64 * 7.0).max(32.0)
 }
 
-/// A text at a place.
+/// A text at a position.
 pub(super) fn text([x, y]: [f64; 2], text: &str, anchor: Anchor, fill: &str) -> Element {
     let element = Element::new("text").with("x", x).with("y", y).with("fill", fill);
     let element = match anchor {
@@ -162,7 +162,7 @@ impl Canvas {
         self.y_label(label);
     }
 
-    /// The axis below, with numbers at these places.
+    /// The horizontal axis, with numbers at these positions.
     pub(super) fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
         for (place, number) in numbers {
             let path = format!("M{} {}v4", rounded(place), rounded(self.bottom));
@@ -201,14 +201,15 @@ impl Canvas {
     }
 }
 
-/// A text alone, where there is nothing to draw.
+/// A text in place of a drawing without data.
 pub(super) fn nothing(width: f64, words: &str) -> Layout {
     let mut canvas = Canvas::new(width, 96.0, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
     canvas.add(text([width / 2.0, 52.0], words, Anchor::Middle, SOFT));
     canvas.finish()
 }
 
-/// Moves labels apart: returns a place for each, at least a line from the next, between `low` and `high` where they fit.
+/// Moves labels apart: returns a position for each, at least a line from the next, between `low` and `high` if they
+/// fit.
 pub(super) fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));

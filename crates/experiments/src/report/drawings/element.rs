@@ -21,13 +21,13 @@ pub(crate) struct Element {
     audience: Audience,
 }
 
-/// Who sees an element.
+/// Where an element is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
     All,
-    /// The page has controls in the place of it.
+    /// In files only: the page has controls instead.
     Files,
-    /// The script of the page shows it when it is asked for.
+    /// In the page only: its script shows it on request.
     Page,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Attribute {
     Text(String),
 }
 
-/// What is inside an element.
+/// The content of an element.
 #[derive(Clone, PartialEq, Debug)]
 enum Content {
     Element(Element),
@@ -65,7 +65,7 @@ impl From<String> for Attribute {
     }
 }
 
-/// The attribute with what a pointer on an element shows; in files it is the element's title.
+/// The attribute with the tooltip of an element; in files it is the element's title.
 const TIP: &str = "data-tip";
 
 impl Element {
@@ -106,7 +106,7 @@ impl Element {
         self.with("stroke-dasharray", dashes)
     }
 
-    /// Adds what a pointer on the element shows, one line for each line of the text.
+    /// Adds a tooltip, one line for each line of the text.
     pub(crate) fn tip(self, text: impl Into<String>) -> Element {
         self.with(TIP, text.into())
     }
@@ -225,7 +225,7 @@ impl Serialize for Attributes<'_> {
     }
 }
 
-/// Hundredths of a pixel are not seen. Never minus zero.
+/// Rounds to hundredths of a pixel. Never returns minus zero.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0
 }

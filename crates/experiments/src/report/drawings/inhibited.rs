@@ -1,4 +1,4 @@
-//! Which nodes inhibited how much, and by which rule.
+//! The number of inhibitions by node and rule.
 
 use super::super::run::{Inhibited, Run};
 use super::canvas::{Anchor, Canvas, INK, Layout, Room, SOFT, Scale, nothing, text};

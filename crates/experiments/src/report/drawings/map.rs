@@ -1,4 +1,4 @@
-//! The map: nodes, the tree between them, and the ways of users.
+//! The map: nodes, the tree between them, and the paths of users.
 
 use super::super::run::{Nodes, Run};
 use super::Chart;
@@ -67,7 +67,7 @@ fn layout(run: &Run, nodes: &Nodes, positions: &[[f64; 2]]) -> Layout {
     canvas.finish()
 }
 
-/// Longitudes and latitudes in the drawing, north up, with a degree of longitude as long as it is there.
+/// Projects longitudes and latitudes, with north up, and scales longitudes by the latitude.
 fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let ends = |axis: usize| {
         let values = positions.iter().map(|position| position[axis]);
@@ -85,7 +85,7 @@ fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     positions.iter().map(place).collect()
 }
 
-/// A place near an access point, another for each user: by the golden angle, so that few fall together.
+/// A position near an access point, different for each user: by the golden angle, so that few coincide.
 fn beside([x, y]: [f64; 2], user: u32) -> [f64; 2] {
     let turn = f64::from(user) * 2.399_963;
     [x + 7.0 * turn.cos(), y + 7.0 * turn.sin()]

@@ -1,6 +1,6 @@
-//! Numbers and counts as people read them.
+//! Formats numbers and counts for people.
 
-/// A narrow space between thousands, which no locale reads as a decimal sign and no line is broken at.
+/// A narrow no-break space between thousands, which no locale reads as a decimal point.
 const THOUSANDS: char = '\u{202f}';
 
 /// A number without a fraction.
@@ -47,16 +47,16 @@ pub(super) fn list(words: &[String]) -> String {
     }
 }
 
-/// Between which numbers the round numbers of an axis may lie.
+/// The valid ticks of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Steps {
-    /// Fractions make sense.
+    /// Any number.
     Any,
-    /// Only whole numbers make sense.
+    /// Whole numbers only.
     Whole,
 }
 
-/// Round numbers between two ends, about as many as asked for.
+/// About `about` round numbers between two ends.
 pub(super) fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / about.max(1) as f64;
     let power = 10_f64.powf(rough.log10().floor());
@@ -69,11 +69,11 @@ pub(super) fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64>
         (first..=last).map(|index| rounded_to(index as f64 * gap, gap)).collect::<Vec<f64>>()
     };
     let found = spaced(gaps[place]);
-    // One number alone tells nothing about an axis.
+    // An axis needs at least two numbers.
     if found.len() < 2 { spaced(gaps[place.saturating_sub(1)]) } else { found }
 }
 
-/// Without the error of a multiplication, which would be seen in the digits.
+/// Removes the rounding error of a multiplication, which would be visible in the digits.
 fn rounded_to(value: f64, gap: f64) -> f64 {
     let digits = 10_f64.powf((2.0 - gap.log10().floor()).max(0.0));
     (value * digits).round() / digits + 0.0

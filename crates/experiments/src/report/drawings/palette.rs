@@ -20,7 +20,7 @@ fn light(style: &str) -> BTreeMap<&str, &str> {
     declarations.map(in_light).filter(|(name, _)| name.starts_with("--")).collect()
 }
 
-/// A value of an attribute with the light colour in the place of a custom property.
+/// The value of an attribute with custom properties replaced by their light colours.
 pub(super) fn in_light(value: &str) -> String {
     let name = value.strip_prefix("var(").and_then(|rest| rest.strip_suffix(')'));
     name.and_then(|name| LIGHT.get(name)).copied().unwrap_or(value).to_owned()

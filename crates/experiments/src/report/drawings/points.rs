@@ -10,7 +10,7 @@ use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, fixed, list, plural, ticks};
 use super::{Chart, WIDTHS};
 
-/// One point for each step after the first; several at one place are one larger point.
+/// One point for each step after the first; several at one position are one larger point.
 pub(super) fn chart(run: &Run, group: usize) -> Chart {
     let mut points: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
     for (step, (movements, counts, _)) in run.figures[group].steps.iter().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! How far the placement was from the best: what was, what could have been, and the regret between them.
+//! Regret over time: the actual and the best value, and the difference between them.
 
 use super::super::compact::Compact;
 use super::super::regret::ShownRegret;
@@ -9,7 +9,7 @@ use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, fixed, plural};
 use super::{Chart, WIDTHS};
 
-/// What regret is measured in.
+/// The unit in which regret is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Measure {
     Satisfied,
@@ -28,7 +28,7 @@ impl Measure {
         }
     }
 
-    /// How it is called where it is chosen.
+    /// The label of the choice.
     pub(super) fn title(self) -> &'static str {
         match self {
             Measure::Satisfied => "Satisfied users",
@@ -55,11 +55,11 @@ impl Measure {
         regret.samples.values.iter().map(pair).collect()
     }
 
-    /// How much worse what was is than the best, on average.
+    /// How much worse the actual value is than the best, on average.
     fn mean(self, regret: &ShownRegret) -> Option<f64> {
         let worse = |[actual, best]: [f64; 2]| actual - best;
         match self {
-            // More satisfied users are better, less of the others.
+            // More satisfied users are better; for the others, less is better.
             Measure::Satisfied => Some(-worse(regret.satisfied)),
             Measure::Latency => Some(worse([regret.latency[0]?, regret.latency[1]?])),
             Measure::Instances => Some(worse(regret.instances)),
@@ -112,7 +112,7 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
     canvas.finish()
 }
 
-/// When the values of each activation begin to hold, and when the last end.
+/// The times from which the values of each activation hold, and the end of the last.
 fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     let times = &regret.samples.times;
     let last = match times.as_slice() {
@@ -162,7 +162,7 @@ fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
     path
 }
 
-/// How often the placement was as good as the best, in words.
+/// States in words how often the placement was as good as the best.
 pub(super) fn caption(regret: &ShownRegret) -> String {
     let best = if regret.against == "exact" { "best" } else { "best known" };
     let activations = plural(regret.activations, "activation");

@@ -1,4 +1,4 @@
-//! How long clients waited: one row for each kind of application, on a logarithmic axis.
+//! The distribution of response times: one row for each kind of application, on a logarithmic axis.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// The time below which a share of the requests lies, to the width of a bucket.
+    /// The response time that a share of the requests does not exceed, up to the width of a bucket.
     fn quantile(&self, share: f64) -> Option<f64> {
         let enough = self.served as f64 * share;
         let mut seen = self.at_once;
@@ -70,7 +70,7 @@ impl Distribution<'_> {
     }
 }
 
-/// A response time in as many digits as tell something.
+/// A response time with its significant digits.
 fn duration(value: Option<f64>) -> String {
     match value {
         None => "n/a".to_owned(),

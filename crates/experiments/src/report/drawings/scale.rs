@@ -1,4 +1,4 @@
-//! What runs cost, by the size of their world: one line for each file of measurements.
+//! The cost of runs by the size of their world: one line for each file of measurements.
 
 use super::super::scale::Scale as Measurements;
 use super::canvas::{Anchor, Canvas, Layout, Room, spread, text, width_of};
@@ -53,7 +53,7 @@ pub(super) const MEASURES: [Measure; 3] = [
     },
 ];
 
-/// Longer names of measurements are cut.
+/// The maximum length of a name; longer ones are truncated.
 const NAME_MAX: usize = 20;
 
 pub(super) fn chart(all: &[Measurements], measure: &Measure) -> Chart {
@@ -108,7 +108,7 @@ fn short(name: &str) -> String {
     name.chars().take(NAME_MAX - 1).chain(['\u{2026}']).collect()
 }
 
-/// The sizes whose numbers do not touch.
+/// The sizes whose labels do not overlap.
 fn apart(sizes: &[u64], x: impl Fn(u64) -> f64) -> Vec<(f64, String)> {
     let mut free = f64::NEG_INFINITY;
     let mut shown = Vec::new();

@@ -1,4 +1,4 @@
-//! The sections of the page: which figures there are, and what a reader chooses between.
+//! The sections of the page, with their figures and choices.
 
 use super::super::Report;
 use super::super::run::Run;
@@ -74,7 +74,7 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
     all.into_iter().flatten().filter(|section| !section.figures.is_empty()).collect()
 }
 
-/// A section with these words: its id, its name among all sections, its title, and what is in it.
+/// A section with these texts: its id, its name in the list of sections, its title, and its introduction.
 fn section([id, name, title, lead]: [&'static str; 4], choices: Vec<Choice>, figures: Vec<Figure>) -> Section {
     Section { id, name, title, lead, choices, figures }
 }
@@ -260,7 +260,7 @@ fn costs(report: &Report) -> Option<Section> {
     Some(section(["scale", "Scale", "Scale", lead], Vec::new(), figures))
 }
 
-/// Runs with the same nodes and the same users' ways have the same map.
+/// Runs with the same nodes and the same paths of users share a map.
 fn maps(report: &Report) -> Option<Section> {
     let nodes = |run: &Run| run.nodes.as_ref().map(|nodes| nodes.ids.clone());
     let is_new = |index: usize, run: &Run| {
