@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
+use mario_domain::{Capacity, Fact, FactValue, HardwareKind, Id, NodeId};
 
 use super::Resolving;
 use crate::document::At;
@@ -15,8 +15,8 @@ const NODE_TABLE: At<'static> = At::Key("node_table");
 /// The columns that name the node of a row.
 const IDS: [&str; 2] = ["id", "node"];
 
-/// The columns with the hardware of a node.
-const CAPACITIES: [&str; 2] = ["capacity", "hardware"];
+/// The columns with the units of hardware of a node.
+const CAPACITIES: [&str; 3] = ["capacity", "hardware", "units"];
 
 /// A larger number of units could overflow in sums over all nodes.
 const UNITS_MAX: f64 = 1e9;
@@ -25,6 +25,8 @@ const UNITS_MAX: f64 = 1e9;
 struct Columns {
     id: usize,
     capacity: Option<usize>,
+    /// Hardware of further kinds.
+    kinds: Vec<(usize, HardwareKind)>,
     facts: Vec<(usize, Id)>,
 }
 
@@ -73,6 +75,10 @@ impl Resolving<'_> {
             {
                 topology.set_capacity(node, capacity(&row, column)?);
             }
+            for (column, kind) in columns.kinds.iter().filter(|(column, _)| !row.field(*column).is_empty()) {
+                let known = topology.node(node).capacity;
+                topology.set_capacity(node, with_kind(known, *kind, &row, *column)?);
+            }
             for (column, key) in &columns.facts {
                 if let Some(value) = value(&row, *column) {
                     topology.set_fact(node, Fact { subject: id.clone(), key: key.clone(), value });
@@ -88,8 +94,10 @@ impl Resolving<'_> {
         let capacity = table.known_column(&CAPACITIES);
         let is_fact = |column: &usize| *column != id && Some(*column) != capacity;
         let all = (0..table.columns().len()).filter(is_fact);
+        let kind = |column: usize| HardwareKind::with_name(&table.columns()[column]);
+        let is_plain = |column: &usize| !table.columns()[*column].is_empty() && kind(*column).is_none();
         let wanted: Vec<usize> = match &self.settings.node_table.facts {
-            None => all.filter(|column| !table.columns()[*column].is_empty()).collect(),
+            None => all.clone().filter(is_plain).collect(),
             Some(names) => {
                 let mut wanted = Vec::new();
                 for (place, name) in names.iter().enumerate() {
@@ -111,8 +119,11 @@ impl Resolving<'_> {
                 wanted
             }
         };
+        // A column that `facts` names is a fact, whatever it is called.
+        let kinds = all.filter(|column| !wanted.contains(column)).filter_map(|column| Some((column, kind(column)?)));
+        let kinds = kinds.collect();
         let key = |column: usize| Some((column, Id::name(&table.columns()[column]).ok()?));
-        Ok(Some(Columns { id, capacity, facts: wanted.into_iter().filter_map(key).collect() }))
+        Ok(Some(Columns { id, capacity, kinds, facts: wanted.into_iter().filter_map(key).collect() }))
     }
 }
 
@@ -123,6 +134,16 @@ fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
     let units = row.number(column).filter(|units| units.fract() == 0.0 && (0.0..=UNITS_MAX).contains(units));
     let units = units.map(|units| Capacity::units(units as u64));
     units.ok_or_else(|| row.expected(column, "a whole number of units from 0 to 1e9, or `unbounded`"))
+}
+
+/// The capacity with an amount of a further kind.
+fn with_kind(capacity: Capacity, kind: HardwareKind, row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
+    let Capacity::Bounded(hardware) = capacity else {
+        return Err(row.expected(column, "an empty field, because the capacity of this node is unbounded"));
+    };
+    let amount = row.number(column).filter(|amount| amount.fract() == 0.0 && *amount >= 0.0);
+    let hardware = amount.and_then(|amount| hardware.with(kind, amount as u64));
+    hardware.map(Capacity::Bounded).ok_or_else(|| row.expected(column, "a whole number from 0 to 4294967295"))
 }
 
 /// An integer, a fraction, or a name; `None` for an empty field.

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt::{self, Write};
 
-use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
+use mario_domain::{Capacity, Fact, FactValue, HardwareKind, Id, NodeId};
 
 use super::Topology;
 
-/// Attribute names with a meaning for the reader, which cannot be keys of facts.
+/// Attribute names with a meaning for the reader, which cannot be keys of facts; nor can the names of kinds of hardware.
 const TAKEN: [&str; 9] =
     ["capacity", "hardware", "tier", "level", "latitude", "lat", "longitude", "lon", "access_point"];
 
@@ -64,6 +64,9 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     ] {
         let _ = writeln!(text, "  <key id=\"{name}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
     }
+    for kind in HardwareKind::ALL.into_iter().skip(1).filter(|kind| has_kind(topology, *kind)) {
+        let _ = writeln!(text, "  <key id=\"{kind}\" for=\"node\" attr.name=\"{kind}\" attr.type=\"long\"/>");
+    }
     let keys = fact_keys(topology)?;
     for (number, (key, kind)) in keys.iter().enumerate() {
         let (name, kind) = (escaped(key)?, kind.as_str());
@@ -77,7 +80,12 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
         };
         match node.capacity {
             Capacity::Unbounded => data("capacity", "unbounded"),
-            Capacity::Bounded(hardware) => data("capacity", &hardware.as_units().to_string()),
+            Capacity::Bounded(hardware) => {
+                data("capacity", &hardware.as_units().to_string());
+                for (kind, amount) in hardware.amounts().skip(1) {
+                    data(kind.as_str(), &amount.to_string());
+                }
+            }
         }
         data("tier", &node.tier.to_string());
         if let Some(position) = node.position {
@@ -112,6 +120,18 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
     Ok(text)
 }
 
+/// Whether a node has hardware of a kind.
+fn has_kind(topology: &Topology, kind: HardwareKind) -> bool {
+    let has = |capacity: Capacity| matches!(capacity, Capacity::Bounded(hardware) if hardware.of(kind) > 0);
+    topology.nodes().any(|(_, node)| has(node.capacity))
+}
+
+/// Whether an attribute of this name means something other than a fact to the reader.
+fn is_taken(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TAKEN.contains(&name.as_str()) || HardwareKind::with_name(&name).is_some()
+}
+
 /// Whether a fact is the tier of a node, which a reader derives from the attribute.
 fn is_told(fact: &Fact, tier: u16) -> bool {
     fact.key.to_string() == "tier" && fact.value == FactValue::Id(Id::Number(i64::from(tier)))
@@ -123,7 +143,7 @@ fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     for (_, node) in topology.nodes() {
         for fact in node.facts.iter().filter(|fact| !is_told(fact, node.tier)) {
             let key = (fact.key.to_string(), Kind::of(&fact.value));
-            if matches!(fact.key, Id::Number(_)) || TAKEN.contains(&key.0.to_ascii_lowercase().as_str()) {
+            if matches!(fact.key, Id::Number(_)) || is_taken(&key.0) {
                 return Err(ExportError::TakenKey(node.id.clone(), key.0));
             }
             if !keys.contains(&key) {
@@ -190,7 +210,7 @@ mod tests {
     use super::*;
     use crate::position::Position;
     use crate::topology::{GraphDefaults, GraphFormat, NodeDescription, TopologyBuilder, read_graph};
-    use mario_domain::Duration;
+    use mario_domain::{Duration, Hardware};
 
     fn node(id: NodeId, facts: &[(&str, FactValue)]) -> NodeDescription {
         let fact = |(key, value): &(&str, FactValue)| Fact {
@@ -219,7 +239,11 @@ mod tests {
         let mut cloud = node(NodeId::number(-7), &[("price", name("7"))]);
         (cloud.capacity, cloud.tier, cloud.position, cloud.is_access_point) = (Capacity::Unbounded, 0, None, true);
         let second = builder.node(cloud).expect("a node");
-        let third = builder.node(node(NodeId::name("c").expect("a name"), &[])).expect("a node");
+        let mut third = node(NodeId::name("c").expect("a name"), &[]);
+        let hardware =
+            Hardware::units(4).with(HardwareKind::MemoryMb, 512).and_then(|it| it.with(HardwareKind::Gpu, 2));
+        third.capacity = Capacity::Bounded(hardware.expect("small amounts"));
+        let third = builder.node(third).expect("a node");
         builder.link(third, first, Duration::of(1.0 / 3.0), Some(1e-7)).expect("a link");
         builder.link(first, second, Duration::of(0.0), None).expect("a link");
         let topology = builder.build().expect("a topology");
@@ -242,6 +266,10 @@ mod tests {
         for (description, message) in [
             (node(name("7"), &[]), "the name `7` of a node would be read back as a number"),
             (node(name("a"), &tier(3)), "the fact `tier` about node `a` would be read back as something else"),
+            (
+                node(name("a"), &[("GPU", FactValue::Id(Id::number(1)))]),
+                "the fact `GPU` about node `a` would be read back as something else",
+            ),
             (node(name("a\u{1}"), &[]), "the name \"a\\u{1}\" has a character that XML does not have"),
         ] {
             assert_eq!(of(description).expect_err(message), message);

@@ -10,6 +10,7 @@ mod documents;
 mod graphs;
 mod groups;
 mod mistakes;
+mod node_tables;
 mod recorded;
 mod scenarios;
 mod wandering;

@@ -29,7 +29,7 @@ impl Files for Texts {
     }
 }
 
-fn preset(name: &str, overrides: &[&str]) -> Resolved {
+pub fn preset(name: &str, overrides: &[&str]) -> Resolved {
     try_preset(name, overrides).unwrap_or_else(|error| panic!("{:#?}", error.mistakes))
 }
 
@@ -436,34 +436,6 @@ fn generated_users_move_in_the_area_of_a_graph() {
     let nowhere = town.replace("latitude", "height").replace("longitude", "width");
     let error = resolve(&nowhere).map(|_| ()).expect_err("nodes are nowhere");
     assert!(error.mistakes[0].hint.as_ref().is_some_and(|hint| hint.contains("mobility.area")), "{error:?}");
-}
-
-const TABLE: &str =
-    "Node;Capacity;Region;Price;Free\nn3lt0ln0;4;eu;0,25;\nn0lt0ln0;unbounded;us;7;yes\nn1lt0ln0;;eu;;\n";
-
-#[test]
-fn capacities_and_facts_of_nodes_come_from_the_columns_of_a_table() {
-    let mut files = Texts::default().with("nodes.csv", TABLE);
-    let text = "preset = \"paper\"\n[node_table]\nfile = \"nodes.csv\"\n[[node]]\nid = \"n3lt0ln0\"\ncapacity = 9\n";
-    let topology = resolve(text, &mut files).scenario.topology;
-    let node = |name: &str| topology.node(topology.find(&NodeId::name(name).expect("a name")).expect("there"));
-    // `[[node]]` comes after the table, and empty fields are skipped.
-    assert_eq!(node("n3lt0ln0").capacity, Capacity::units(9));
-    assert_eq!(
-        node("n1lt0ln0").capacity,
-        preset("paper", &[]).scenario.topology.node(mario_scenario::NodeIndex(1)).capacity
-    );
-    let facts = |name: &str| {
-        let shown =
-            |fact: &mario_domain::Fact| format!("{}={}", fact.key, serde_json::to_string(&fact.value).expect("plain"));
-        node(name).facts.iter().map(shown).collect::<Vec<_>>()
-    };
-    assert_eq!(facts("n3lt0ln0"), ["region=\"eu\"", "price=0.25"]);
-    assert_eq!(facts("n0lt0ln0"), ["region=\"us\"", "price=7", "free=\"yes\""]);
-    assert_eq!(facts("n1lt0ln0"), ["region=\"eu\""]);
-    let some = text.replace("[[node]]", "facts = [\"Price\"]\n[[node]]");
-    let topology = resolve(&some, &mut files).scenario.topology;
-    assert_eq!(topology.node(mario_scenario::NodeIndex(0)).facts.len(), 1);
 }
 
 #[test]

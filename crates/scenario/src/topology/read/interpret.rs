@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use mario_domain::{Capacity, Duration, Fact, FactValue, Id, NodeId};
+use mario_domain::{Capacity, Duration, Fact, FactValue, HardwareKind, Id, NodeId};
 use rustc_hash::FxHashMap;
 
 use super::{Attribute, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar, Unmarked};
@@ -41,7 +41,7 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
     let mut nodes = Vec::with_capacity(graph.nodes.len());
     for node in graph.nodes {
         let (key, span) = (node.key.clone(), node.span.clone());
-        let read = interpret_node(node, defaults.origin)?;
+        let read = interpret_node(node, defaults)?;
         let known = by_id.insert(read.id.clone(), nodes.len()).is_some();
         if by_key.insert(key, nodes.len() as u32).is_some() || known {
             return Err(GraphError::new(span, GraphProblem::NodeTwice(read.id.to_string())));
@@ -74,7 +74,8 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
 const LATENCY: GraphProblem =
     GraphProblem::Value { attribute: "latency", expected: "a number of milliseconds that is not negative" };
 
-fn interpret_node(node: GraphNode, origin: Option<Position>) -> Result<Read, GraphError> {
+fn interpret_node(node: GraphNode, defaults: &GraphDefaults) -> Result<Read, GraphError> {
+    let origin = defaults.origin;
     let id = match node.name {
         Scalar::Whole(number) => NodeId::number(number),
         Scalar::Text(name) => {
@@ -88,9 +89,10 @@ fn interpret_node(node: GraphNode, origin: Option<Position>) -> Result<Read, Gra
     let mut read = Read { id, capacity: None, tier: None, position: None, access_point: None, facts: Vec::new() };
     let (mut latitude, mut longitude) = (None, None);
     let (mut east, mut north) = (None, None);
+    let mut kinds = Vec::new();
     for attribute in &node.attributes {
         match attribute.name.to_ascii_lowercase().as_str() {
-            "capacity" | "hardware" => read.capacity = Some(capacity(attribute)?),
+            "capacity" | "hardware" | "units" => read.capacity = Some(capacity(attribute)?),
             "tier" | "level" => {
                 let tier = attribute.whole().and_then(|tier| u16::try_from(tier).ok());
                 let tier = tier.ok_or_else(|| attribute.error("tier", "an integer from 0 to 65535"));
@@ -106,8 +108,15 @@ fn interpret_node(node: GraphNode, origin: Option<Position>) -> Result<Read, Gra
                 let truth = attribute.truth().ok_or_else(|| attribute.error("access_point", "true or false"));
                 read.access_point = Some(truth?);
             }
-            _ => read.facts.extend(fact(&read.id, attribute)),
+            name => match HardwareKind::with_name(name) {
+                Some(kind) => kinds.push((kind, attribute)),
+                None => read.facts.extend(fact(&read.id, attribute)),
+            },
         }
+    }
+    for (kind, attribute) in kinds {
+        let known = read.capacity.unwrap_or(defaults.capacity);
+        read.capacity = Some(with_kind(known, kind, attribute)?);
     }
     read.position = match (latitude, longitude, east, north, origin) {
         (Some(latitude), Some(longitude), None, None, _) => Some(Position { latitude, longitude }),
@@ -132,6 +141,17 @@ fn capacity(attribute: &Attribute) -> Result<Capacity, GraphError> {
             _ => Err(attribute.error("capacity", expected)),
         },
     }
+}
+
+/// The capacity with an amount of a further kind.
+fn with_kind(capacity: Capacity, kind: HardwareKind, attribute: &Attribute) -> Result<Capacity, GraphError> {
+    let Capacity::Bounded(hardware) = capacity else {
+        return Err(attribute.error(kind.as_str(), "left out where the capacity is unbounded"));
+    };
+    let amount = attribute.whole().and_then(|amount| u64::try_from(amount).ok());
+    let hardware = amount.and_then(|amount| hardware.with(kind, amount));
+    let hardware = hardware.ok_or_else(|| attribute.error(kind.as_str(), "a whole number from 0 to 4294967295"))?;
+    Ok(Capacity::Bounded(hardware))
 }
 
 fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'static str) -> Result<f64, GraphError> {

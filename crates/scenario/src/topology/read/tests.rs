@@ -174,3 +174,17 @@ fn metres_of_nodes_are_relative_to_the_origin_and_facts_without_one() {
         assert_eq!(error.to_string(), message, "{attributes}");
     }
 }
+
+#[test]
+fn attributes_named_like_kinds_of_hardware_are_capacities() {
+    let graph =
+        "graph [ node [ id 1 memory_mb 512 capacity 5 GPU 1 ] node [ id 2 storage_gb 7 ] edge [ source 1 target 2 ] ]";
+    let graph = read(Gml, graph).expect("a graph");
+    let capacities: Vec<String> = graph.nodes().map(|(_, node)| node.capacity.to_string()).collect();
+    // The default capacity is one unit.
+    assert_eq!(capacities, ["5 and 1 gpu and 512 memory_mb", "1 and 7 storage_gb"]);
+    let text = "graph [ node [ id 1 memory_mb 1.5 ] ]";
+    check(Gml, text, "memory_mb 1.5", "`memory_mb` must be a whole number from 0 to 4294967295");
+    let text = "graph [ node [ id 1 capacity \"inf\" gpu 2 ] ]";
+    check(Gml, text, "gpu 2", "`gpu` must be left out where the capacity is unbounded");
+}
