@@ -187,7 +187,8 @@ impl Agent {
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
-        extra.is_wake_refused = false;
+        // A sleeper that adapts was refused all the same: its manager is asked again after the next evaluation.
+        extra.is_wake_refused &= extra.body.wakefulness.is_asleep();
         self.is_blank = extra.is_blank();
         self.invalidate_cached_proposals();
     }
@@ -361,5 +362,26 @@ impl Agent {
         self.clear_snapshots();
         self.extra = None;
         self.proposal = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_sleeper_that_adapts_stays_refused_until_it_evaluates_moves_or_wakes() {
+        let asleep = |flavour| Body { flavour: FlavourIndex(flavour), wakefulness: Wakefulness::Asleep };
+        let mut agent = Agent::new(ApplicationIndex(0), PolicyIndex(0), NodeIndex(0));
+        agent.set_body(asleep(0));
+        agent.refuse_wake();
+        agent.set_body(asleep(1));
+        assert!(agent.is_wake_refused());
+        let mut evaluated = agent.clone();
+        evaluated.count_evaluation(Memory::Sliding, 0);
+        let mut moved = agent.clone();
+        moved.set_node(NodeIndex(1));
+        agent.set_body(Body { wakefulness: Wakefulness::Awake, ..asleep(1) });
+        assert!(![evaluated, moved, agent].iter().any(Agent::is_wake_refused));
     }
 }

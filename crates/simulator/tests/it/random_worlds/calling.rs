@@ -22,8 +22,7 @@ pub fn calling(number: u64) -> Scenario {
         0 => world(number),
         1 => flavoured(number),
         2 => owned(number),
-        // Sleepers are drawn with individual messages only.
-        3 if number % 3 != 1 => sleeping(number),
+        3 => sleeping(number),
         _ => remembering(number),
     };
     scenario.observation = Observation::Arrivals;
@@ -60,8 +59,10 @@ pub fn calling(number: u64) -> Scenario {
 #[test]
 fn no_random_world_with_a_service_graph_breaks_a_rule() {
     let only = std::env::var("MARIO_CALLING").ok().map(|text| text.parse().expect("the number of a world"));
+    let count_of_worlds =
+        std::env::var("MARIO_CALLING_WORLDS").map_or(WORLDS, |text| text.parse().expect("how many worlds"));
     let mut seen: BTreeMap<&'static str, u64> = BTreeMap::new();
-    for number in only.map_or(0..WORLDS, |number: u64| number..number + 1) {
+    for number in only.map_or(0..count_of_worlds, |number: u64| number..number + 1) {
         let replay = Replay(number);
         let scenario = calling(number);
         let (trace, report, ..) = run(&scenario, RunOptions::default());
@@ -83,14 +84,21 @@ fn no_random_world_with_a_service_graph_breaks_a_rule() {
         drop(replay);
     }
     if only.is_none() {
-        for what in ["sent as messages", "lost as messages", "served as rates", "lost as rates"] {
-            assert!(seen.get(what).is_some_and(|count| *count > 100), "{what} in too few worlds: {seen:?}");
+        let calls = ["sent as messages", "lost as messages", "served as rates", "lost as rates"];
+        let wakings = ["wakings as messages", "wakings as rates"];
+        for (what, least) in calls.map(|what| (what, 100)).into_iter().chain(wakings.map(|what| (what, 20))) {
+            assert!(seen.get(what).is_some_and(|count| *count > least), "{what} in too few worlds: {seen:?}");
         }
     }
 }
 
-/// Sums the records `calls` of a trace.
+/// Sums the records `calls` of a trace, and counts how often client requests asked to wake sleepers.
 fn count(trace: &str, fidelity: Fidelity, seen: &mut BTreeMap<&'static str, u64>) {
+    let wakings = match fidelity {
+        Fidelity::Messages => "wakings as messages",
+        Fidelity::Flow => "wakings as rates",
+    };
+    *seen.entry(wakings).or_default() += trace.lines().filter(|line| line.starts_with("[\"woken\",")).count() as u64;
     for line in trace.lines().filter(|line| line.starts_with("[\"calls\"")) {
         let numbers: Vec<f64> =
             line.trim_matches(['[', ']']).split(',').skip(2).map(|part| part.parse().expect("a number")).collect();
