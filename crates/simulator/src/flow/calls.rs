@@ -13,6 +13,7 @@
 mod settle;
 mod told;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mario_domain::{Duration, Time};
@@ -198,37 +199,42 @@ impl CallFlow {
     }
 
     /// Adds the integrals of an instance's own calls to the passage of requests to it.
-    fn complete(&self, passage: &mut Passage, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) {
+    fn complete(&self, passage: &mut Passage, agent: AgentIndex, walk: &Walk<'_>) {
         if let Some(caller) = self.callers.get(&agent) {
-            let (called, failed) = self.until(caller, agent, load, beyond);
+            let (called, failed) = self.until(caller, agent, walk);
             passage.waited += called;
             passage.failed += failed;
         }
     }
 
     /// The integrals, up to now, of the total call time of a request and of the share of requests lost with a call.
-    fn until(&self, caller: &Caller, agent: AgentIndex, load: &Load, beyond: Beyond<'_>) -> (f64, f64) {
-        let span = (beyond.now - caller.since).units();
+    fn until(&self, caller: &Caller, agent: AgentIndex, walk: &Walk<'_>) -> (f64, f64) {
+        let span = (walk.beyond.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
             return (caller.called, caller.failed);
         }
-        let stages = beyond.stages(agent);
-        let (time, failed) = time_of(stages, &self.met(caller, stages, load, beyond));
-        (caller.called + time * span, caller.failed + failed * span)
+        if let Some(known) = walk.until.borrow().get(&agent) {
+            return *known;
+        }
+        let stages = walk.beyond.stages(agent);
+        let (time, failed) = time_of(stages, &self.met(caller, stages, walk));
+        let until = (caller.called + time * span, caller.failed + failed * span);
+        walk.until.borrow_mut().insert(agent, until);
+        until
     }
 
     /// The mean results of each call of an instance since the last accounting.
-    fn met(&self, caller: &Caller, stages: &[Stage], load: &Load, beyond: Beyond<'_>) -> Vec<Met> {
-        let span = (beyond.now - caller.since).units();
+    fn met(&self, caller: &Caller, stages: &[Stage], walk: &Walk<'_>) -> Vec<Met> {
+        let span = (walk.beyond.now - caller.since).units();
         let calls = stages.iter().flat_map(|stage| stage.calls.iter().map(|call| (stage.order, call.requests)));
         let met = |(entry, (order, requests)): (&Entry, (CallOrder, u32))| {
             let Some(cell) = self.cells.get(&entry.cell) else { return Met::LOST };
-            let Some(passage) = self.passage(cell, load, beyond) else { return Met::LOST };
+            let Some(passage) = self.passage(cell, walk) else { return Met::LOST };
             let at_once = match order {
                 CallOrder::Sequence => 0,
                 CallOrder::Parallel => requests.div_ceil(cell.routes.len() as u32) - 1,
             };
-            let last = if at_once > 0 { f64::from(at_once) * self.slowest(cell, load, beyond) } else { 0.0 };
+            let last = if at_once > 0 { f64::from(at_once) * self.slowest(entry.cell, walk) } else { 0.0 };
             Met {
                 time: passage.takes.units() + (passage.waited - entry.waited) / span + last / 2.0,
                 last: last / 2.0,
@@ -240,27 +246,47 @@ impl CallFlow {
     }
 
     /// The longest time for which a request from a cell, with its own calls, occupies a single server.
-    fn slowest(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> f64 {
+    fn slowest(&self, index: CellIndex, walk: &Walk<'_>) -> f64 {
+        if let Some(known) = walk.slowest.borrow().get(&index) {
+            return *known;
+        }
         let beyond_instance = |agent: AgentIndex| {
             let Some(caller) = self.callers.get(&agent) else { return 0.0 };
-            let calls = beyond.stages(agent).iter().flat_map(|stage| &stage.calls);
-            let of_call = |(entry, call): (&Entry, &Call)| {
-                let cell = self.cells.get(&entry.cell);
-                f64::from(call.requests) * cell.map_or(0.0, |cell| self.slowest(cell, load, beyond))
-            };
+            let calls = walk.beyond.stages(agent).iter().flat_map(|stage| &stage.calls);
+            let of_call = |(entry, call): (&Entry, &Call)| f64::from(call.requests) * self.slowest(entry.cell, walk);
             caller.entries.iter().zip(calls).map(of_call).fold(0.0, f64::max)
         };
-        let of_route = |route: &CallRoute| load.slowest(route.track()).max(beyond_instance(route.reach.agent));
-        cell.routes.iter().map(of_route).fold(0.0, f64::max)
+        let of_route = |route: &CallRoute| walk.load.slowest(route.track()).max(beyond_instance(route.reach.agent));
+        let routes = self.cells.get(&index).map_or(&[][..], |cell| &cell.routes);
+        let slowest = routes.iter().map(of_route).fold(0.0, f64::max);
+        walk.slowest.borrow_mut().insert(index, slowest);
+        slowest
     }
 
     /// The mean passage of requests on the routes of a cell; `None` without routes.
-    fn passage(&self, cell: &CallCell, load: &Load, beyond: Beyond<'_>) -> Option<Passage> {
+    fn passage(&self, cell: &CallCell, walk: &Walk<'_>) -> Option<Passage> {
         Passage::mean(cell.routes.iter().map(|route| {
-            let mut passage = load.passage(route.track(), beyond.now);
-            self.complete(&mut passage, route.reach.agent, load, beyond);
+            let mut passage = walk.load.passage(route.track(), walk.beyond.now);
+            self.complete(&mut passage, route.reach.agent, walk);
             passage
         }))
+    }
+}
+
+/// Caches the results of one traversal of the call graph, during which nothing changes. If several instances are equally near, the number of
+/// paths through the graph grows exponentially with its depth.
+struct Walk<'a> {
+    load: &'a Load,
+    beyond: Beyond<'a>,
+    /// The result of [`CallFlow::until`] for each instance visited.
+    until: RefCell<BTreeMap<AgentIndex, (f64, f64)>>,
+    /// The result of [`CallFlow::slowest`] for each cell visited.
+    slowest: RefCell<BTreeMap<CellIndex, f64>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(load: &'a Load, beyond: Beyond<'a>) -> Walk<'a> {
+        Walk { load, beyond, until: RefCell::default(), slowest: RefCell::default() }
     }
 }
 
@@ -309,7 +335,7 @@ impl Flow {
     pub(super) fn load_track(&mut self, track: Track<'_>, rate: f64, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.add(track, rate, beyond.now);
         if let Some(calls) = &self.calls {
-            calls.complete(&mut passage, track.agent, &self.load, beyond);
+            calls.complete(&mut passage, track.agent, &Walk::new(&self.load, beyond));
         }
         passage
     }
@@ -318,8 +344,9 @@ impl Flow {
     pub(super) fn shift_load(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, beyond: Beyond<'_>) -> [Passage; 2] {
         let mut passages = self.load.shift(from, to, rate, beyond.now);
         if let Some(calls) = &self.calls {
+            let walk = Walk::new(&self.load, beyond);
             for (passage, track) in passages.iter_mut().zip([from, to]) {
-                calls.complete(passage, track.agent, &self.load, beyond);
+                calls.complete(passage, track.agent, &walk);
             }
         }
         passages
@@ -339,7 +366,7 @@ impl Flow {
     pub(super) fn passage(&self, track: Track<'_>, beyond: Beyond<'_>) -> Passage {
         let mut passage = self.load.passage(track, beyond.now);
         if let Some(calls) = &self.calls {
-            calls.complete(&mut passage, track.agent, &self.load, beyond);
+            calls.complete(&mut passage, track.agent, &Walk::new(&self.load, beyond));
         }
         passage
     }

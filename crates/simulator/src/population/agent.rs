@@ -187,7 +187,7 @@ impl Agent {
     pub(crate) fn set_body(&mut self, body: Body) {
         let extra = self.extra.get_or_insert_default();
         extra.body = body;
-        // A sleeper that adapts was refused all the same: its manager is asked again after the next evaluation.
+        // A sleeper that adapts stays refused: its manager is asked again after the next evaluation.
         extra.is_wake_refused &= extra.body.wakefulness.is_asleep();
         self.is_blank = extra.is_blank();
         self.invalidate_cached_proposals();

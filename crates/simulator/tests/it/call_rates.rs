@@ -124,6 +124,33 @@ fn rates_equal_messages_without_queueing() {
     }
 }
 
+/// With two instances of each of 32 applications there are 2³² ways through the graph, which must not be followed one by one.
+#[test]
+fn a_deep_graph_with_several_instances_of_each_application_is_settled_in_linear_time() {
+    const DEPTH: u32 = 32;
+    let mut world = scenario(topology(&[99, 99], &[(0, 1, 2.0)]));
+    for application in 0..DEPTH {
+        world = world.with_application(1, application % 2, STILL);
+        let other = world.deploys.last().expect("it was just deployed").clone();
+        world.deploys.push(other);
+    }
+    world = world.with_user(0, &[Some(0), Some(0)]);
+    world.duration = Duration::of(2_000.0);
+    world.network.occupancy = Occupancy::Transmission;
+    for (called, plan) in (1..).zip(&mut world.applications).take(DEPTH as usize - 1) {
+        let requests = if called == 1 { 3 } else { 1 };
+        plan.stages = vec![stage(CallOrder::Parallel, &[(called, requests)])];
+    }
+    for plan in &mut world.applications {
+        plan.service_time = Duration::of(0.0);
+    }
+    for fidelity in [Fidelity::Messages, Fidelity::Flow] {
+        let (count, sum) = ran(&world, fidelity).users;
+        // Each of the 31 calls goes over the link, which takes 2.
+        assert!(count > 40 && (sum / count as f64 - 62.0).abs() < 1e-6, "{fidelity:?}: {count}, {sum}");
+    }
+}
+
 #[test]
 fn losses_of_calls_are_the_same_as_rates() {
     let world = graph(5, CallOrder::Parallel, Occupancy::Transmission)

@@ -8,7 +8,7 @@ use super::super::load::Load;
 use super::super::schedule::Schedule;
 use super::super::window::Window;
 use super::super::{Flow, FlowCell, FlowWorld, Mode};
-use super::{Beyond, CallCell, CallFlow, CallRoute, Caller, Contribution, Due, Entry, Parts, parts, requests};
+use super::{Beyond, CallCell, CallFlow, CallRoute, Caller, Contribution, Due, Entry, Parts, Walk, parts, requests};
 use crate::population::AgentIndex;
 use crate::routing::{CellIndex, Nearest};
 
@@ -165,8 +165,9 @@ impl CallFlow {
         if span <= 0.0 {
             return;
         }
-        let (called, failed) = self.until(caller, agent, load, beyond);
-        let counted = self.counted(caller, agent, load, beyond);
+        let walk = Walk::new(load, beyond);
+        let (called, failed) = self.until(caller, agent, &walk);
+        let counted = self.counted(caller, agent, &walk);
         for (call, account) in counted {
             self.accounts[call].add(&account);
         }
@@ -179,12 +180,13 @@ impl CallFlow {
     fn start(&mut self, load: &Load, beyond: Beyond<'_>) {
         for agent in std::mem::take(&mut self.to_start) {
             let Some(caller) = self.callers.get(&agent) else { continue };
+            let walk = Walk::new(load, beyond);
             let entries: SmallVec<[Entry; 2]> = caller
                 .entries
                 .iter()
                 .map(|entry| {
                     let cell = self.cells.get(&entry.cell);
-                    let passage = cell.and_then(|cell| self.passage(cell, load, beyond)).unwrap_or_default();
+                    let passage = cell.and_then(|cell| self.passage(cell, &walk)).unwrap_or_default();
                     Entry { waited: passage.waited, failed: passage.failed, ..*entry }
                 })
                 .collect();

@@ -3,8 +3,7 @@
 use mario_domain::Duration;
 
 use super::super::Flow;
-use super::super::load::Load;
-use super::{Beyond, CallAccount, CallFlow, Caller, requests};
+use super::{Beyond, CallAccount, CallFlow, Caller, Walk, requests};
 use crate::population::AgentIndex;
 use crate::recorder::{Recorder, SentCalls};
 use crate::simulation::CallIndex;
@@ -15,8 +14,9 @@ impl Flow {
     pub(in crate::flow) fn tell_calls(&self, beyond: Beyond<'_>, recorder: &mut impl Recorder) -> (u64, f64) {
         let Some(calls) = &self.calls else { return (0, 0.0) };
         let mut accounts = calls.accounts.clone();
+        let walk = Walk::new(&self.load, beyond);
         for (agent, caller) in &calls.callers {
-            for (call, account) in calls.counted(caller, *agent, &self.load, beyond) {
+            for (call, account) in calls.counted(caller, *agent, &walk) {
                 accounts[call].add(&account);
             }
         }
@@ -33,20 +33,15 @@ impl Flow {
 
 impl CallFlow {
     /// The results of the calls of an instance since the last accounting, each with the index of its call.
-    pub(super) fn counted(
-        &self,
-        caller: &Caller,
-        agent: AgentIndex,
-        load: &Load,
-        beyond: Beyond<'_>,
-    ) -> Vec<(usize, CallAccount)> {
+    pub(super) fn counted(&self, caller: &Caller, agent: AgentIndex, walk: &Walk<'_>) -> Vec<(usize, CallAccount)> {
+        let beyond = walk.beyond;
         let span = (beyond.now - caller.since).units();
         if span <= 0.0 || caller.entries.is_empty() {
             return Vec::new();
         }
         let application = beyond.population.agent(agent).application();
         let first = self.first_call[application.position()] as usize;
-        let met = self.met(caller, beyond.stages(agent), load, beyond);
+        let met = self.met(caller, beyond.stages(agent), walk);
         let periods = span / beyond.scenario.agents.period.units();
         let account = |(place, (entry, met)): (usize, (&super::Entry, super::Met))| {
             let sent = requests(entry.amount) * periods;
