@@ -173,6 +173,10 @@ impl Plan {
             return Err(unfit("its users are generated while it runs".to_owned())
                 .hint("take a scenario whose `mobility.kind` lists the steps of users, such as `generated`"));
         }
+        if scenario.has_calls() {
+            return Err(unfit("its applications call others, and the services of a live colony do not".to_owned())
+                .hint("`mario run` simulates calls; for a live colony, leave out `[[application.call]]`"));
+        }
         let mut notes = Vec::new();
         if !scenario.disturbances.is_empty() {
             notes.push(format!(
@@ -375,5 +379,7 @@ mod tests {
         assert!(refused(&[], 1e9).contains("at most 4000 units a second"));
         assert!(refused(&["topology.size=32"], 200.0).contains("1365 nodes"));
         assert!(refused(&["management.strategy=central-greedy"], 200.0).contains("only agents manage"));
+        let shop = Document::preset("shop").expect("it ships").resolve(&mut NoFiles).expect("valid").scenario;
+        assert!(Plan::new(&shop, 200.0).expect_err("refused").line().contains("its applications call others"));
     }
 }
