@@ -115,7 +115,7 @@ pub fn text(results: &Results, figures: &[String]) -> String {
         for figure in figures {
             let estimate =
                 row.estimates.iter().find(|(name, _)| name == figure).and_then(|(_, estimate)| estimate.as_ref());
-            line.push(shown_estimate(estimate, decimals(figure)));
+            line.push(shown_estimate(estimate, |mean| decimals(figure, mean)));
         }
         table.push(line);
     }
@@ -137,9 +137,10 @@ pub fn text(results: &Results, figures: &[String]) -> String {
     text
 }
 
-fn decimals(figure: &str) -> usize {
+/// How many decimals to show of a mean.
+fn decimals(figure: &str, mean: f64) -> usize {
     if let Some(extra) = extra(figure) {
-        return extra.decimals;
+        return extra.decimals_for(mean);
     }
     let measure = Measure::ALL.into_iter().find(|measure| figure.ends_with(&format!(".{}", measure.as_str())));
     measure.map_or(1, |measure| measure.decimals().max(1))

@@ -14,8 +14,9 @@ impl Comparison {
     pub fn tables(&self, id: &str) -> Vec<Table> {
         let title = if self.variant.is_empty() { "Policies compared".to_owned() } else { self.variant.join(", ") };
         let row = |row: &FigureOfPolicies| {
-            let shown = |estimate: &Option<Estimate>| shown_estimate(estimate.as_ref(), row.figure.decimals());
-            std::iter::once(row.figure.title()).chain(row.estimates.iter().map(shown)).collect()
+            let shown =
+                |estimate: &Option<Estimate>| shown_estimate(estimate.as_ref(), |mean| row.figure.decimals(mean));
+            std::iter::once(row.figure.title_with_unit()).chain(row.estimates.iter().map(shown)).collect()
         };
         let means = Table {
             id: id.to_owned(),
@@ -72,19 +73,22 @@ impl Comparison {
     }
 
     fn means(&self, text: &mut String) {
-        const NAME: usize = 34;
+        const WIDTH_MIN: usize = 34;
+        let titles: Vec<String> = self.figures.iter().map(|row| row.figure.title_with_unit()).collect();
+        let width = titles.iter().map(|title| title.chars().count() + 1).fold(WIDTH_MIN, usize::max);
         let shown: Vec<String> =
             self.policies.iter().enumerate().map(|(place, policy)| format!("{}: {policy}", letter(place))).collect();
         let _ = writeln!(text, "{}\n", shown.join("\n"));
-        let _ = write!(text, "{:<NAME$}", format!("mean of {} and 95 % interval", many(self.seeds, "seed")));
+        let _ = write!(text, "{:<width$}", format!("mean of {} and 95 % interval", many(self.seeds, "seed")));
         for place in 0..self.policies.len() {
             let _ = write!(text, "{:>26}", letter(place));
         }
         text.push('\n');
-        for row in &self.figures {
-            let _ = write!(text, "{:<NAME$}", row.figure.title());
+        for (row, title) in self.figures.iter().zip(&titles) {
+            let _ = write!(text, "{title:<width$}");
             for estimate in &row.estimates {
-                let _ = write!(text, "{:>26}", shown_estimate(estimate.as_ref(), row.figure.decimals()));
+                let shown = shown_estimate(estimate.as_ref(), |mean| row.figure.decimals(mean));
+                let _ = write!(text, "{shown:>26}");
             }
             text.push('\n');
         }
@@ -151,14 +155,13 @@ fn drawn_from_the_seed() -> String {
     DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
-/// `2.345 ± 0.012`, or the mean alone.
-pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: usize) -> String {
-    match estimate {
-        None => "n/a".to_owned(),
-        Some(Estimate { mean, interval: None, .. }) => format!("{mean:.decimals$}"),
-        Some(Estimate { mean, interval: Some([_, high]), .. }) => {
-            format!("{mean:.decimals$} ± {:.decimals$}", high - mean)
-        }
+/// `2.345 ± 0.012`, or the mean alone; `decimals` returns how many to show of a mean.
+pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: impl Fn(f64) -> usize) -> String {
+    let Some(Estimate { mean, interval, .. }) = estimate else { return "n/a".to_owned() };
+    let decimals = decimals(*mean);
+    match interval {
+        None => format!("{mean:.decimals$}"),
+        Some([_, high]) => format!("{mean:.decimals$} ± {:.decimals$}", high - mean),
     }
 }
 

@@ -43,10 +43,16 @@ impl Figure {
         }
     }
 
-    /// How many decimals of a mean are worth showing.
-    pub(super) fn decimals(&self) -> usize {
+    /// The name shown to people, with the unit if there is one.
+    pub(super) fn title_with_unit(&self) -> String {
+        let unit = self.unit();
+        if unit.is_empty() { self.title() } else { format!("{}, {unit}", self.title()) }
+    }
+
+    /// How many decimals of a number are worth showing.
+    pub(super) fn decimals(&self, value: f64) -> usize {
         let of_measure = || self.measure.map_or(1, |measure| measure.decimals().max(1));
-        self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals)
+        self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals_for(value))
     }
 
     /// Says in words that a policy has less or more of the figure.
@@ -90,8 +96,8 @@ pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
     let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
         return format!("{}: not tested, less than two seeds have it", figure.title());
     };
-    let decimals = figure.decimals();
     let shift = test.shift.mean;
+    let decimals = figure.decimals(shift);
     let signed = |[low, high]: [f64; 2]| format!(", 95 % interval {low:+.decimals$} to {high:+.decimals$}");
     if !found.is_real() {
         let interval = test.shift.interval.map_or_else(String::new, signed);

@@ -12,12 +12,25 @@ pub struct Extra {
     pub title: String,
     /// Its unit; empty when it has none.
     pub unit: &'static str,
-    /// The number of decimals to show.
+    /// The number of decimals to show of numbers that are not small; see [`Extra::decimals_for`].
     pub decimals: usize,
     /// Whether a smaller value is better.
     pub is_cost: bool,
     /// Whether policies are compared by it.
     pub is_compared: bool,
+}
+
+impl Extra {
+    /// The number of decimals that shows at least three digits of a value. Costs and user-defined metrics have any scale: a price may be a
+    /// thousandth.
+    pub fn decimals_for(&self, value: f64) -> usize {
+        const DECIMALS_MAX: f64 = 15.0;
+        let size = value.abs();
+        if self.decimals < 3 || size >= 0.1 || size.is_nan() || size == 0.0 {
+            return self.decimals;
+        }
+        self.decimals.max((2.0 - size.log10().floor()).min(DECIMALS_MAX) as usize)
+    }
 }
 
 /// The prefix of the names of user-defined metrics.
@@ -51,7 +64,7 @@ const COSTS: [(&str, &str, &str); 5] = [
     ("energy_joules", "energy", "J"),
     ("node_joules", "energy of nodes", "J"),
     ("link_joules", "energy of links", "J"),
-    ("money", "price", ""),
+    ("money", "money", ""),
     ("carbon_grams", "carbon", "g"),
 ];
 
@@ -165,6 +178,16 @@ fn of_application(figures: &ApplicationFigures, measure: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::figures::{CallFigures, Consumption, Inhibitions, MeanAndMax, OperationCounts, TierFigures};
+
+    #[test]
+    fn small_numbers_are_shown_with_three_digits() {
+        let money = extra("money").expect("a cost");
+        let shown = |value: f64| format!("{value:.*}", money.decimals_for(value));
+        let found = [0.0, 12.34567, 0.25, 0.004_903_1, -1.234_567e-5, 1e-40].map(shown);
+        assert_eq!(found, ["0.000", "12.346", "0.250", "0.00490", "-0.0000123", "0.000000000000000"]);
+        // Counts of instances have one decimal, however few they are.
+        assert_eq!(extra("application/a.instances_max").map(|extra| extra.decimals_for(0.01)), Some(1));
+    }
 
     #[test]
     fn every_value_of_a_run_has_a_description() {

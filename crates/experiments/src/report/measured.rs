@@ -149,7 +149,7 @@ fn consumption(consumption: &Consumption) -> Table {
         ("energy of nodes", Some(consumption.node_joules), "J"),
         ("energy of links", Some(consumption.link_joules), "J"),
         ("energy", Some(consumption.energy_joules), "J"),
-        ("price", Some(consumption.money), ""),
+        ("money", Some(consumption.money), ""),
         ("carbon", consumption.carbon_grams, "g"),
     ];
     let row =

@@ -16,6 +16,9 @@ use crate::runs::{RunError, counted, kept, traced_with_effort};
 /// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
 
+/// The measures of a stored run, as `mario run` leaves them.
+const MEASURES: &str = "measures.json";
+
 /// Makes a run and returns all its numbers. The run is stored if the plan asks for it; otherwise it is stored only
 /// while metrics are computed.
 pub(super) fn make(
@@ -48,6 +51,10 @@ fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(V
     let effort = kept(resolved, &plan.functions, place)?;
     let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
     let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
+    if resolved.scenario.is_measured() {
+        let json = format!("{:#}\n", serde_json::json!(figures.measured));
+        fs::write(place.join(MEASURES), json).map_err(|error| failed("measures", error.to_string()))?;
+    }
     let mut values = all_values(&figures, resolved);
     for metric in &plan.metrics {
         let number = metric.measure(place, plan.metric_timeout).map_err(RunError::Metric)?;
