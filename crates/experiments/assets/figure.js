@@ -26,13 +26,12 @@ function chosenView({ views }) {
 }
 
 /**
- * The layout whose width is nearest to that of the page.
+ * The widest layout that fits the page without making its texts much smaller.
  * @param {View} view
  * @param {number} width
  */
-function nearestLayout({ layouts }, width) {
-  const distance = (/** @type {Layout} */ layout) => Math.abs(Math.log(width / layout.width));
-  return layouts.reduce((best, layout) => (distance(layout) < distance(best) ? layout : best));
+function fittingLayout({ layouts }, width) {
+  return layouts.findLast((layout) => layout.width <= width * 1.1) ?? layouts[0];
 }
 
 /**
@@ -59,7 +58,7 @@ function figure(described) {
     const width = Math.floor(plot.clientWidth);
     if (width < 40) return;
     const view = chosenView(described);
-    const layout = nearestLayout(view, width);
+    const layout = fittingLayout(view, width);
     if (layout !== last || !svg) {
       last = layout;
       svg = /** @type {SVGSVGElement} */ (built(layout.drawing, view.parts));

@@ -40,7 +40,7 @@ pub struct Drawing {
     pub svg: String,
 }
 
-/// The widths in which a figure is drawn: for a phone or a column, and wider. The page scales the nearest.
+/// The widths in which a figure is drawn: for a phone or a column, and wider. The page scales the widest that fits.
 const WIDTHS: [f64; 2] = [350.0, 560.0];
 /// The widths of a figure that spans the whole page.
 const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
