@@ -6,6 +6,9 @@ mod client;
 mod connection;
 mod explanation;
 
+#[doc(hidden)]
+pub mod fuzzing;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,6 +24,7 @@ use mario_colony::{DeployKey, JournalId, WorkloadId};
 use mario_domain::InstanceId;
 use mario_prolog::Engine;
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -147,6 +151,11 @@ async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStre
         }
         _ => return,
     };
+    converse(desk, operator, stream).await;
+}
+
+/// Answers the requests of an operator on a connection.
+async fn converse(desk: Desk, operator: Operator, stream: impl AsyncRead + AsyncWrite + Unpin) {
     let service = service_fn(move |request| {
         let (desk, operator) = (desk.clone(), operator.clone());
         async move { Ok::<_, Infallible>(desk.respond(&operator, request).await) }

@@ -238,14 +238,12 @@ impl<'a> Reading<'a> {
         match serde_json::from_str(text) {
             Ok(value) => Some(value),
             Err(error) => {
-                let start = offset + offset_of(text, error.line(), error.column());
+                let whole = &self.text.text;
+                let start = whole.floor_char_boundary(offset + offset_of(text, error.line(), error.column()));
+                let end = whole.ceil_char_boundary((start + 1).min(whole.len()));
                 let words = error.to_string();
                 let words = words.split(" at line ").next().unwrap_or_default();
-                self.mistake(
-                    start..start + 1,
-                    &format!("{path}: {words}"),
-                    "attachments are JSON with `users` and `steps`",
-                );
+                self.mistake(start..end, &format!("{path}: {words}"), "attachments are JSON with `users` and `steps`");
                 None
             }
         }

@@ -1,5 +1,5 @@
 use mario_prolog::Engine;
-use mario_testing::{Random, Scratch, check_stored};
+use mario_testing::{Scratch, check_stored};
 
 use super::*;
 use crate::identity::{Authority, write_private, write_public};
@@ -124,42 +124,4 @@ impl DiskJournalGuard {
 fn the_schema_is_that_of_the_file_in_the_repository() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node.schema.json");
     check_stored(&path, &schema_text(), "UPDATE_DOCUMENTS");
-}
-
-/// How many mutated files are read. `MARIO_CONFIG_MUTATIONS=1000000` for more.
-fn mutations() -> u64 {
-    std::env::var("MARIO_CONFIG_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(4_000)
-}
-
-#[test]
-fn mutated_files_parse_or_fail_with_places() {
-    let pieces =
-        ["[", "]", "\"", "=", "\n", "é", "999999999999999999999", "-1", "nan", "[[tls]]\n", "{", "\0", "id", "# "];
-    let (mut read_well, mut refused) = (0, 0);
-    for seed in 0..mutations() {
-        let mut random = Random::new(seed);
-        let mut text = TEXT.to_owned();
-        for _ in 0..=random.below(3) {
-            let at = text.floor_char_boundary(random.below(text.len()));
-            let end = text.ceil_char_boundary((at + random.below(12)).min(text.len()));
-            let piece = if random.below(3) == 0 { "" } else { random.pick(&pieces) };
-            text.replace_range(at..end, piece);
-        }
-        match read(&text) {
-            Ok(_) => read_well += 1,
-            Err(error) => {
-                refused += 1;
-                assert!(!error.mistakes.is_empty(), "seed {seed}: {text}");
-                for mistake in &error.mistakes {
-                    assert!(!mistake.message.is_empty(), "seed {seed}");
-                    let span = mistake.span.clone().unwrap_or(0..0);
-                    assert!(
-                        text.get(span).is_some(),
-                        "seed {seed}: {mistake:?} points beyond the text or into a character"
-                    );
-                }
-            }
-        }
-    }
-    assert!(read_well > 0 && refused > 0, "{read_well} and {refused}");
 }

@@ -1,0 +1,33 @@
+//! One fuzz target for each reader of outside bytes: files, messages and requests that mario did not write itself.
+//!
+//! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: valid inputs to start from. It panics when its
+//! reader breaks a promise, such as an error whose place is outside of the text. Two drivers call it:
+//!
+//! - [`campaign`](fn@campaign) mutates the seeds a fixed number of times. The tests of this crate run it for every target, on the
+//!   pinned toolchain, with the same inputs each time.
+//! - The programs in `fuzz/` give it to libFuzzer, which is guided by coverage and has no end.
+//!
+//! ```
+//! use mario_fuzzing::{Outcome, campaign, target};
+//!
+//! let graphs = target("graph").expect("there is one");
+//! assert_eq!((graphs.run)(b"not a graph"), Outcome::Rejected);
+//! let tally = campaign(graphs, 0..20);
+//! assert_eq!(tally.accepted + tally.rejected, 20);
+//! ```
+//!
+//! To add a reader, add its target to [`TARGETS`]; the tests say what is missing in `fuzz/`.
+//!
+//! **Invariant:** input `n` of a target is a pure function of its seeds and `n`, so that its number reproduces a failure.
+//! **Invariant:** no target opens a file that its input names, or connects to another machine.
+//!
+//! Not here: tests that draw valid values and mutate their encoding (`wire`), or write programs of the policy language
+//! (`prolog`). They know more of one format, and are in the crate of their reader.
+
+mod campaign;
+mod mutation;
+mod scratch;
+mod targets;
+
+pub use campaign::{Tally, campaign, input};
+pub use targets::{Outcome, TARGETS, Target, target};

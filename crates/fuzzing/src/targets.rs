@@ -1,0 +1,93 @@
+//! The table of targets.
+
+mod applications;
+mod checkpoints;
+mod language;
+mod nodes;
+mod requests;
+mod scenarios;
+mod traces;
+mod tracks;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a reader made of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It was read.
+    Accepted,
+    /// It was answered with an error.
+    Rejected,
+}
+
+/// A reader of outside bytes.
+pub struct Target {
+    /// What it is called, here and in `fuzz/fuzz_targets`.
+    pub name: &'static str,
+    /// What is read.
+    pub reads: &'static str,
+    /// Reads an input. Panics when the reader breaks a promise.
+    pub run: fn(&[u8]) -> Outcome,
+    /// Returns inputs to start from. They are from the repository, and most are valid.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Words of the format, which mutations insert.
+    pub pieces: &'static [&'static str],
+    /// How many inputs the tests run.
+    pub inputs: u64,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 18] = [
+    language::READER,
+    language::MACHINE,
+    language::PROGRAM,
+    language::KNOWLEDGE_BASE,
+    scenarios::SCENARIO,
+    scenarios::ATTACHMENTS,
+    scenarios::GRAPH,
+    tracks::TRACKS,
+    traces::TRACE,
+    traces::TRACE_PART,
+    checkpoints::CHECKPOINT,
+    nodes::WIRE,
+    nodes::NODE_CONFIG,
+    nodes::CERTIFICATE,
+    applications::APPLICATION,
+    applications::APPLICATION_FILE,
+    requests::INGRESS,
+    requests::OPERATORS,
+];
+
+/// Returns the target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    static ALL: [Target; TARGETS.len()] = TARGETS;
+    ALL.iter().find(|target| target.name == name)
+}
+
+impl Outcome {
+    /// Accepted if it holds.
+    fn of(is_accepted: bool) -> Outcome {
+        if is_accepted { Outcome::Accepted } else { Outcome::Rejected }
+    }
+}
+
+/// A path in the repository.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// The content of a file of the repository.
+fn file(path: &str) -> Vec<u8> {
+    let path = repository(path);
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The contents of all files in a folder of the repository with this ending, sorted by name.
+fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(repository(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(ending));
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("it is there")).collect()
+}

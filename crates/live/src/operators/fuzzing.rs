@@ -1,0 +1,78 @@
+//! Gives the operators' interface bytes without a network and without a node. For `mario-fuzzing` only.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use mario_prolog::Engine;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{Desk, Operator};
+use crate::daemon::{Copies, Event, Events};
+use crate::identity::Role;
+use crate::seams::Routes;
+use crate::traffic::{Forwarder, Settings};
+
+/// How long a connection may stay open after the operator has closed it.
+const CLOSING_MAX: Duration = Duration::from_secs(20);
+
+/// How long a stream of events is read. It ends by itself only if nothing follows the request for it.
+const STREAM_MAX: Duration = Duration::from_millis(20);
+
+/// The content type of a stream of events.
+const EVENTS: &[u8] = b"text/event-stream";
+
+/// Returns what an operator with all roles is answered who sends these bytes and closes the connection. The node
+/// behind it answers every question. Panics when the connection stays open.
+pub fn converse(bytes: &[u8]) -> Vec<u8> {
+    static RUNTIME: LazyLock<Runtime> =
+        LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
+    RUNTIME.block_on(async {
+        let (operator_side, node_side) = tokio::io::duplex(1 << 20);
+        let operator = Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned() };
+        let serving = tokio::spawn(super::converse(desk(), operator, node_side));
+        let (mut answers, mut requests) = tokio::io::split(operator_side);
+        // The node may close the connection before it has read everything.
+        let _ = requests.write_all(bytes).await;
+        let _ = requests.shutdown().await;
+        let mut answer = Vec::new();
+        loop {
+            let is_stream = answer.windows(EVENTS.len()).any(|window| window == EVENTS);
+            match timeout(if is_stream { STREAM_MAX } else { CLOSING_MAX }, answers.read_buf(&mut answer)).await {
+                Ok(Ok(0) | Err(_)) => break,
+                Ok(Ok(_)) => {}
+                Err(_) if is_stream => {
+                    serving.abort();
+                    return answer;
+                }
+                Err(elapsed) => panic!("the connection stays open: {elapsed}"),
+            }
+        }
+        serving.await.expect("it serves without a panic");
+        answer
+    })
+}
+
+/// A desk in front of a node that answers every question with an empty object.
+fn desk() -> Desk {
+    static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+    let (core, mut inbox) = mpsc::channel(16);
+    tokio::spawn(async move {
+        while let Some(event) = inbox.recv().await {
+            match event {
+                Event::Ask(ask) => drop(ask.reply.send(Ok(json!({})))),
+                Event::Explain(_, reply) => drop(reply.send(None)),
+                Event::Link(_) | Event::Happened(_) | Event::Stop => {}
+            }
+        }
+    });
+    let events = Events::new();
+    let copies = Copies::new(BTreeMap::new(), core.clone(), events.clone(), Handle::current());
+    let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(Routes::default())), Settings::default());
+    Desk::new(core, events, copies, forwarder, &ENGINE)
+}

@@ -1,0 +1,16 @@
+//! The target `scenario` of `crates/fuzzing`.
+//!
+//! `cargo +nightly fuzz run scenario`
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use mario_fuzzing::{Target, target};
+
+static TARGET: LazyLock<&Target> = LazyLock::new(|| target("scenario").expect("a target"));
+
+fuzz_target!(|bytes: &[u8]| {
+    (TARGET.run)(bytes);
+});
