@@ -14,12 +14,13 @@
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
 //! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
+//! | [`public_api`] | the interfaces of the crates that others use are those of their lists |
 //! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
 //!
 //! These are tests and not a tool, because every developer runs the tests before a change is shared.
 //!
-//! **Invariant:** reads only the workspace and the output of `cargo metadata`; writes only the lists of [`length`] and
-//! [`words`], on request.
+//! **Invariant:** reads only the workspace and the output of `cargo metadata` and rustdoc; writes only the lists of
+//! [`length`], [`words`] and [`public_api`], on request.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -33,6 +34,7 @@ pub mod licences;
 pub mod manifest;
 pub mod names;
 pub mod opening;
+pub mod public_api;
 pub mod words;
 
 mod finding;

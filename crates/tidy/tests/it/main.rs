@@ -5,5 +5,6 @@
 mod advisories;
 mod determinism;
 mod fixture;
+mod public_api;
 mod rules;
 mod this_workspace;

@@ -1,0 +1,124 @@
+//! The public interface of a crate as a list of lines, and how one list differs from another.
+//!
+//! No version of mario is published yet, so there is nothing outside that a new interface could be compared with. The
+//! lists are in `crates/tidy/data/public-api` instead: [`listing`] makes one from the JSON of rustdoc, [`Baseline`] is
+//! the one that was committed, and [`Baseline::changes`] tells breaking changes from additions.
+
+mod signature;
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use semver::Version;
+
+pub use walk::listing;
+
+/// The crates that others are meant to use, and `domain`, whose types are in their interfaces.
+pub const CRATES: [&str; 4] = ["domain", "prolog", "policy", "scenario"];
+
+/// A committed list.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Baseline {
+    /// The version of the crate whose interface this is.
+    pub version: Version,
+    /// Whether that version is published. While it is not, breaking changes need no new version.
+    pub is_released: bool,
+    lines: BTreeSet<String>,
+}
+
+/// How an interface differs from its [`Baseline`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Changes {
+    /// What can break a user of the crate: removed, changed, or an addition that users must follow.
+    pub breaking: Vec<String>,
+    /// What no user notices.
+    pub additions: Vec<String>,
+}
+
+impl Baseline {
+    /// Reads a list. Its first line is `# NAME VERSION, released` or `# NAME VERSION, unreleased`.
+    pub fn read(text: &str) -> Result<Baseline, String> {
+        let (head, lines) = text.split_once('\n').unwrap_or((text, ""));
+        let wrong = || format!("the first line is {head:?}, and should be like `# mario-prolog 0.1.0, unreleased`");
+        let words: Vec<&str> = head.split(' ').collect();
+        let ["#", _, version, state] = words.as_slice() else { return Err(wrong()) };
+        let is_released = match *state {
+            "released" => true,
+            "unreleased" => false,
+            _ => return Err(wrong()),
+        };
+        let version = version.strip_suffix(',').and_then(|version| version.parse().ok()).ok_or_else(wrong)?;
+        Ok(Baseline { version, is_released, lines: lines.lines().map(str::to_owned).collect() })
+    }
+
+    /// The text of the list of a crate with this version and interface.
+    pub fn text(name: &str, version: &Version, is_released: bool, lines: &BTreeSet<String>) -> String {
+        let state = if is_released { "released" } else { "unreleased" };
+        let mut text = format!("# {name} {version}, {state}\n");
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// How an interface differs from this one.
+    pub fn changes(&self, lines: &BTreeSet<String>) -> Changes {
+        let mut changes = Changes::default();
+        let added: BTreeMap<&str, &String> = lines.difference(&self.lines).map(|line| (subject(line), line)).collect();
+        let removed: BTreeMap<&str, &String> = self.lines.difference(lines).map(|line| (subject(line), line)).collect();
+        for (subject, line) in &removed {
+            changes.breaking.push(match added.get(subject) {
+                Some(now) => format!("changed: {line}\n     now: {now}"),
+                None => format!("removed: {line}"),
+            });
+        }
+        for (_, line) in added.iter().filter(|(subject, _)| !removed.contains_key(*subject)) {
+            match self.demand(line) {
+                Some(why) => changes.breaking.push(format!("added: {line}\n  {why}")),
+                None => changes.additions.push(format!("added: {line}")),
+            }
+        }
+        changes
+    }
+
+    /// Returns why users must follow an addition, if they must.
+    fn demand(&self, line: &str) -> Option<&'static str> {
+        let parent = subject(line).rsplit_once("::").map_or("", |(parent, _)| parent);
+        // A line that ends with a brace says that users can neither match nor construct the item completely.
+        let is_of = |line: &str, item: &str| line.starts_with(item) && subject(line) == parent && !line.ends_with('}');
+        let had = |item: &str| self.lines.iter().any(|line| is_of(line, item));
+        let kind = line.split(' ').next().unwrap_or_default();
+        match kind {
+            "variant" if had("enum") => {
+                Some("a `match` of a user may not know it; an enum that is to grow is `#[non_exhaustive]`")
+            }
+            "field" if had("struct") || had("variant") => {
+                Some("all fields are public, so a user may construct it without this one")
+            }
+            "required" if had("trait") => Some("a type of a user that implements the trait lacks it"),
+            _ => None,
+        }
+    }
+
+    /// Whether a version may have an interface with breaking changes: before 1.0 its minor version is higher, from then on
+    /// its major version.
+    pub fn may_break_in(&self, version: &Version) -> bool {
+        let rank = |version: &Version| if version.major == 0 { (0, version.minor) } else { (version.major, 0) };
+        !self.is_released || rank(version) > rank(&self.version)
+    }
+}
+
+/// The path of the item of a line: what stays the same when the item changes. For implementations, that is the whole
+/// line.
+fn subject(line: &str) -> &str {
+    if line.starts_with("impl") {
+        return line;
+    }
+    let path = line.split(' ').find(|word| word.contains("::")).unwrap_or(line);
+    let ends = |character: char| !(character.is_alphanumeric() || character == '_' || character == ':');
+    path.find(ends).map_or(path, |end| &path[..end]).trim_end_matches(':')
+}
+
+#[cfg(test)]
+mod tests;
