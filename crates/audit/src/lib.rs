@@ -4,6 +4,20 @@
 //! for each contradiction. [`Audit`] does the same for records from another source. [`reader`] is for other consumers
 //! of a trace, and [`Knowledge`] for recomputing or explaining decisions.
 //!
+//! ```
+//! use mario_audit::{Options, audit};
+//!
+//! let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/../traces/small.jsonl"));
+//! let report = audit(trace.as_bytes(), Options::default(), &mut |_lines| ())?;
+//! assert!(report.is_clean());
+//! assert_eq!(report.counts.evaluations, 5);
+//!
+//! // An instance moves to a node that does not exist.
+//! let forged = trace.replacen("[\"deployed\",0,1,0,0,0]", "[\"deployed\",0,1,0,9,0]", 1);
+//! assert!(audit(forged.as_bytes(), Options::default(), &mut |_lines| ()).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The auditor replays the state of the infrastructure from the records alone, by the rules of the semantics, and
 //! checks each record against it. Values that it cannot derive, such as the number of client requests that reached an
 //! instance, are taken as recorded, and each decision is recomputed from them.
@@ -35,5 +49,7 @@ pub use audit::{Audit, Decide, INFERENCES, Options, audit};
 pub use finding::{Finding, FindingKind};
 pub use knowledge::{Knowledge, Situation};
 pub use past::{Pasts, Recalled};
+// For `experiments`, which explains decisions of a trace.
+#[doc(hidden)]
 pub use policies::resolver;
 pub use report::{Counts, Provenance, Report, TraceEnding};

@@ -12,6 +12,38 @@
 //! Effect: journal this, then send that; start, drain or stop a copy; report to the trace
 //! ```
 //!
+//! A shell performs the effects, in their order, and gives what comes of them back as inputs. Here, a node starts with an
+//! empty ledger, and the first effect is the record of that in its journal:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use mario_colony::{Config, Effect, Input, JournalId, Ledger, Limits, Node, Start, Timing};
+//! use mario_domain::{Capacity, NodeId, Time};
+//! use mario_prolog::{Budget, Engine};
+//!
+//! let config = Config {
+//!     node: NodeId::name("n1")?,
+//!     capacity: Capacity::units(10),
+//!     facts: Vec::new(),
+//!     acceptance: None,
+//!     catalogue: Vec::new(),
+//!     budget: Budget::default(),
+//!     timing: Timing::default(),
+//!     limits: Limits::default(),
+//! };
+//! let start = Start { config: Arc::new(config), ledger: Ledger::default(), new_journal: JournalId(1), seed: 7 };
+//! let mut effects = Vec::new();
+//! let mut node = Node::start(&Engine::new(), start, Time::ZERO, &mut effects)?;
+//! assert!(matches!(effects[0], Effect::Journal(_)));
+//!
+//! // The shell has stopped all copies that nobody owns.
+//! effects.clear();
+//! node.handle(Time::at(1.0), Input::Swept, &mut effects);
+//! assert_eq!(node.manager().free(), Capacity::units(10));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`],
 //! [`rules::remember`], [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at
 //! once; a daemon drives one [`Node`] with messages. Tests check that both produce the same labels.

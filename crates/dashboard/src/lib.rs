@@ -15,9 +15,20 @@
 //! | `hub` | the state of the running dashboard, and its subscribers |
 //! | `server` | answers browsers, within [`Limits`] |
 //!
+//! A picture needs no network, so it can be tried without nodes:
+//!
+//! ```
+//! use mario_dashboard::Picture;
+//!
+//! let mut picture = Picture::new(vec!["127.0.0.1:7441".to_owned()]);
+//! picture.silent(0, 60_000, "connection refused");
+//! let problems = picture.problems(60_000);
+//! assert!(problems.iter().any(|problem| problem.text.contains("127.0.0.1:7441")), "{problems:?}");
+//! ```
+//!
 //! **Invariant:** state is kept in memory only, and nodes are queried only for what the role `look` allows.
-//! **Invariant:** data from a node takes bounded memory, and reaches the page as text, never as markup. **Invariant:**
-//! a node that is silent, slow or gone does not keep other nodes from being shown.
+//! **Invariant:** data from a node takes bounded memory, and reaches the page as text, never as markup.
+//! **Invariant:** a node that is silent, slow or gone does not keep other nodes from being shown.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

@@ -4,6 +4,21 @@
 //! the answer of the managers of the nodes concerned. Each concept has one name, in policies, on the command line and
 //! in files: `migrate`, [`Operation::Migrate`], `"migrate"`.
 //!
+//! ```
+//! use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Operation, Target, Verdict};
+//!
+//! let n41 = NodeId::name("n41")?;
+//! let operation = Operation::Migrate(Target::Node(n41.clone()));
+//! assert_eq!(serde_json::to_string(&operation)?, r#"{"operation":"migrate","target":"n41"}"#);
+//!
+//! // The node has one unit of hardware free, and the instance needs four.
+//! let verdict = Verdict::Inhibited(Inhibition::capacity(n41, Hardware::units(4), Capacity::units(1)));
+//! let json = r#"{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}"#;
+//! assert_eq!(serde_json::to_string(&verdict)?, json);
+//! assert_eq!(serde_json::from_str::<Verdict>(json)?, verdict);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | noun | JSON |
 //! |---|---|
 //! | [`Id`] and the ids made of it | `"n42"` or `42` |

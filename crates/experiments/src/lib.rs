@@ -6,6 +6,26 @@
 //! differences, at [`report::Report`] for the page that shows them, and at [`scale::measure`] for the cost of large
 //! runs.
 //!
+//! ```
+//! use mario_experiments::figures;
+//! use mario_scenario::{Document, NoFiles};
+//! use mario_simulator::{Detail, RunOptions, Simulation, TraceRecorder};
+//!
+//! let mut document = Document::preset("paper")?;
+//! document.set(&["duration=4000".to_owned()]);
+//! let scenario = document.resolve(&mut NoFiles)?.scenario;
+//!
+//! let mut recorder = TraceRecorder::new(Vec::new(), &scenario, Detail::Full);
+//! let mut simulation = Simulation::new(&scenario, RunOptions::default())?;
+//! simulation.run(&mut recorder);
+//! let trace = recorder.finish(simulation.now())?;
+//!
+//! let run = figures::from_trace(trace.as_slice())?;
+//! let all = run.figures.groups.first().expect("the group of all applications");
+//! assert!(all.operations.replicate > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.
 //! **Invariant:** it writes to no terminal. What people read comes as text.

@@ -4,6 +4,19 @@
 //! policy. For errors, start at [`Failure`]: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries
 //! into diagnostics with positions and remedies, so that both front ends report a mistake in the same words.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use mario_diagnostics::Renderer;
+//! use mario_frontend::{Failure, scenarios};
+//!
+//! let failure = scenarios::open(Path::new("papr")).expect_err("there is no such scenario");
+//! assert!(matches!(failure, Failure::Input(_)), "the input is at fault, and the exit code is 2");
+//! let text = Renderer::plain().render(&failure.diagnostics()[0]);
+//! assert!(text.starts_with("error: there is no scenario `papr`"), "{text}");
+//! assert!(text.contains("paper"), "it says what may have been meant: {text}");
+//! ```
+//!
 //! **Invariant:** it writes to no stream and knows no argument parser and no Python.
 //! **Invariant:** it decides nothing about a run: what is computed comes from the libraries below it.
 //!

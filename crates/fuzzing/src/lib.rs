@@ -24,6 +24,8 @@
 //! Not here: tests that draw valid values and mutate their encoding (`wire`), or write programs of the policy language
 //! (`prolog`). They know more of one format, and are in the crate of their reader.
 
+#![allow(clippy::disallowed_methods, reason = "readers of files and of requests are given files and requests")]
+
 mod campaign;
 mod mutation;
 mod scratch;

@@ -1,5 +1,7 @@
 //! Replays inputs of fuzz targets, and writes the corpora that libFuzzer starts from.
 
+#![allow(clippy::disallowed_methods, reason = "a program: it reads its arguments and files")]
+
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;

@@ -16,6 +16,41 @@
 //! | [`workloads`] | the drivers: copies of applications as processes |
 //! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
+//! Everything that comes from outside is checked before it is used, and a fault says what helps. So it is with the
+//! configuration of a node:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use mario_live::config::NodeConfig;
+//!
+//! let text = r#"
+//! id = "edge-1"
+//! capacity = 8
+//!
+//! [listen]
+//! links = "127.0.0.1:7440"
+//! ingress = "127.0.0.1:8080"
+//! operators = "127.0.0.1:7441"
+//!
+//! [identity]
+//! authority = "ca.pem"
+//! certificate = "edge-1.pem"
+//! key = "edge-1.key"
+//! "#;
+//! let config = NodeConfig::read("node.toml", text, Path::new("/etc/mario"))?;
+//! assert_eq!(config.identity.key, Path::new("/etc/mario/edge-1.key"));
+//!
+//! let wrong = text.replace("127.0.0.1:8080", "here");
+//! let error = NodeConfig::read("node.toml", &wrong, Path::new("/etc/mario")).expect_err("`here` is no address");
+//! let mistake = &error.mistakes[0];
+//! assert_eq!(mistake.message, "\"here\" is not an address with a port");
+//! assert_eq!(&wrong[mistake.span.clone().expect("a place")], "\"here\"");
+//! # Ok::<(), mario_live::config::ConfigError>(())
+//! ```
+//!
+//! `mario node` is [`daemon::run`] with such a configuration; the crate `testbed` runs many of them on one machine.
+//!
 //! **Invariant:** this crate decides nothing: it feeds inputs to [`mario_colony::Node`], and performs its effects.
 //! **Invariant:** no effect of a node is performed before every journal record ahead of it is on disk.
 

@@ -64,16 +64,20 @@ pub use calls::{Call, CallOrder, Stage};
 pub use cost::Cost;
 pub use document::Document;
 pub use emitter::Emitter;
+// For `simulator`, whose policies share the engine that checked them.
+#[doc(hidden)]
 pub use engine::engine;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
 pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
+// For `simulator`: what the text of a policy asks of the run.
 pub use policies::{
-    acceptance_names, adapts, asks_for, baseline_names, has_initiative, is_path, policy_names, remembers,
-    shipped_library, shipped_policy, shipped_tests, sleeps,
+    acceptance_names, baseline_names, is_path, policy_names, shipped_library, shipped_policy, shipped_tests,
 };
+#[doc(hidden)]
+pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;

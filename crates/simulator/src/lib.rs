@@ -55,6 +55,8 @@ pub use output::{
     Checkpoint, Existing, Keep, KeepError, PastError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
     TraceRecorder, hold_against, verify, write_whole,
 };
+// For a test of its order only.
+#[doc(hidden)]
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};
 pub use simulation::{

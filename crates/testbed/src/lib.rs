@@ -17,6 +17,23 @@
 //! | `window` | what a dashboard sees while the colony runs |
 //! | `colony` | puts everything together |
 //!
+//! What of a scenario can be live is a [`Plan`]:
+//!
+//! ```
+//! use mario_scenario::{Document, NoFiles};
+//! use mario_testbed::Plan;
+//!
+//! let mut document = Document::preset("paper")?;
+//! document.set(&["topology.size=2".to_owned()]);
+//! let scenario = document.resolve(&mut NoFiles)?.scenario;
+//!
+//! // A thousand time units of the scenario, milliseconds that is, pass in one second.
+//! let plan = Plan::new(&scenario, 1000.0)?;
+//! assert_eq!(plan.nodes.len(), 5);
+//! assert_eq!(plan.links.len(), 4, "the cloud and its four children");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Invariant:** every process started here has ended when [`run`] returns, whatever it returns.
 //! **Invariant:** every socket is bound to loopback.
 //!

@@ -1,4 +1,4 @@
-//! Writes JSON without serde, for lines that are written very often.
+//! Writes JSON without serde, for lines that are written very often. Public for `simulator` only.
 
 use std::io::Write;
 

@@ -3,6 +3,65 @@
 //! Start at [`TraceWriter`]: it starts with a [`Header`], takes records as plain data in order, and
 //! [ends](TraceWriter::finish) with the results of the run. `docs/trace.md` is the format.
 //!
+//! ```
+//! use mario_domain::{Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Time};
+//! use mario_domain::{Application, ApplicationId};
+//! use mario_trace::{ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, NodePlace};
+//! use mario_trace::{PolicyPlace, TraceWriter, Version};
+//!
+//! let application = Application {
+//!     id: ApplicationId::name("video")?,
+//!     owner: None,
+//!     hardware: Hardware::units(2),
+//!     max_rate: Quantity::whole(10),
+//!     max_latency: Quantity::whole(5),
+//!     flavours: Vec::new(),
+//!     sleep: None,
+//! };
+//! let (node, files) = (NodeId::name("n1")?, [("stay.pl".to_owned(), "operation(_, _, _) :- fail.".to_owned())]);
+//! let header = Header {
+//!     version: Version::Second,
+//!     scenario: "one node",
+//!     seed: 7,
+//!     duration: Duration::of(100.0),
+//!     step: Duration::of(50.0),
+//!     evaluation_period: Duration::of(10.0),
+//!     decision_budget: None,
+//!     detail: Detail::Full,
+//!     observation: "arrivals",
+//!     routing: "nearest",
+//!     arbitration: "managers",
+//!     memory: "sliding",
+//!     forgets_every: None,
+//!     notice: None,
+//!     applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyPlace(0) }],
+//!     calls: Vec::new(),
+//!     traffic: None,
+//!     tiers: &[],
+//!     measures: false,
+//!     models: None,
+//!     live: None,
+//!     nodes: vec![HeaderNode {
+//!         id: &node,
+//!         capacity: Capacity::units(4),
+//!         tier: 0,
+//!         neighbours: Vec::new(),
+//!         position: None,
+//!         is_access_point: true,
+//!         acceptance: None,
+//!     }],
+//!     facts: Vec::new(),
+//!     policies: vec![HeaderPolicy { name: "stay", memory: 0, files: &files }],
+//!     acceptances: Vec::new(),
+//!     users: Vec::new(),
+//! };
+//! let mut writer = TraceWriter::new(Vec::new(), &header);
+//! writer.deployed(Time::at(0.0), &InstanceId::number(1), ApplicationPlace(0), NodePlace(0), PolicyPlace(0));
+//! let trace = String::from_utf8(writer.finish(Time::at(100.0))?)?;
+//! assert_eq!(trace.lines().nth(1), Some(r#"["deployed",0,1,0,0,0]"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Records refer to nodes, applications, policies and users by their index in the header's tables ([`NodePlace`] and
 //! others), and to instances by their id. A trace with the detail [`Detail::Summary`] has counts instead: the writer
 //! sums up handovers and client requests, and cycles are recorded by [`TraceWriter::count_cycle`].

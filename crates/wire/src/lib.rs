@@ -50,6 +50,8 @@ pub use envelope::{Body, Envelope, Ping, Pong, decode, encode};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use framer::{FrameTooLong, Framer, encode_frame};
 pub use ledger::{decode_ledger, encode_ledger};
+// For the test that writes `docs/wire.md`.
+#[doc(hidden)]
 pub use page::{bounds_table, schema_tables};
 pub use records::{RECORD_FORMAT, decode_record, encode_record};
 pub use versions::{NoCommonVersion, Versions};

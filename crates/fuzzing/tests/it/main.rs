@@ -2,6 +2,8 @@
 //!
 //! `MARIO_FUZZ_FACTOR=100 cargo test -p mario-fuzzing` runs a hundred times as many inputs.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
