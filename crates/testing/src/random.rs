@@ -19,6 +19,7 @@ pub trait Whole: Copy {
 macro_rules! whole {
     ($($type:ty),*) => {
         $(impl Whole for $type {
+            #[allow(clippy::cast_lossless, reason = "some of the types are not narrower")]
             fn bound(self) -> u64 {
                 assert!(self > 0, "nothing is below {self}");
                 self as u64

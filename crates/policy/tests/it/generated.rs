@@ -41,7 +41,7 @@ impl Generated {
     pub fn new(random: &mut Random) -> Generated {
         let instance = random.pick(&INSTANCES);
         let application = random.pick(&[Name("app1"), Integer(4)]);
-        let hardware = Integer(random.below(4) as i64);
+        let hardware = Integer(random.below(4_u64) as i64);
         let service = [
             application,
             hardware,
@@ -67,7 +67,7 @@ impl Generated {
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })
             .collect();
-        let node = [OWN_NODE, Integer(random.below(5) as i64)];
+        let node = [OWN_NODE, Integer(random.below(5_u64) as i64)];
         let other = [Name("other"), Integer(1), Integer(1), Integer(1)];
         Generated { instance, node, neighbour: HOPS[1], services: vec![service, other], requests, inhibited }
     }

@@ -304,7 +304,7 @@ impl Members {
             }
             Action::SendAgain(transfer) => self.within(&mut member, &mut outcome, |step| step.send_again(*transfer)),
             Action::DropReservation(transfer) => {
-                self.within(&mut member, &mut outcome, |step| step.drop_reservation(*transfer))
+                self.within(&mut member, &mut outcome, |step| step.drop_reservation(*transfer));
             }
             Action::Stopped(workload) => {
                 member.stopping.remove(workload);

@@ -285,7 +285,7 @@ fn draw_events(nodes: usize, links: usize, applications: usize, random: &mut Ran
             3..7 => What::Ambush { node, down_for },
             7..10 => What::Cut { link: random.below(links), down_for },
             10..12 => What::LoseDisk { node, down_for },
-            12 => What::JumpClock { node, by: random.below(8_000) as i64 - 4_000 },
+            12 => What::JumpClock { node, by: random.below(8_000_u64) as i64 - 4_000 },
             13 | 14 => What::Undeploy { node, pick },
             15 => What::Pin { node, pick },
             16 => What::Unpin { node, pick },

@@ -85,7 +85,7 @@ fn live_on(mut network: Network, seed: u64) -> Network {
     network.weather = Weather { loss_percent: [0, 0, 5, 25][random.below(4)], is_reordering: random.percent(40) };
     for _ in 0..random.between(5, 60) {
         act(&mut network, &mut random);
-        let pause = [0, 1, 5, 50, 400, 4_000][random.below(6)];
+        let pause = [0_u64, 1, 5, 50, 400, 4_000][random.below(6)];
         network.run_for(random.below(pause + 1) as f64);
     }
     network.weather = Weather::default();

@@ -295,7 +295,7 @@ impl Network {
         }
         let delay = f64::from(self.links[link].cost) / 1_000.0;
         let at = if self.weather.is_reordering {
-            self.now + delay * (1.0 + self.random.below(5) as f64)
+            self.now + delay * (1.0 + self.random.below(5_u64) as f64)
         } else {
             // A session is a stream: messages are not reordered.
             let at = (self.now + delay).max(self.links[link].last[end]);

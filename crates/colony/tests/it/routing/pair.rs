@@ -207,7 +207,7 @@ fn no_request_is_lost_while_instances_move_multiply_and_end() {
             for _ in 0..30 {
                 let node = random.below(shape.nodes);
                 network.ask(0, node);
-                network.run_for(random.below(20) as f64);
+                network.run_for(random.below(20_u64) as f64);
             }
         }
         network.run_for(5_000.0);

@@ -32,7 +32,7 @@ fn graph(random: &mut Random) -> Topology {
     linked.dedup();
     for (one, other) in linked {
         builder
-            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random.below(4) as f64), None)
+            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random.below(4_u64) as f64), None)
             .expect("a link");
     }
     builder.build().expect("a graph")

@@ -12,7 +12,7 @@ const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, 
                        operation(replicate, I, M) :- requests(I, M, 2, _), node(_, Free), Free > 3.\n";
 
 fn drawn(random: &mut Random) -> Vec<RequestFact> {
-    let rate = random.below(5) as f64;
+    let rate = random.below(5_u64) as f64;
     let fact = |rate| RequestFact { neighbour: Neighbour::Node(NodeIndex(1)), rate, latency: 2.0 };
     match random.below(4) {
         0 => Vec::new(),
