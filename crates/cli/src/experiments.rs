@@ -38,7 +38,7 @@ pub struct StudyArguments {
     /// A scenario that ships (paper, prototype, city, shop) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// A policy to run it with, and keys of the scenario that go with it; may be repeated
+    /// A policy to run the scenario with, optionally with keys to override for this policy; may be repeated
     #[arg(long = "policy", value_name = "POLICY[@KEY=VALUE,…]", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
     /// The number of seeds for each policy
@@ -60,8 +60,8 @@ pub struct StudyArguments {
     /// How many seconds a metric's command may take for one run
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub metric_timeout: f64,
-    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; only of runs that this
-    /// call makes
+    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; runs that earlier calls
+    /// made get none
     #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
     pub keep_runs: Vec<u64>,
     /// How many runs to make at a time.

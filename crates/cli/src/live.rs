@@ -23,7 +23,7 @@ pub struct NodeArguments {
     /// The operator address of the node, e.g. 127.0.0.1:7441
     #[arg(long, value_name = "ADDRESS")]
     pub node: String,
-    /// The certificate of the operator; the key is beside it
+    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
     /// How to print the answer

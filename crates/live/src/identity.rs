@@ -40,7 +40,7 @@ pub enum Subject {
 pub enum Role {
     /// Read the state of nodes.
     Look,
-    /// Deploy, undeploy and pin.
+    /// Deploy, update, undeploy and pin.
     Deploy,
     /// Drain nodes, and declare nodes lost.
     Drain,

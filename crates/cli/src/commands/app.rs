@@ -53,11 +53,11 @@ pub enum Command {
     /// Show how a shadow policy differs from the policy in use.
     #[command(long_about = shadow::LONG_ABOUT)]
     Shadow(shadow::ShadowArguments),
-    /// End an instance.
+    /// Stop an instance, and remove it from its node.
     #[command(after_help = "Examples:
   mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
     Undeploy(InstanceArguments),
-    /// Keep an instance on its node, whatever its agent proposes.
+    /// Keep an instance on its node: its agent can neither migrate nor undeploy it.
     Pin(PinArguments),
     /// List the instances on a node.
     List(ListArguments),
@@ -81,7 +81,7 @@ pub struct SignArguments {
     /// The description of the application, in TOML
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The certificate of the application; its key is beside it
+    /// The certificate of the application, e.g. shop.pem; its private key, shop.key, must be in the same directory
     #[arg(long = "key", value_name = "FILE")]
     pub certificate: PathBuf,
     /// Where to write the signed description
@@ -126,7 +126,7 @@ pub struct PinArguments {
     /// The id of the instance; its first characters are enough
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
-    /// Let the agent migrate the instance again
+    /// Let the agent migrate and undeploy the instance again
     #[arg(long)]
     pub undo: bool,
     #[command(flatten)]

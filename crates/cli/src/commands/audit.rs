@@ -56,8 +56,8 @@ observe and remember what they should; and each decision follows from the policy
 For the directory of a run, summary.json, run.json and the tables are recomputed from the trace and compared. The report \
 ends with what was checked, what had to be taken as recorded because no other record confirms it, and what could not be checked.
 
-The policies are part of the trace. Recomputing a decision has a budget of inferences, and so has the whole trace (--budget); \
-when it is exhausted, the remaining decisions are not checked, and the exit code is 2.
+The policies are part of the trace. Recomputing a decision has a budget of inferences, and so has the whole trace (--budget). \
+When the budget of the trace is exhausted, the remaining decisions are not checked, and the exit code is 2.
 
 A truncated trace is checked up to its last whole line. The exit code is 1 if there are findings, and 2 if the file cannot be \
 read or is not a trace.";

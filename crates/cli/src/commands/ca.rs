@@ -109,7 +109,7 @@ pub struct OperatorArguments {
 pub enum RoleWord {
     /// Read the state of nodes.
     Look,
-    /// Deploy, undeploy and pin.
+    /// Deploy, update, undeploy and pin.
     Deploy,
     /// Drain nodes, and declare nodes lost.
     Drain,

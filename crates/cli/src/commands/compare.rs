@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Which runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// Further directories of runs, if the first argument is one: their figures are shown side by side
+    /// More directories of runs, if the first argument is one: the figures of all are shown side by side
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
@@ -54,7 +54,7 @@ pub(super) const LONG_ABOUT: &str = "Test which policy is better for a scenario,
 
 Every policy runs with the same seeds, and so with the same users. For each figure, the output has the mean of each policy with \
 its 95 % confidence interval, and for each pair of policies the difference, tested by the Wilcoxon signed-rank test. The \
-p-values are corrected for multiple testing by Holm's method, so that the chance of any false finding is 5 %.
+p-values are corrected for multiple testing by Holm's method, so that the probability of any false finding is at most 5 %.
 
 A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` overrides keys of the scenario for this policy, \
 e.g. workload-and-latency-aware-with-memory@memory.cycles=10; `@KEY=VALUE` does so with the scenario's own policies.

@@ -29,7 +29,8 @@ pub struct Arguments {
     /// The operator addresses of nodes, e.g. 127.0.0.1:7441; more nodes show more of the colony
     #[arg(long, value_name = "ADDRESS", required = true, num_args = 1..)]
     pub node: Vec<String>,
-    /// The certificate of an operator with the role `look`; the key is beside it
+    /// The certificate of an operator with the role `look`, e.g. ada.pem; its private key, ada.key, must be in the same
+    /// directory
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
     /// The port to listen on; 0 takes any free port
@@ -40,8 +41,8 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Serve a web page that shows a running colony.
 
 The page shows what the nodes report: nodes, links with round-trip times, instances with facts and decisions, each operation as \
-it happens, and problems at the top. A single node shows itself and what it knows of its neighbours. Nodes that do not answer \
-are retried; nothing is stored.
+it happens, and problems at the top. If --node names only one node, the page shows that node and what it knows of its \
+neighbours. Nodes that do not answer are retried; nothing is stored.
 
 The server listens on 127.0.0.1 only. It prints its address and runs until Ctrl-C or SIGTERM, then exits with code 130. It \
 answers only GET and HEAD requests whose host is 127.0.0.1 or localhost, with the limits of `mario view`.";

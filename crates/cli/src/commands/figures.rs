@@ -28,7 +28,8 @@ pub struct Arguments {
     /// The directory for the figures; by default, `figures` below DIR
     #[arg(long, value_name = "OUT")]
     pub out: Option<PathBuf>,
-    /// A figure to draw, e.g. LS.response; may be repeated. By default, the figures that `mario compare` tests
+    /// A figure to draw, e.g. LS.response, the response time of latency-sensitive applications; may be repeated. By
+    /// default, the figures that `mario compare` tests
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
     /// The format of the files

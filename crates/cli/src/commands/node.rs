@@ -30,7 +30,7 @@ use crate::{Console, Failure, Outcome, read_text};
   mario node drain --node 127.0.0.1:7441 --as ada.pem"
 )]
 pub struct Arguments {
-    /// Run a node as configured by this file, until SIGTERM or Ctrl-C; its workloads keep running
+    /// Run a node as configured by this file, until SIGTERM or Ctrl-C; its workloads keep running after that
     #[arg(long, value_name = "FILE", required = true)]
     pub config: Option<PathBuf>,
     /// The subcommand.
@@ -125,8 +125,8 @@ pub struct DrainArguments {
 #[command(after_help = "Examples:
   mario node lost 4f0d6c31c2f5d1b00f4ee7a3a5c3ab11 --node 127.0.0.1:7441 --as ada.pem
 
-Instances that this node was handing to the lost node, without a confirmation, run on here under new ids. `mario node status` \
-shows the journals of neighbours.")]
+Instances that this node was handing over to the lost node, and whose arrival was not confirmed, continue here under new ids. \
+`mario node status` shows the journals of neighbours.")]
 pub struct LostArguments {
     /// The id of the lost node's journal: 32 hexadecimal digits
     #[arg(value_name = "JOURNAL")]

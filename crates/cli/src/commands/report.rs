@@ -80,8 +80,8 @@ pub(super) const LONG_ABOUT: &str = "Write a report on runs as one HTML page.
 
 The page is made from the traces alone. It is a single file that needs no network. It shows operations and movements, instances \
 over time and by node, response times, what was inhibited and why, and a replay in which every instance shows its last decision, \
-the reason for it, and why it decided nothing else. For runs made with `--regret`, it shows how far the placement was from the \
-optimum.
+the reason for it, and why it proposed no other operation. For runs made with `--regret`, it shows how far the placement was from \
+the optimum.
 
 A run that was interrupted or is in progress is shown up to its last record. `mario view` follows a run in progress.";
 

@@ -71,8 +71,8 @@ pub enum PresetName {
 
 pub(super) const LONG_ABOUT: &str = "Rerun the published experiments, and compare the results.
 
-There is a run for each of policies 1, 2 and 3, and two for policy 4, with a memory of 1 and of 10 cycles, all in the same \
-world. Each run is kept in a directory of its own, and all figures are computed from its trace. results.json and figures.csv \
+The paper's policies 1, 2 and 3 run once each, and policy 4 twice, with a memory of 1 and of 10 cycles, all in the same world. \
+Each run is kept in a directory of its own, and all figures are computed from its trace. results.json and figures.csv \
 have all figures beside the published ones, report.html shows them with a replay of each run, and -v prints them.
 
 Without --preset, --set, --traces, --attachments and --seeds, the world is that of the published figures: the world of the \

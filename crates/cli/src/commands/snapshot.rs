@@ -27,7 +27,8 @@ pub struct Arguments {
     /// The operator addresses of live nodes, e.g. 127.0.0.1:7441: the snapshot is of their current state
     #[arg(long, value_name = "ADDRESS", num_args = 1.., requires = "operator")]
     pub node: Vec<String>,
-    /// The certificate of an operator with the role `look`; the key is beside it
+    /// The certificate of an operator with the role `look`, e.g. ada.pem; its private key, ada.key, must be in the same
+    /// directory
     #[arg(long = "as", value_name = "FILE", requires = "node")]
     pub operator: Option<PathBuf>,
     /// The file for the scenario; by default, standard output
@@ -42,7 +43,7 @@ would have done from that state.
 
 For a simulated run in a directory, the snapshot is exact, and contains everything that the run depends on. To resume it, mario \
 first simulates the recorded past again and compares it with the trace, record by record; --policy applies from the time of the \
-snapshot on. Without another policy, the run continues exactly as recorded, byte by byte.
+snapshot on. Without another policy, the run continues exactly as recorded, byte for byte.
 
 For live nodes, and for a trace without its directory, the scenario has what is known: nodes, links, applications, policies, the \
 placement of instances, and the client requests that their agents observed last. A comment at the top says what is missing.";

@@ -28,7 +28,8 @@ pub struct Arguments {
     /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
-    /// A figure to show in the table, e.g. LS.response; may be repeated
+    /// A figure to show in the table, e.g. LS.response, the response time of latency-sensitive applications; may be
+    /// repeated
     #[arg(long = "figure", value_name = "FIGURE")]
     pub figures: Vec<String>,
 }

@@ -21,8 +21,9 @@ pub(super) const LONG_ABOUT: &str = "Replace the description of an application's
 
 The policy is first checked as by `mario policy check`; if there are findings, nothing is updated unless --force is given. Then \
 the instances of the application on the named nodes get the description one by one. An agent keeps its memory. The workload of \
-an instance keeps running, unless `[run]` or the flavour differs: then it finishes its requests and is restarted, and the next \
-instance waits until it is healthy. The node keeps the previous description for `mario app rollback`.";
+an instance keeps running, unless the new description changes `[run]` or the instance's flavour: then the workload finishes its \
+requests and restarts, and the next instance is updated once it is healthy. The node keeps the previous description for \
+`mario app rollback`.";
 
 /// How long a restarted copy may take beyond the time that its description allows.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -73,7 +74,7 @@ pub struct NodesArguments {
     /// The operator address of a node, e.g. 127.0.0.1:7441; may be repeated
     #[arg(long = "node", value_name = "ADDRESS", required = true)]
     pub nodes: Vec<String>,
-    /// The certificate of the operator; the key is beside it
+    /// The certificate of the operator, e.g. ada.pem; its private key, ada.key, must be in the same directory
     #[arg(long = "as", value_name = "FILE")]
     pub operator: PathBuf,
     /// How to print the answer

@@ -53,9 +53,9 @@ pub struct Arguments {
 /// What grows with the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhatGrows {
-    /// The town: it has more districts, each like the town of the paper.
+    /// The area: it has more districts, each like the town of the paper.
     Town,
-    /// The number of access points in the same 4 by 4 km: users pass more and more of them.
+    /// The density: the same 4 by 4 km have more access points, so that users change between them more often.
     Density,
 }
 
@@ -70,10 +70,10 @@ pub enum TableFormat {
 
 pub(super) const LONG_ABOUT: &str = "Measure how the cost of a run grows with the size of its world.
 
-For each size, a process runs the paper's scenario on a tree with that number of nodes, with 2.86 users per node, traffic as \
-rates, and the full 52,000 time units. A line shows the mean number of agents, the number of decisions (one per agent and \
-cycle), how many of them evaluated a policy, the CPU time of the run divided by the decisions, the peak memory of the process, \
-and the times to build the world and to run it. The last line compares the largest size with the smallest.
+For each size, a process runs the paper's scenario on a tree with that number of nodes, with 2.86 users per node, for the \
+full 52,000 time units; client requests are simulated as rates, not one by one. A line shows the mean number of agents, the \
+number of decisions (one per agent and cycle), how many of them evaluated a policy, the CPU time of the run divided by the \
+decisions, the peak memory of the process, and the times to build the world and to run it. The last line compares the largest size with the smallest.
 
 CPU time is that of all threads during the run, without building the world. Each run is repeated at least three times and for at \
 least a second, and the minimum CPU time is shown; memory and elapsed time are those of the first repetition.";

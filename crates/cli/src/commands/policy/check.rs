@@ -39,8 +39,8 @@ pub(super) const LONG_ABOUT: &str = "Find problems in a policy before it is depl
 
 Static analysis finds undefined predicates, facts that no agent sees, clauses that never decide anything, and targets that stay \
 unbound. Bounded model checking runs the policy for 6 cycles in every tree of up to 5 nodes with up to 2 instances and 3 \
-clients: it finds instances that move back and forth, instances that multiply without end, exceptions and exhausted budgets, and \
-shows each step by step in a smallest world.
+clients: it finds instances that move back and forth, instances that multiply without end, exceptions and exhausted budgets. It \
+shows each problem step by step, in the smallest world that has it.
 
 A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are skipped.
 

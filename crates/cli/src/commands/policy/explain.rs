@@ -75,7 +75,7 @@ managers are shown too. With --snapshot, the next decision after a state written
 
 With --acceptance, the verdict of a node's manager is explained: the facts are those that the manager sees, as in the tests of \
 an acceptance policy. For an inhibited request, the output has the clause that rejected it, or the goals where the accepting \
-clauses failed, and the smallest changes of facts that would have it accepted, each verified by judging again. With `--request \
+clauses failed, and the smallest changes of facts that would get it accepted, each verified by judging again. With `--request \
 initiative`, the output explains which instances the owner of the node would evict or shrink.
 
 If a policy raises an exception or exhausts its budget, the exit code is 2; the rest of a batch is still explained.";

@@ -19,7 +19,7 @@ use browser::Browser;
 /// delay is far below two seconds.
 const LATE_MS: f64 = 10_000.0;
 
-/// Records when each line about an arrival or an operation appears in the log of the page.
+/// Records when each line about an arrival appears in the log of the page.
 const WATCH: &str = "(() => {
     window.seen = {};
     const note = () => document.querySelectorAll('.log-list li').forEach((line) => {
