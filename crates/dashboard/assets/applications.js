@@ -1,10 +1,10 @@
-// Applications: how many instances, how many requests, how fast the answers, now and over time.
+// Applications: instances, client requests and response times, now and over time.
 
-// Columns that a phone has no room for.
+// Columns that are hidden on narrow screens.
 const SPARE = new Set(["p50, ms", "p99, ms", "failed"]);
 
 /**
- * What is drawn over time.
+ * A quantity drawn over time.
  * @typedef {object} Series
  * @property {keyof ApplicationSample} key
  * @property {string} name
@@ -20,7 +20,7 @@ const SERIES = [
 ];
 
 /**
- * What a testbed measured at clients, if it did.
+ * The response times that a testbed measured at clients; null if it measured none.
  * @param {unknown} responses
  * @returns {Told | null}
  */
@@ -61,7 +61,7 @@ class Applications {
       plot.replaceChildren(svg);
     };
     let last = 0;
-    // Not in the observer: what is drawn changes the height, which would have to be observed in the same frame again.
+    // Not in the observer: drawing changes the height, which would trigger the observer again in the same frame.
     new ResizeObserver(() => {
       if (plot.clientWidth === last) return;
       last = plot.clientWidth;
@@ -88,7 +88,7 @@ class Applications {
     this.draw();
   }
 
-  // Charts that have nothing to show are not shown.
+  // Charts without data are hidden.
   draw() {
     if (!this.picture) return;
     for (const { element, series } of this.charts) {
@@ -96,7 +96,7 @@ class Applications {
         Object.values(applications).some((values) => values[series.key] !== null),
       );
     }
-    // A chart that somebody points at stays as it is.
+    // A chart under the pointer is not redrawn.
     if (!this.element.querySelector(".plot:hover")) for (const { draw } of this.charts) draw();
   }
 
@@ -171,7 +171,7 @@ class Applications {
   }
 }
 
-// Instances are stacked, since all of them together say something; the rest are lines.
+// Instances are stacked, because their total is meaningful; the other quantities are lines.
 /**
  * @param {Point[]} points
  * @param {Snapshot | null} picture

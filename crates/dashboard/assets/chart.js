@@ -1,7 +1,7 @@
-// Charts over the last minutes, drawn anew with each sample.
+// Charts of the last minutes, redrawn with each sample.
 
 /**
- * A drawing with room for axes: the drawing, and the box inside the axes.
+ * Returns a drawing with margins for axes, and the box inside the axes.
  * @param {number} width
  * @param {number} height
  * @param {{ left?: number, right?: number, top?: number, bottom?: number }} room
@@ -41,7 +41,7 @@ function yAxis(svg, box, scale, values, label) {
 }
 
 /**
- * How much room the numbers of a left axis need.
+ * The width of the labels of a left axis.
  * @param {number} top
  * @param {number} least
  */
@@ -68,7 +68,7 @@ function xAxis(svg, box, scale, values, { label, format }) {
 }
 
 /**
- * Moves labels apart: gives each place in order, at least `gap` from the one before it, within bounds.
+ * Moves labels apart: returns their positions, at least `gap` from each other and between `low` and `high`.
  * @param {number[]} places
  * @param {number} gap
  * @param {number} low
@@ -93,7 +93,7 @@ function spread(places, gap, low, high) {
 }
 
 /**
- * Tells what is under the pointer: `lines(place)` for a place along the x axis.
+ * Shows a tooltip for the position under the pointer along the x axis: `lines(place)`.
  * @param {SVGSVGElement} svg
  * @param {Box} box
  * @param {(x: number) => { place: number, x: number }} locate
@@ -124,7 +124,7 @@ function hover(svg, box, locate, lines) {
 }
 
 /**
- * Round numbers between two ends, about as many as asked, never fractions where only whole numbers make sense.
+ * About `count` round numbers from `low` to `high`; whole numbers only, if `isWhole`.
  * @param {number} low
  * @param {number} high
  * @param {number} count
@@ -144,7 +144,7 @@ function ticks(low, high, count, isWhole) {
   };
   const least = (/** @type {number} */ gap) => (isWhole ? Math.max(1, gap) : gap);
   const found = spaced(least(gaps[place]));
-  // One number alone tells nothing about an axis.
+  // An axis needs at least two ticks.
   return found.length < 2 ? spaced(least(gaps[Math.max(0, place - 1)])) : found;
 }
 

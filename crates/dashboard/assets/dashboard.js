@@ -1,4 +1,4 @@
-// Puts the page together, and keeps it up to date.
+// Builds the page, and keeps it up to date.
 
 const view = {
   /** @type {Snapshot | null} */
@@ -13,7 +13,7 @@ const view = {
   unfolded: new Set(),
   openedAt: 0,
   isRefreshing: false,
-  // What is shown of problems and of the legend, so that only what has changed is drawn.
+  // The problems and the legend as shown, so that they are redrawn only when they change.
   problems: "",
   legend: "",
 };
@@ -26,7 +26,7 @@ const parts = {
   title: h("h1", {}, "Colony"),
   lead: h("p", { class: "lead" }, "Waiting for the nodes."),
   facts: h("p", { class: "hint facts-line" }),
-  problems: h("ul", { class: "problems", "aria-live": "polite", "aria-label": "What is wrong" }),
+  problems: h("ul", { class: "problems", "aria-live": "polite", "aria-label": "Problems" }),
   faults: h("p", { class: "notice", hidden: true }),
   lost: h("p", { class: "notice lost-note", role: "alert", hidden: true }),
   nodeList: h("select", {
@@ -85,9 +85,9 @@ function build() {
     h(
       "p",
       { class: "hint" },
-      "Shown is what nodes tell an operator, and nothing is kept. ",
+      "The page shows what the nodes report to an operator, and stores nothing. ",
       h("a", { href: "snapshot.json" }, "snapshot.json"),
-      " has all of it. Escape ends a choice.",
+      " has all of it. Escape clears the selection.",
     ),
   );
   document.addEventListener("keydown", (event) => {
@@ -102,13 +102,13 @@ function pick(picked) {
   parts.nodeList.value = picked?.node ?? "";
   parts.instanceList.value = picked?.instance ?? "";
   if (view.picture) parts.details.choose(picked);
-  // On a phone the details are below the map.
+  // On a narrow screen, the details are below the map.
   if (picked && window.innerWidth <= 900) parts.details.element.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {Snapshot} picture */
 function showPicture(picture) {
-  // Colours stay with applications: they are ordered by name.
+  // Sorted by name, so that each application keeps its colour.
   picture.applications.sort((one, other) => compareIds(one.id, other.id));
   picture.nodes.sort((one, other) => compareIds(one.id, other.id));
   view.picture = picture;
@@ -120,11 +120,11 @@ function showPicture(picture) {
   parts.lead.textContent = `${plural(picture.nodes.length, "node")}, ${
     picture.answering === picture.watched
       ? picture.watched === 1
-        ? "one of which is asked and answers"
+        ? "one of which is polled and answers"
         : picture.watched === picture.nodes.length
           ? "all of which answer"
-          : `${picture.watched} of which are asked and answer`
-      : `${picture.answering} of ${picture.watched} that are asked answer`
+          : `${picture.watched} of which are polled and answer`
+      : `${picture.answering} of the ${picture.watched} that are polled answer`
   }; ${plural(picture.instances.length, "instance")} of ${plural(picture.applications.length, "application")}; ${(perSecond(rate) ?? "").replace("/s", "")} client requests per second${users ? `; ${plural(users, "user")}` : ""}.`;
   const facts = picture.facts && typeof picture.facts === "object" ? Object.entries(picture.facts) : [];
   parts.facts.textContent = facts.map(([name, value]) => `${name} ${value}`).join(" · ");
@@ -194,7 +194,7 @@ function showProblems({ problems, faults, watched, answering }) {
             ),
           )
         : answering
-          ? [h("li", { class: "well" }, "Nothing is wrong with what is asked.")]
+          ? [h("li", { class: "well" }, "Nothing is wrong with the nodes that are polled.")]
           : []),
     );
   }
@@ -204,7 +204,7 @@ function showProblems({ problems, faults, watched, answering }) {
 }
 
 /**
- * A problem that many nodes share takes one line, which opens to a list of them.
+ * A problem of several nodes as one line, which expands to the list of nodes.
  * @param {Problem} problem
  */
 function foldedProblem({ text, parts: nodes = [] }) {
@@ -296,7 +296,7 @@ function showLinks({ links }) {
 }
 
 /**
- * A list that somebody has open is left alone, unless it has changed.
+ * Replaces the options of a list only if they have changed, so that an open list stays open.
  * @param {HTMLSelectElement} list
  * @param {string} label
  * @param {[value: string, words: string][]} options
@@ -322,7 +322,7 @@ function fillList(list, label, options, chosen) {
 function happened(happening, id) {
   view.lastId = id;
   parts.log.add(happening);
-  // What a page is told when it opens is over: to draw all of it at once would cover the map.
+  // The events sent when the page opens are in the past: drawing all of them at once would cover the map.
   if (!happening.is_fresh || Date.now() - view.openedAt < 1000) return;
   parts.map.happened(happening);
   if (["migrate", "replicate", "undeploy", "deploy", "inhibited"].includes(happening.kind))
@@ -339,10 +339,10 @@ function showConnection(isThere) {
   parts.lost.hidden = isThere;
   parts.lost.textContent = isThere
     ? ""
-    : `The connection to the dashboard is lost since ${clock(since)}. What is shown is as it was then; the page tries again every second.`;
+    : `The connection to the dashboard was lost at ${clock(since)}. The page shows the state at that time, and tries to reconnect every second.`;
 }
 
-// Follows the program that serves the page. A stream that ends or says nothing for long is opened again, and resumes after what was seen.
+// Follows the event stream of the server. A stream that ends or is silent for too long is reopened, and resumes after the last event.
 function follow() {
   view.openedAt = Date.now();
   const stream = new EventSource(`events${view.lastId ? `?last=${view.lastId}` : ""}`);

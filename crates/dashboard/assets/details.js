@@ -1,4 +1,4 @@
-// What is behind a node or an instance that was chosen.
+// The details of the selected node or instance.
 
 class Details {
   /** @param {Choose} pick */
@@ -30,22 +30,22 @@ class Details {
     try {
       const reply = await fetch(`${kind}/${encodeURIComponent(id)}`);
       const told = reply.ok ? await reply.json() : null;
-      // Meanwhile, something else may have been chosen.
+      // The selection may have changed meanwhile.
       if (this.picked !== picked) return;
       if (!told)
         return this.show("gone", [
           h("h3", {}, brief(id)),
-          h("p", { class: "hint" }, "No node that is asked knows of it any more."),
+          h("p", { class: "hint" }, "No polled node knows it any more."),
         ]);
       if (told.status) delete told.status.uptime_ms;
       this.show(JSON.stringify(told), () => (picked.instance ? this.instance(told) : this.node(told)));
     } catch {
-      // The connection is lost, which the page says elsewhere.
+      // The connection is lost; the page shows that elsewhere.
     }
   }
 
   /**
-   * Draws only what has changed, and leaves what is open open and what has the focus its focus.
+   * Redraws the details if they have changed. Expanded parts stay expanded, and the focus stays where it is.
    * @param {string} text
    * @param {Child | (() => Child)} parts
    */
@@ -451,7 +451,7 @@ function verdictList(verdicts, accepted) {
 }
 
 /**
- * Decisions as a node remembers them, newest first: evaluations and verdicts.
+ * The decisions that a node remembers, newest first: evaluations and verdicts.
  * @param {Told[]} decisions
  */
 function decisionList(decisions) {
@@ -490,7 +490,7 @@ function askedWords(operation, target) {
 }
 
 /**
- * What is said several times in a row is one line.
+ * Merges consecutive items with the same text, and counts them.
  * @template {{ text: string }} T
  * @param {T[]} items
  * @returns {{ first: T, count: number }[]}

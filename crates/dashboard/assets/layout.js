@@ -1,7 +1,7 @@
-// Where nodes are drawn: in rows by tier, or by their distance from the middle of the colony where tiers are not known.
+// Where nodes are drawn: in rows by tier, or by their distance from the centre of the colony if tiers are not known.
 
 const CELL = 16;
-// Units of a node that are drawn one by one.
+// The maximum number of units of a node that are drawn.
 const UNITS_MAX = 12;
 const UNBOUNDED_UNITS = 8;
 
@@ -22,7 +22,7 @@ function compareIds(one, other) {
 }
 
 /**
- * The row of each node: its tier, or how many links it is away from the node that all others are nearest to.
+ * The row of each node: its tier, or if tiers are not known, its distance in links from the centre of the colony.
  * @param {ShownNode[]} nodes
  * @param {ShownLink[]} links
  * @returns {{ row: Map<string, number>, neighbours: Map<string, string[]> }}
@@ -50,7 +50,7 @@ function rowsOf(nodes, links) {
     }
     return found;
   };
-  // One part of the colony after the other, each from its middle.
+  // Each connected component of the colony, from its centre.
   let left = nodes.map(({ id }) => id).sort(compareIds);
   while (left.length) {
     const part = [...distances(left[0]).keys()];
@@ -94,7 +94,7 @@ function layoutOf(nodes, links, width) {
   ids.forEach((id) => {
     if (parent.has(id)) lookUp(children, lookUp(parent, id)).push(id);
   });
-  // In the order of a walk through the tree, so that what belongs together is together in each row.
+  // In depth-first order, so that the nodes of a subtree are adjacent in each row.
   const order = new Map();
   const span = new Map();
   let leaves = 0;

@@ -1,4 +1,4 @@
-// What happened, newest first, to filter.
+// The log of events, newest first, with filters.
 
 const KEPT = 2000;
 const SHOWN = 200;
@@ -18,7 +18,7 @@ class Log {
     this.pick = pick;
     /** @type {Happening[]} */
     this.happenings = [];
-    // Proposals are what inhibitions and operations repeat.
+    // Proposals are hidden at first: operations and inhibitions repeat them.
     this.hidden = new Set(["proposed"]);
     this.words = "";
     this.search = h("input", {
@@ -69,7 +69,7 @@ class Log {
 
   /** @param {Happening} happening */
   add(happening) {
-    // By time: nodes that are asked for the first time tell of the past.
+    // Inserted by time: a node that is polled for the first time reports past events.
     let place = this.happenings.length;
     while (place > 0 && this.happenings[place - 1].time_ms > happening.time_ms) place -= 1;
     this.happenings.splice(place, 0, happening);
@@ -77,7 +77,7 @@ class Log {
     this.later();
   }
 
-  // Many things may happen in one frame.
+  // Redraws once for all events within a tenth of a second.
   later() {
     if (this.isDue) return;
     this.isDue = true;

@@ -1,7 +1,7 @@
-// The map: nodes with their units, the instances on them, links, users, and what happens.
+// The map: nodes with their units, the instances on them, links, users, and events.
 
 const MARK_MS = 5000;
-// How far down a link its label stands.
+// The position of the label along a link, as a share of its length.
 const LABEL_AT = 0.84;
 
 class ColonyMap {
@@ -61,7 +61,7 @@ class ColonyMap {
   }
 
   /**
-   * Draws what stays when only numbers change.
+   * Draws everything that does not change with the numbers.
    * @param {Snapshot} picture
    * @param {string} shape
    */
@@ -112,7 +112,7 @@ class ColonyMap {
     const links = picture.links.map((link) => {
       const [one, other] = link.ends.map((id) => lookUp(boxes, id)).sort((a, b) => a.y - b.y);
       const line = s("path", { class: "link", d: this.linkPath(one, other) });
-      // Near the lower end, where lines that come from one node are apart.
+      // Near the lower end, where the links of one node are apart.
       const [x, y] = [
         one.middleX + (other.middleX - one.middleX) * LABEL_AT,
         one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT,
@@ -193,7 +193,7 @@ class ColonyMap {
   }
 
   /**
-   * Each instance keeps its unit for as long as it is on a node.
+   * Draws the instances. Each keeps its unit as long as it is on the same node.
    * @param {Snapshot} picture
    * @param {Map<string, NodeBox>} boxes
    */
@@ -273,7 +273,7 @@ class ColonyMap {
   }
 
   /**
-   * Marks what happened for a few seconds: an arrow between nodes, a ring where something ends, a cross where something is refused.
+   * Marks an event for a few seconds: an arrow between nodes, a frame around the node, a cross for an inhibited request.
    * @param {Happening} happening
    */
   happened({ kind, instance, from, to }) {
@@ -281,7 +281,7 @@ class ColonyMap {
     const [start, end] = [boxes?.get(from ?? ""), boxes?.get(to ?? "")];
     if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind)) return;
     const looks = kind === "arrived" ? "migrate" : kind;
-    // The node that an instance leaves and the one that it arrives on tell the same.
+    // Both the source and the target of a migration report it; it is drawn once.
     const key = `${looks} ${instance} ${to}`;
     if ([...this.layers.marks.children].some((mark) => mark.getAttribute("data-key") === key)) return;
     /** @type {(box: NodeBox) => Place} */
@@ -339,7 +339,7 @@ function cross([x, y]) {
 }
 
 /**
- * Ids of instances begin with the journal of the node that made them, of which a few digits tell enough.
+ * Shortens the ids of instances in a text: of the journal id that they begin with, a few digits suffice.
  * @param {unknown} text
  */
 function brief(text) {
@@ -352,12 +352,12 @@ function brief(text) {
  */
 function shortened(text, room) {
   const fits = Math.max(4, Math.floor((room - 4) / 6.2));
-  // Names of nodes mostly differ at their ends.
+  // The names of nodes differ mostly at the end.
   return text.length > fits ? `…${text.slice(1 - fits)}` : text;
 }
 
 /**
- * What fits on a chip: the number at the end of a name, else its first letter.
+ * The label of a chip: the number at the end of a name, or else its first letter.
  * @param {string} id
  */
 function shortName(id) {
@@ -366,7 +366,7 @@ function shortName(id) {
 }
 
 /**
- * The place of an application, which determines its colour.
+ * The index of an application, which determines its colour.
  * @param {Snapshot} picture
  * @param {string | null} application
  */

@@ -1,6 +1,6 @@
-// The types of the dashboard's own data. Those of what its program sends are in `types.d.ts`.
+// The types of the dashboard's own data. Those of the server's data are in `types.d.ts`.
 
-/** What a node reported of itself, passed on as it is: it may be of another version, so every part may be missing. */
+/** What a node reported, unchanged. The node may have another version, so every part may be missing. */
 type Told = Record<string, any>;
 
 type NodeDetails = ShownNode & {
@@ -14,11 +14,11 @@ type NodeDetails = ShownNode & {
 type InstanceDetails = ShownInstance & { told?: Told; evaluation_ms?: number | null };
 type Verdict = { time_ms: number; is_accepted: boolean; text: string };
 
-/** What somebody chose. */
+/** The selection. */
 type Picked = { node?: string; instance?: string };
 type Choose = (picked: Picked | null) => void;
 
-/** The box inside the axes of a chart, and the size of the whole. */
+/** The box inside the axes of a chart, and the size of the chart. */
 type Box = { left: number; top: number; right: number; bottom: number; width: number; height: number };
 type Scale = (value: number) => number;
 

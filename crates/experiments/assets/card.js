@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} CardContent
- * @property {string} name what its files are called, without the endings
+ * @property {string} name the name of its files, without the extension
  * @property {string} title
  * @property {string | null} [caption]
  * @property {boolean} [isWide]

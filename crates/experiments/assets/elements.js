@@ -35,7 +35,7 @@ function append(element, children) {
 }
 
 /**
- * Makes an element of HTML.
+ * Creates an HTML element.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Given} given
@@ -47,7 +47,7 @@ function h(tag, given, ...children) {
 }
 
 /**
- * Makes an element of SVG.
+ * Creates an SVG element.
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
  * @param {Given} given
@@ -59,7 +59,7 @@ function s(tag, given, ...children) {
 }
 
 /**
- * The element of the page with an id, which its markup has.
+ * The element with this id, which must exist in the markup of the page.
  * @param {string} id
  * @returns {HTMLElement}
  */
@@ -80,7 +80,7 @@ function refill(element, ...children) {
 }
 
 /**
- * A section of the page with its title, what is in it, and its content.
+ * A section of the page: its title, a description, and its content.
  * @param {string} id
  * @param {string} title
  * @param {string | null} text
@@ -132,7 +132,7 @@ const tooltip = {
 };
 
 /**
- * Gives the focus to the element with a key inside another, if it is there.
+ * Moves the focus to the element with this `data-key` within another, if there is one.
  * @param {Element} within
  * @param {string | null | undefined} key
  */
@@ -143,7 +143,7 @@ function focusOn(within, key) {
 }
 
 /**
- * The value of a key that a map has.
+ * The value of a key that must be in the map.
  * @template K, V
  * @param {Map<K, V>} map
  * @param {K} key

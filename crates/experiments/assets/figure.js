@@ -1,7 +1,7 @@
 // The figures of the report. They are drawn by the program that wrote the page; this script shows the drawing that fits
 // the width of the page and the reader's choices, and shows tooltips.
 
-/** What a reader chose; the same for the whole page. */
+/** The reader's choices, which apply to the whole page. */
 const chosen = {
   group: "0",
   by: window.innerWidth < 640 ? "step" : "cycle",
@@ -13,7 +13,7 @@ const chosen = {
 const shownFigures = [];
 
 /**
- * The view of a figure that was chosen. A run with fewer groups shows its last.
+ * The chosen view of a figure. If a run does not have the chosen group, its last one is shown.
  * @param {Figure} described
  */
 function chosenView({ views }) {
@@ -37,7 +37,7 @@ function fittingLayout({ layouts }, width) {
 /**
  * Builds an element of a drawing.
  * @param {Drawn} drawn
- * @param {Drawn[]} parts what layouts of a figure share
+ * @param {Drawn[]} parts the parts that the layouts of a figure share
  * @returns {SVGElement}
  */
 function built([tag, attributes, ...content], parts) {
@@ -79,7 +79,7 @@ function figure(described) {
   return card({ name, title, caption, isWide, content: plot, data: () => table().csv, drawing: () => svg });
 }
 
-/** Shows all figures as they were chosen. */
+/** Redraws all figures according to the choices. */
 function showFigures() {
   for (const { show } of shownFigures) show();
 }

@@ -1,6 +1,6 @@
 // Builds the page.
 
-/** Ends what listens for the page that is shown, when another takes its place. */
+/** Removes the listeners of the current page when another replaces it. */
 let mounted = new AbortController();
 
 /** @param {PageData} report */
@@ -103,7 +103,7 @@ function tableSection({ id, title, lead, head, rows, notes }) {
 }
 
 /**
- * One choice for the whole page, wherever it is made.
+ * Makes a choice for the whole page, whichever control was used.
  * @param {"group" | "by" | "measure"} key
  * @param {string} value
  */

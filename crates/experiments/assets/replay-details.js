@@ -186,7 +186,7 @@ function noDecision(run) {
 }
 
 /**
- * How often an agent has decided so up to now, and when last: consecutive evaluations are evenly spaced.
+ * How often an agent has made this decision up to now, and when last: consecutive evaluations are evenly spaced.
  * @param {Decision} decision
  * @param {number} now
  */

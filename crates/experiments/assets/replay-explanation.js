@@ -1,7 +1,7 @@
-// The explanations of decisions that the page has. LOOKS is a table of the program that wrote the page.
+// The explanations of decisions in the page. The program that wrote the page supplies the table LOOKS.
 
 /**
- * The parts of the explanation of a case, each a list of lines; null when the page does not have it.
+ * The parts of the explanation of a case, each a list of lines; null if it is not in the page.
  * @param {Replayed} run
  * @param {number} place
  * @returns {ExplanationLine[][] | null}

@@ -9,7 +9,7 @@ function cellCount(capacity) {
 }
 
 /**
- * Each layout gives `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
+ * Each layout returns `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
  * and `users(node, place, count)` is where a user at an access point is drawn.
  * @param {Replayed} run
  * @returns {StageLayout}

@@ -3,7 +3,7 @@
 /** A run that is shown instance by instance. */
 type Replayed = Run & { replay: Replay; nodes: Nodes };
 
-/** What is where at a moment: by instance, by user and by node; -1 for nowhere. */
+/** The state at a time: the positions of instances and users, and the state of nodes; -1 for nowhere. */
 type ReplayState = {
   node: Int32Array;
   slot: Int32Array;
@@ -19,7 +19,7 @@ type ReplayState = {
 /** An event and the node that its instance was on. */
 type Judgement = { event: ReplayEvent; from: number };
 
-/** What a reader chose. */
+/** The selection. */
 type Picked = { instance?: number; node?: number };
 type Choose = (picked: Picked) => void;
 

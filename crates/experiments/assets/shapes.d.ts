@@ -1,9 +1,9 @@
 // The types of the scripts' own data. Those of the data that the program writes into the page are in `types.d.ts`.
 
-/** What is put into an element; null and false are left out. */
+/** The content of an element; null and false are left out. */
 type Child = Node | string | number | null | undefined | false | Child[];
 
-/** What an element is given: texts, numbers, `true` for an attribute without a value, and functions for what it listens to. */
+/** The attributes of an element: texts, numbers, `true` for an attribute without a value, and functions as event listeners. */
 type Given = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
 
 /** A place in a drawing. */

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Values;
 use crate::figures::{ApplicationFigures, Measured};
 
-/// The description of such a number.
+/// The description of one of these numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extra {
     /// The name shown to people.
@@ -68,7 +68,7 @@ const COSTS: [(&str, &str, &str); 5] = [
     ("carbon_grams", "carbon", "g"),
 ];
 
-/// The description of a number; `None` for figures of groups and for unknown names.
+/// The description of the number with this name in files; `None` for figures of groups and for unknown names.
 pub fn extra(name: &str) -> Option<Extra> {
     let new =
         |title: String, unit, decimals, is_cost, is_compared| Extra { title, unit, decimals, is_cost, is_compared };
