@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::mutation::mutated;
 use crate::targets::{Outcome, Target};
 
-/// What a reader made of the inputs of a campaign.
+/// How many inputs of a campaign a reader accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Inputs that were read.
+    /// Inputs for which the reader returned a value.
     pub accepted: u64,
-    /// Inputs that were answered with an error.
+    /// Inputs for which the reader returned an error.
     pub rejected: u64,
 }
 
@@ -36,7 +36,7 @@ pub fn campaign(target: &Target, numbers: Range<u64>) -> Tally {
     tally
 }
 
-/// Says how to replay the current input if it panics.
+/// When dropped by a panic, prints how to replay the current input.
 struct Reporting {
     target: &'static str,
     number: u64,

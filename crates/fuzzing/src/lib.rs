@@ -1,11 +1,11 @@
 //! One fuzz target for each reader of outside bytes: files, messages and requests that mario did not write itself.
 //!
 //! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: valid inputs to start from. It panics when its
-//! reader breaks a promise, such as an error whose place is outside of the text. Two drivers call it:
+//! reader violates an invariant, for example with an error whose position is outside of the text. Two drivers call it:
 //!
 //! - [`campaign`](fn@campaign) mutates the seeds a fixed number of times. The tests of this crate run it for every target, on the
 //!   pinned toolchain, with the same inputs each time.
-//! - The programs in `fuzz/` give it to libFuzzer, which is guided by coverage and has no end.
+//! - The programs in `fuzz/` pass it to libFuzzer, which is guided by coverage and runs until it is stopped.
 //!
 //! ```
 //! use mario_fuzzing::{Outcome, campaign, target};
@@ -22,7 +22,7 @@
 //! **Invariant:** no target opens a file that its input names, or connects to another machine.
 //!
 //! Not here: tests that draw valid values and mutate their encoding (`wire`), or write programs of the policy language
-//! (`prolog`). They know more of one format, and are in the crate of their reader.
+//! (`prolog`). They are specific to one format, and are in the crate of its reader.
 
 #![allow(clippy::disallowed_methods, reason = "readers of files and of requests are given files and requests")]
 

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Numbers at the edges of types.
+/// Numbers at the limits of types, and beyond.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",
@@ -19,7 +19,7 @@ const NUMBERS: [&str; 12] = [
     "1e-9",
 ];
 
-/// Bytes that end or open something in most formats.
+/// Bytes that are delimiters or limits in most formats.
 const BYTES: [u8; 16] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'\'', b'<', b'>', b'[', b']', b'{', b'}', b'\n', b',', b'\\'];
 
 /// Returns mutation `number` of the seeds. `pieces` are words of the format, to be inserted.
@@ -78,7 +78,7 @@ fn change_lines(input: &mut Vec<u8>, random: &mut Pcg64) {
     *input = lines.concat();
 }
 
-/// Replaces the first number from a place on.
+/// Replaces the first number at or after a position.
 fn change_number(input: &mut Vec<u8>, place: usize, random: &mut Pcg64) {
     let Some(start) = input[place..].iter().position(u8::is_ascii_digit).map(|offset| place + offset) else { return };
     let length = input[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

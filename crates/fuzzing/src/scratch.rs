@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that is removed when it is dropped. Those of a libFuzzer process last until the process ends, and are
-/// small.
+/// A directory that is removed when the value is dropped. If libFuzzer aborts the process, it stays; it is small.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {

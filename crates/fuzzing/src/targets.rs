@@ -12,24 +12,24 @@ mod tracks;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a reader made of an input.
+/// Whether a reader accepted an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It was read.
+    /// The reader returned a value.
     Accepted,
-    /// It was answered with an error.
+    /// The reader returned an error.
     Rejected,
 }
 
 /// A reader of outside bytes.
 pub struct Target {
-    /// What it is called, here and in `fuzz/fuzz_targets`.
+    /// The name, here and in `fuzz/fuzz_targets`.
     pub name: &'static str,
-    /// What is read.
+    /// The format that it reads, in words.
     pub reads: &'static str,
-    /// Reads an input. Panics when the reader breaks a promise.
+    /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,
-    /// Returns inputs to start from. They are from the repository, and most are valid.
+    /// Returns the inputs that mutations start from. They are from the repository, and most are valid.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words of the format, which mutations insert.
     pub pieces: &'static [&'static str],
@@ -59,7 +59,7 @@ pub const TARGETS: [Target; 18] = [
     requests::OPERATORS,
 ];
 
-/// Returns the target of a name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     static ALL: [Target; TARGETS.len()] = TARGETS;
     ALL.iter().find(|target| target.name == name)

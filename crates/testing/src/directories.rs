@@ -15,7 +15,7 @@ impl Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("mario-{name}-{}-{number}", std::process::id()));
-        // What an earlier process with the same id left when it was killed.
+        // An earlier process with the same id may have been killed before it removed its directory.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a temporary directory can be made");
         Scratch(path)

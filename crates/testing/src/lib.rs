@@ -1,10 +1,10 @@
-//! What the tests of several crates share.
+//! Utilities that the tests of several crates share.
 //!
 //! | for | use |
 //! |---|---|
 //! | values that are drawn from a seed | [`Random`] |
-//! | a directory to write to | [`Scratch`], removed at its end; [`empty_directory`], kept for a look at it |
-//! | a condition that holds some time later | [`wait_for`] |
+//! | a directory to write to | [`Scratch`], removed when dropped; [`empty_directory`], kept for inspection |
+//! | a condition that becomes true later | [`wait_for`] |
 //! | a text in the repository that code must produce | [`check_stored`], [`replaced_part`] |
 //! | a long text that differs from another | [`assert_same_text`] |
 //!
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! **Invariant:** only tests and benchmarks use it, and it depends on no other crate: what it helps to test cannot break it.
-//! **Invariant:** a seed draws the same numbers on every machine and in every version. Stored results rest on that.
+//! **Invariant:** a seed draws the same numbers on every machine and in every version. Stored results depend on it.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

@@ -2,7 +2,7 @@
 
 /// A generator of random numbers: `SplitMix64`, a counter and a mixing function.
 ///
-/// It is not that of a library, because stored results depend on its numbers.
+/// It is not taken from a library, whose next version might draw other numbers: stored results depend on them.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -48,7 +48,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number from zero that is less than `bound`.
+    /// A number from 0 up to, but not including, `bound`.
     pub fn below<N: Whole>(&mut self, bound: N) -> N {
         N::drawn(self.number() % bound.bound())
     }
@@ -58,7 +58,7 @@ impl Random {
         first + self.below(last - first + 1)
     }
 
-    /// A number from zero that is less than one.
+    /// A number from 0 up to, but not including, 1.
     pub fn fraction(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -37,7 +37,7 @@ pub fn assert_same_text(found: &str, expected: &str, what: &str) {
     assert!(difference.is_none(), "{what}: {}", difference.unwrap_or_default());
 }
 
-/// The text with what stands between `begin` and `end` replaced.
+/// The text, with the part between `begin` and `end` replaced.
 #[track_caller]
 pub fn replaced_part(text: &str, begin: &str, end: &str, part: &str) -> String {
     let (before, rest) = text.split_once(begin).unwrap_or_else(|| panic!("there is no {begin:?}"));

@@ -1,4 +1,4 @@
-//! Waiting for something that happens in another thread or process.
+//! Waits, by polling, for an event in another thread or process.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -80,7 +80,7 @@ fn policy() -> PolicyText {
     PolicyText { name: "idle".to_owned(), files, memory: 0 }
 }
 
-/// A text as the description of an application, which is signed.
+/// Reads and signs a text as the description of an application.
 pub(super) const APPLICATION_FILE: Target = Target {
     name: "application_file",
     reads: "the description of an application that an owner writes",
@@ -104,7 +104,8 @@ fn application_file(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Bytes as a signed document, and as the text of one that is signed here: no mutation would get the signature right.
+/// Opens bytes as a signed document, and as the text of one that is signed here, since no mutation of a signed document
+/// has a valid signature.
 pub(super) const APPLICATION: Target = Target {
     name: "application",
     reads: "the signed description of an application, as operators and nodes send it",
@@ -112,7 +113,7 @@ pub(super) const APPLICATION: Target = Target {
     seeds: || {
         let file: ApplicationFile = toml::from_str(FILE).expect("an application");
         let text = serde_json::json!({ "file": file, "policy": policy() }).to_string().into_bytes();
-        // Of another authority, and with an invalid signature: seeds must be the same in every process, and keys are not.
+        // From another authority, with an invalid signature: seeds must be the same in every process, and keys are random.
         let document = document(&text, &super::file("crates/fuzzing/data/application.der"), &[7; 70]);
         vec![text, document]
     },

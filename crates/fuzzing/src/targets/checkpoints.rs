@@ -15,11 +15,11 @@ use mario_simulator::{Checkpoint, Detail, Existing, Keep, ResumeError, Reuse, Ru
 use super::{Outcome, Target};
 use crate::scratch::Scratch;
 
-/// What a checkpoint's numbers may still do after the validation: few events are enough to see it.
+/// How long a resumed run continues, in calls of `wants_pause`: enough to use the numbers that the validation accepted.
 const LOOKS: u32 = 1_000;
 
-/// Bytes as the content of a checkpoint; the first says of which file: `0` for `checkpoint.scenario`, all others for
-/// `checkpoint`.
+/// Resumes a run with bytes as the content of a checkpoint. The first byte says of which file: `0` for
+/// `checkpoint.scenario`, all others for `checkpoint`.
 pub(super) const CHECKPOINT: Target =
     Target { name: "checkpoint", reads: "a checkpoint", run: checkpoint, seeds, pieces: &[], inputs: 150 };
 
@@ -143,7 +143,7 @@ fn checkpoint(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Resumes the run in a directory, for a while.
+/// Resumes the run in a directory, and continues it for a while.
 fn resumed(path: &Path) -> Result<(), ResumeError> {
     Checkpoint::guarded(path, || {
         let checkpoint = Checkpoint::open(path)?;

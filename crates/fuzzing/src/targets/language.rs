@@ -10,7 +10,7 @@ use super::{Outcome, Target, files};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// Enough to reach every predicate, and so little that no input takes long.
+/// Large enough to reach every predicate, and small enough that no input takes long.
 const BUDGET: Budget = Budget {
     inferences: 2_000,
     heap_bytes: 1 << 20,
@@ -23,7 +23,7 @@ const BUDGET: Budget = Budget {
 const PIECES: &[&str] =
     &[" :- ", ". ", "(", ")", "[H|T]", "X", "0'", "/*", "\\+ ", "é", "call(X)", "99999999999999999999"];
 
-/// A text as a program: a program, or problems whose places are in the text.
+/// Loads a text as a program. It yields a program, or problems whose positions are in the text.
 pub(super) const READER: Target = Target {
     name: "reader",
     reads: "a program of the policy language",
@@ -50,7 +50,7 @@ fn reader(bytes: &[u8]) -> Outcome {
     outcome
 }
 
-/// A text as a goal: it ends within its budget, and leaves the machine fit for the next query.
+/// Runs a text as a goal. It must end within its budget, and leave the machine usable for the next query.
 pub(super) const MACHINE: Target =
     Target { name: "machine", reads: "a goal", run: machine, seeds: goals, pieces: PIECES, inputs: 2_000 };
 
@@ -93,10 +93,10 @@ fn goals() -> Vec<Vec<u8>> {
     goals.into_iter().filter(|goal| machine(goal) == Outcome::Accepted).collect()
 }
 
-/// A text whose first line is a goal, and the rest a program that it is asked of.
+/// Runs the first line of a text as a goal, with the rest as its program.
 pub(super) const PROGRAM: Target = Target {
     name: "program",
-    reads: "a goal, and a program that it is asked of",
+    reads: "a goal, and the program that it runs in",
     run: program,
     seeds: || {
         let programs = files("policies", ".pl").into_iter();
@@ -125,7 +125,7 @@ fn program(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// A line as a recorded knowledge base: what one agent knew.
+/// Reads a line as the recorded knowledge base of an agent.
 pub(super) const KNOWLEDGE_BASE: Target = Target {
     name: "knowledge_base",
     reads: "a recorded knowledge base of an agent",

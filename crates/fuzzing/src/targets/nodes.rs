@@ -1,4 +1,4 @@
-//! What a live node reads of other nodes, and its configuration.
+//! What a live node reads from other nodes, and its configuration.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use rustls::pki_types::CertificateDer;
 
 use super::{Outcome, Target, file, files};
 
-/// Bytes as a message between nodes, as a record of a journal and as a ledger: each a value that is written as it was
-/// read, or an error that says where.
+/// Decodes bytes as a message between nodes, as a record of a journal and as a ledger. Each yields a value that encodes
+/// to the same bytes, or an error that says where.
 pub(super) const WIRE: Target = Target {
     name: "wire",
     reads: "messages between nodes, records of a journal and ledgers",
@@ -58,7 +58,7 @@ fn wire(bytes: &[u8]) -> Outcome {
     Outcome::of(is_accepted)
 }
 
-/// A text as `node.toml`: a configuration, or mistakes whose places are in the text.
+/// Reads a text as `node.toml`. It yields a configuration, or mistakes whose positions are in the text.
 pub(super) const NODE_CONFIG: Target = Target {
     name: "node_config",
     reads: "`node.toml`",
@@ -122,7 +122,7 @@ fn node_config(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Bytes as a certificate in DER: who it is of.
+/// Reads bytes as a certificate in DER, and takes its subject and claims from it.
 pub(super) const CERTIFICATE: Target = Target {
     name: "certificate",
     reads: "the claims of a certificate",

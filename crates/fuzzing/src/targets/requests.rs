@@ -28,7 +28,7 @@ const PIECES: &[&str] = &[
     "%00",
 ];
 
-/// Bytes from a client of a node: the connection ends, and the node serves the next client.
+/// Sends bytes as a client of a node. The connection must end, and the node must serve the next client.
 pub(super) const INGRESS: Target = Target {
     name: "ingress",
     reads: "requests of clients at the ingress of a node",
@@ -46,7 +46,7 @@ pub(super) const INGRESS: Target = Target {
     inputs: 200,
 };
 
-/// An ingress that knows an application and no route to it.
+/// The address of an ingress that knows an application but no route to it.
 static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let (sender, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -78,7 +78,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     address.recv().expect("it listens")
 });
 
-/// Returns the answer. A client that has shut its side down is gone for the ingress, and need not be answered.
+/// Sends bytes and returns the answer. It may be empty if the client has shut down its side: to the ingress, it is gone.
 fn ask(bytes: &[u8], shut: Option<Shutdown>) -> Vec<u8> {
     let mut stream = TcpStream::connect(*ADDRESS).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -100,7 +100,7 @@ fn ingress(bytes: &[u8]) -> Outcome {
     Outcome::of(!answer.is_empty() && !answer.starts_with(b"HTTP/1.1 400"))
 }
 
-/// Bytes from an operator with all roles, after TLS: an answer in HTTP, or none.
+/// Sends bytes as an operator with all roles, inside TLS. The answer must be HTTP, or empty.
 pub(super) const OPERATORS: Target = Target {
     name: "operators",
     reads: "requests of operators",

@@ -7,10 +7,10 @@ use mario_scenario::{Document, Files, NoFiles, Resolved, ScenarioError};
 
 use super::{Outcome, Target, file};
 
-/// What bounds the size of a world, so that no input fills the memory. The readers are the same for small worlds.
+/// Settings that bound the size of a world, so that no input fills the memory. Small worlds have the same readers.
 const LIMITS: [&str; 2] = ["limits.memory_mib=64", "limits.events=1000000000"];
 
-/// A text as a scenario: a world, or mistakes whose places are in their texts.
+/// Resolves a text as a scenario. It yields a world, or mistakes whose positions are in their texts.
 pub(super) const SCENARIO: Target = Target {
     name: "scenario",
     reads: "a scenario",
@@ -49,7 +49,7 @@ fn scenario(bytes: &[u8]) -> Outcome {
     resolved(document.resolve(&mut NoFiles))
 }
 
-/// Checks the promises of a resolved scenario, or of the mistakes in it.
+/// Checks the invariants of the mistakes in a scenario.
 fn resolved(result: Result<Resolved, ScenarioError>) -> Outcome {
     let Err(error) = result else { return Outcome::Accepted };
     assert!(!error.mistakes.is_empty(), "an error without a mistake");
@@ -66,7 +66,7 @@ fn resolved(result: Result<Resolved, ScenarioError>) -> Outcome {
     Outcome::Rejected
 }
 
-/// Bytes as a file of access points, step by step.
+/// Reads bytes as a file of access points, step by step.
 pub(super) const ATTACHMENTS: Target = Target {
     name: "attachments",
     reads: "the access points of users, step by step",
@@ -97,7 +97,7 @@ fn attachments(bytes: &[u8]) -> Outcome {
     resolved(document.resolve(&mut OneFile(bytes)))
 }
 
-/// Bytes as a graph, in each format.
+/// Reads bytes as a graph, in each format.
 pub(super) const GRAPH: Target = Target {
     name: "graph",
     reads: "an infrastructure as GraphML, GEXF, GML or node-link JSON",

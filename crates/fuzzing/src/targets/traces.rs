@@ -9,7 +9,7 @@ use mario_trace::join::join;
 use super::checkpoints::finished_trace;
 use super::{Outcome, Target};
 
-/// Bytes as a trace, which is audited. The policies in it are those of its header, so their budget is small.
+/// Audits bytes as a trace. Its policies come from its header, which is fuzzed too, so their budget is small.
 pub(super) const TRACE: Target = Target {
     name: "trace",
     reads: "a trace",
@@ -39,7 +39,7 @@ fn trace(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Bytes as the parts of two nodes, one after the other, with an empty line in between.
+/// Joins bytes as the parts of two nodes, one after the other, with an empty line in between.
 pub(super) const TRACE_PART: Target = Target {
     name: "trace_part",
     reads: "the parts of a trace that live nodes write",

@@ -7,7 +7,7 @@ use mario_scenario::mobility::{
 
 use super::{Outcome, Target};
 
-/// Bytes as tracks, in each format, and as positions step by step.
+/// Reads bytes as tracks, in each format, and as positions step by step.
 pub(super) const TRACKS: Target = Target {
     name: "tracks",
     reads: "tracks as lines of taxis, CSV, GPX or SUMO, and positions step by step",
