@@ -92,7 +92,7 @@ impl LoadedPolicy {
         explained.map_err(|failure| exception(py, &failure))
     }
 
-    /// Finds problems in the policy, in the JSON that `mario policy check --format json` prints for each file.
+    /// Checks the policy. Returns the findings as the JSON that `mario policy check --format json` prints for each file.
     #[pyo3(signature = (budget))]
     fn check(&self, py: Python<'_>, budget: Option<u64>) -> PyResult<String> {
         let inferences = budget.unwrap_or(CHECK_INFERENCES);

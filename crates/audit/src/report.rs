@@ -42,7 +42,7 @@ pub struct Provenance {
     pub scenario: String,
     /// The seed.
     pub seed: u64,
-    /// Its detail.
+    /// How much the trace records.
     pub detail: Detail,
     /// The number of nodes.
     pub nodes: usize,

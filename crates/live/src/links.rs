@@ -6,8 +6,8 @@
 //! | data | both, one each | HTTP/2 requests of the one that connected |
 //!
 //! A node connects only to configured neighbours, and only if their certificates prove their identity. A link is up
-//! while its control connection is. It goes down when nothing was received for the time that `silence_ms` in
-//! `node.toml` sets, three seconds by default.
+//! while its control connection is. Pings are its heartbeat: it goes down when nothing was received for the time that
+//! `silence_ms` in `node.toml` sets, three seconds by default.
 //!
 //! **Invariant:** what a neighbour sends is bounded: frames in size and rate, unidentified connections in number and
 //! time. A neighbour that violates the protocol is disconnected, and may reconnect.

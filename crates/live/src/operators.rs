@@ -345,7 +345,7 @@ impl Desk {
     }
 }
 
-/// Values that serialise to JSON.
+/// A trait object for values that serialise to JSON: `serde::Serialize` cannot be one.
 mod erased {
     pub(super) trait Json: Send + Sync {
         fn json(&self) -> String;

@@ -116,7 +116,7 @@ impl Recorder {
         for (number, record) in records {
             self.record(*number, record);
         }
-        // These records need no line with the state, even if one of them is a boot.
+        // A boot among these records is an earlier one: the state is written after the boot of this process.
         self.wants_state = false;
         self.clock.go_on();
     }

@@ -279,7 +279,7 @@ impl<'a> Inference<'a> {
         self.occurrences.get(name) == Some(&1)
     }
 
-    /// The kinds of the arguments of a predicate of the text.
+    /// Infers the kinds of the arguments of a predicate that the policy defines.
     fn predicate(&mut self, indicator: Indicator, clauses: Vec<Tree>) -> Vec<Kind> {
         if let Some(known) = self.predicates.get(&indicator) {
             return known.clone();

@@ -160,7 +160,8 @@ impl Owned {
         same.unwrap_or(FlavourIndex::DEFAULT)
     }
 
-    /// The hardware of its copy, once the copy runs in its flavour, or has stopped because the instance sleeps.
+    /// The hardware that its copy needs in its flavour, or keeps while the instance sleeps. A copy that still changes to
+    /// that state may use more.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }

@@ -86,7 +86,7 @@ impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
         self.done.iter().rev().map(move |done| (now.saturating_sub(done.evaluation), done))
     }
 
-    /// Whether it is empty except for the time of arrival.
+    /// Whether it has no requests and no operations, whatever `arrived` is.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.done.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Control connections: frames, pings, silence.
+//! Control connections: frames, and pings as heartbeats. After too long a silence, the link goes down.
 
 use std::time::{Duration, Instant};
 

@@ -43,8 +43,8 @@ impl Crowd {
         if self.users == 0 { 0.0 } else { f64::from(self.users) * self.schedule().rate() }
     }
 
-    /// Adds a user who starts to use the path now, with this accumulated wait, if its schedule matches or it is the
-    /// first.
+    /// Adds a user who starts to use the path now, if the crowd is empty, or has the same schedule and also started now.
+    /// `waited` is the accumulated wait on the path. Returns whether the user was added.
     pub(super) fn let_in(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {
