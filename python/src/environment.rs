@@ -1,7 +1,7 @@
 //! A run in which Python decides for the agents, for reinforcement learning.
 //!
-//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits. So
-//! an agent sees exactly what a policy sees, at the same times, and a policy could have produced the same run. The thread asks
+//! The simulation runs in a thread of its own. Where a policy would decide, the thread sends questions and waits for the
+//! answers. So Python gets exactly the facts that a policy would, at the same times. The thread asks
 //! for one agent at a time, or for all agents that are due at the same time.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -288,7 +288,7 @@ impl PolicyFunction for Asking {
 
     fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
         let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-        // A question that cannot be put is missed by `decide`, which fails then.
+        // If a question cannot be sent, `decide` finds no answer to it and fails.
         let _ = self.note(&mut exchange, facts, instance);
     }
 }

@@ -12,7 +12,7 @@
 //! assert!(report.is_clean());
 //! assert_eq!(report.counts.evaluations, 5);
 //!
-//! // An instance moves to a node that does not exist.
+//! // An instance is deployed on a node that does not exist.
 //! let forged = trace.replacen("[\"deployed\",0,1,0,0,0]", "[\"deployed\",0,1,0,9,0]", 1);
 //! assert!(audit(forged.as_bytes(), Options::default(), &mut |_lines| ()).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -260,7 +260,7 @@ impl World {
         agent.left.push(from);
         agent.node = to;
         agent.notice = None;
-        // The manager of the new node was not asked yet.
+        // The manager of the new node has not been asked yet.
         agent.is_wake_refused = false;
         self.settle(place, to);
     }

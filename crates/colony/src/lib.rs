@@ -12,8 +12,8 @@
 //! Effect: journal this, then send that; start, drain or stop a copy; report to the trace
 //! ```
 //!
-//! A shell performs the effects, in their order, and gives what comes of them back as inputs. Here, a node starts with an
-//! empty ledger, and the first effect is the record of that in its journal:
+//! A shell performs the effects in order, and passes their outcomes back as inputs. Here, a node starts with an empty
+//! ledger; the first effect is to write a record of that to its journal:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -37,7 +37,7 @@
 //! let mut node = Node::start(&Engine::new(), start, Time::ZERO, &mut effects)?;
 //! assert!(matches!(effects[0], Effect::Journal(_)));
 //!
-//! // The shell has stopped all copies that nobody owns.
+//! // The shell has stopped all copies without an owner.
 //! effects.clear();
 //! node.handle(Time::at(1.0), Input::Swept, &mut effects);
 //! assert_eq!(node.manager().free(), Capacity::units(10));

@@ -15,7 +15,7 @@
 //! | `hub` | the state of the running dashboard, and its subscribers |
 //! | `server` | answers browsers, within [`Limits`] |
 //!
-//! A picture needs no network, so it can be tried without nodes:
+//! A picture needs no network, so it works without nodes:
 //!
 //! ```
 //! use mario_dashboard::Picture;

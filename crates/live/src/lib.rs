@@ -16,7 +16,7 @@
 //! | [`workloads`] | the drivers: copies of applications as processes |
 //! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
-//! Everything that comes from outside is checked before it is used, and a fault says what helps. So it is with the
+//! Everything that comes from outside is checked before it is used, and an error says where and why. For example, the
 //! configuration of a node:
 //!
 //! ```

@@ -35,8 +35,8 @@ pub trait PolicyFunction: Send + Sync {
         false
     }
 
-    /// Tells it the facts of an agent before the decision. Where agents decide at the same time, it is called for all of them,
-    /// and only then `decide`, in the same order and with the same facts.
+    /// Announces the facts of an agent before its decision. If several agents decide at the same time, it is called for
+    /// all of them first, and then `decide`, in the same order and with the same facts.
     fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 

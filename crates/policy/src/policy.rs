@@ -193,12 +193,12 @@ impl Policy {
         self.outside.as_deref()
     }
 
-    /// Whether it is decided by a function that wants to know the facts of all agents before it decides for the first.
+    /// Whether it is a function that needs the facts of all agents before it decides for the first.
     pub fn wants_preview(&self) -> bool {
         self.function().is_some_and(PolicyFunction::wants_preview)
     }
 
-    /// Tells the function that decides, if any, the facts of an agent that it will be asked about.
+    /// If it is a function, announces the facts of an agent for which it will decide.
     pub fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
         if let Some(function) = self.function() {
             function.preview(facts, instance);

@@ -72,10 +72,10 @@ pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
-// For `simulator`: what the text of a policy asks of the run.
 pub use policies::{
     acceptance_names, baseline_names, is_path, policy_names, shipped_library, shipped_policy, shipped_tests,
 };
+// For `simulator`: what the text of a policy requires of the run.
 #[doc(hidden)]
 pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps};
 pub use position::{Area, Position};

@@ -55,7 +55,7 @@ pub use output::{
     Checkpoint, Existing, Keep, KeepError, PastError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
     TraceRecorder, hold_against, verify, write_whole,
 };
-// For a test of its order only.
+// Only for the test of the order of events.
 #[doc(hidden)]
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, SentCalls, Served, ServedCall};

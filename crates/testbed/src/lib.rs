@@ -17,7 +17,7 @@
 //! | `window` | what a dashboard sees while the colony runs |
 //! | `colony` | puts everything together |
 //!
-//! What of a scenario can be live is a [`Plan`]:
+//! A [`Plan`] is the live form of a scenario:
 //!
 //! ```
 //! use mario_scenario::{Document, NoFiles};
@@ -27,7 +27,7 @@
 //! document.set(&["topology.size=2".to_owned()]);
 //! let scenario = document.resolve(&mut NoFiles)?.scenario;
 //!
-//! // A thousand time units of the scenario, milliseconds that is, pass in one second.
+//! // 1000 time units of the scenario pass per second, so a time unit is a millisecond.
 //! let plan = Plan::new(&scenario, 1000.0)?;
 //! assert_eq!(plan.nodes.len(), 5);
 //! assert_eq!(plan.links.len(), 4, "the cloud and its four children");

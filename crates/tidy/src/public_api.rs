@@ -1,8 +1,8 @@
 //! The public interface of a crate as a list of lines, and how one list differs from another.
 //!
-//! No version of mario is published yet, so there is nothing outside that a new interface could be compared with. The
-//! lists are in `crates/tidy/data/public-api` instead: [`listing`] makes one from the JSON of rustdoc, [`Baseline`] is
-//! the one that was committed, and [`Baseline::changes`] tells breaking changes from additions.
+//! No version of mario is published yet, so a new interface is compared with the lists in `crates/tidy/data/public-api`,
+//! not with a published version. [`listing`] makes a list from the JSON of rustdoc, [`Baseline`] is the committed one,
+//! and [`Baseline::changes`] separates breaking changes from additions.
 
 mod signature;
 mod walk;
@@ -29,9 +29,9 @@ pub struct Baseline {
 /// How an interface differs from its [`Baseline`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// What can break a user of the crate: removed, changed, or an addition that users must follow.
+    /// Breaking changes: items that were removed or changed, and additions that break code of users.
     pub breaking: Vec<String>,
-    /// What no user notices.
+    /// Additions that break nothing.
     pub additions: Vec<String>,
 }
 
@@ -82,10 +82,10 @@ impl Baseline {
         changes
     }
 
-    /// Returns why users must follow an addition, if they must.
+    /// Returns why an addition breaks code of users; `None` if it does not.
     fn demand(&self, line: &str) -> Option<&'static str> {
         let parent = subject(line).rsplit_once("::").map_or("", |(parent, _)| parent);
-        // A line that ends with a brace says that users can neither match nor construct the item completely.
+        // The line of an item that users can neither match exhaustively nor construct ends with a brace.
         let is_of = |line: &str, item: &str| line.starts_with(item) && subject(line) == parent && !line.ends_with('}');
         let had = |item: &str| self.lines.iter().any(|line| is_of(line, item));
         let kind = line.split(' ').next().unwrap_or_default();
@@ -101,8 +101,8 @@ impl Baseline {
         }
     }
 
-    /// Whether a version may have an interface with breaking changes: before 1.0 its minor version is higher, from then on
-    /// its major version.
+    /// Whether a version may have breaking changes: its major version must be higher than that of the baseline, or before
+    /// 1.0 its minor version.
     pub fn may_break_in(&self, version: &Version) -> bool {
         let rank = |version: &Version| if version.major == 0 { (0, version.minor) } else { (version.major, 0) };
         !self.is_released || rank(version) > rank(&self.version)

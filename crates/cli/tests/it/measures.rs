@@ -106,7 +106,7 @@ fn an_exported_infrastructure_is_read_back_to_the_same_run() {
     assert!(own == read && own.len() > 100, "all but the header is the same");
 }
 
-/// Two nodes and two users of one application, which stays in the cloud. `far` is 5 ms away from it, and each request is served for 1 ms.
+/// Two nodes and two users of one application, which stays in the cloud. `far` is 5 ms away from it, and serving a request takes 1 ms.
 const BY_HAND: [(&str, &str); 5] = [
     (
         "pair.gml",
@@ -144,7 +144,7 @@ policy = "still.pl"
 /// The measures of [`BY_HAND`]. Each user sends 99 requests, one every 40 ms before the end; those of `far` go over one link.
 const EXPECTED: [(&str, f64); 13] = [
     ("application/a.throughput", 198.0 / 4.0),
-    // Of `near` all take 1 ms and of `far` 6 ms, of which 3 are tolerated.
+    // All requests of `near` take 1 ms, and all of `far` 6 ms; up to 3 ms are tolerated.
     ("application/a.late_share", 0.5),
     // The middle of the bin from 1 to 1 + 1/64 ms; the bin of 6 ms begins there, and nothing took longer.
     ("application/a.response_p50", 1.0 + 1.0 / 128.0),
@@ -270,7 +270,7 @@ fn comparisons_and_sweeps_have_the_measures_that_are_computed_by_hand() {
         let mean = row["estimates"][1]["mean"].as_f64();
         assert!(mean.is_some_and(|mean| is_expected(name, mean)), "{name}: {mean:?}");
     }
-    // A kept run is as `mario run` leaves it.
+    // A kept run has the same files as one of `mario run`.
     for kept in fs::read_dir(compared.join("runs")).expect("runs are kept") {
         let kept = kept.expect("readable").path();
         assert!(kept.join("measures.json").is_file(), "{}", kept.display());
@@ -317,7 +317,7 @@ fn a_reproduction_has_measures_among_its_results() {
     assert!(rows.len() == 5 && rows.iter().all(|row| row.contains(&joules.to_string())), "{rows:?}");
 }
 
-/// All values of keys `measured`, wherever they are.
+/// The values of all keys `measured`, at any depth.
 fn measured_in(value: &serde_json::Value) -> Vec<&serde_json::Value> {
     match value {
         serde_json::Value::Object(map) => map

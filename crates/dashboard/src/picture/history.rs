@@ -27,7 +27,7 @@ pub(super) struct Point {
     applications: BTreeMap<String, ApplicationSample>,
 }
 
-/// What is drawn of an application over time.
+/// The quantities of an application that are drawn over time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ApplicationSample {

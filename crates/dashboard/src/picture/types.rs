@@ -1,4 +1,4 @@
-//! The types of what the page is sent for the checker of its scripts, `assets/types.d.ts`.
+//! The types of the page's data for the type checker of its scripts, `assets/types.d.ts`.
 
 use std::path::Path;
 

@@ -49,7 +49,7 @@ impl Figure {
         if unit.is_empty() { self.title() } else { format!("{}, {unit}", self.title()) }
     }
 
-    /// How many decimals of a number are worth showing.
+    /// The number of decimals to show of a number.
     pub(super) fn decimals(&self, value: f64) -> usize {
         let of_measure = || self.measure.map_or(1, |measure| measure.decimals().max(1));
         self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals_for(value))

@@ -21,8 +21,8 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// The number of decimals that shows at least three digits of a value. Costs and user-defined metrics have any scale: a price may be a
-    /// thousandth.
+    /// The number of decimals that shows at least three significant digits of a value: costs and user-defined metrics may
+    /// be very small.
     pub fn decimals_for(&self, value: f64) -> usize {
         const DECIMALS_MAX: f64 = 15.0;
         let size = value.abs();

@@ -1,4 +1,4 @@
-//! Gives the operators' interface bytes without a network and without a node. For `mario-fuzzing` only.
+//! Sends bytes to the operators' interface without a network and without a node. Only for `mario-fuzzing`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -21,14 +21,14 @@ use crate::traffic::{Forwarder, Settings};
 /// How long a connection may stay open after the operator has closed it.
 const CLOSING_MAX: Duration = Duration::from_secs(20);
 
-/// How long a stream of events is read. It ends by itself only if nothing follows the request for it.
+/// How long a stream of events is read, because it may never end.
 const STREAM_MAX: Duration = Duration::from_millis(20);
 
 /// The content type of a stream of events.
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// Returns what an operator with all roles is answered who sends these bytes and closes the connection. The node
-/// behind it answers every question. Panics when the connection stays open.
+/// Sends bytes as an operator with all roles, closes the connection, and returns the answer. Panics if the connection
+/// stays open on the other side. The node behind it is a stub.
 pub fn converse(bytes: &[u8]) -> Vec<u8> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
@@ -58,7 +58,7 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// A desk in front of a node that answers every question with an empty object.
+/// A desk with a stub as its node, which answers every question with an empty object.
 fn desk() -> Desk {
     static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
     let (core, mut inbox) = mpsc::channel(16);

@@ -124,7 +124,7 @@ fn rates_equal_messages_without_queueing() {
     }
 }
 
-/// With two instances of each of 32 applications there are 2³² ways through the graph, which must not be followed one by one.
+/// With two instances of each of 32 applications, the call graph has 2³² paths: enumerating them must be avoided.
 #[test]
 fn a_deep_graph_with_several_instances_of_each_application_is_settled_in_linear_time() {
     const DEPTH: u32 = 32;

@@ -118,7 +118,7 @@ impl Writer<'_> {
     }
 
     fn inputs_and_output(&self, signature: &Value) -> String {
-        // The names of arguments are no part of the interface, except that of `self`.
+        // The names of arguments are not part of the interface, except `self`.
         let inputs = list(&signature["inputs"]).map(|each| {
             let (name, kind) = (text(&each[0]), self.type_of(&each[1]));
             if name == "self" { kind.replace("Self", "self") } else { kind }
@@ -126,7 +126,7 @@ impl Writer<'_> {
         format!("({}){}", joined(inputs, ", "), self.output(&signature["output"]))
     }
 
-    /// What follows the name of a function.
+    /// The part of a signature after the name of the function.
     pub(super) fn function(&self, inner: &Value) -> String {
         let generics = &inner["generics"];
         format!("{}{}{}", self.parameters(generics), self.inputs_and_output(&inner["sig"]), self.conditions(generics))
@@ -197,19 +197,19 @@ impl Writer<'_> {
     }
 }
 
-/// The one key of an object, and its value: how enums are written.
+/// The only key of an object, and its value: the JSON of an enum.
 pub(super) fn only_entry(value: &Value) -> Option<(&str, &Value)> {
     let object = value.as_object()?;
     let (key, inner) = object.iter().next()?;
     (object.len() == 1).then_some((key.as_str(), inner))
 }
 
-/// The elements of a list; none if it is something else.
+/// The elements of a list; none if the value is not a list.
 pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// The content of a string; nothing if it is something else.
+/// The content of a string; empty if the value is not a string.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

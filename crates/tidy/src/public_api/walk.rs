@@ -1,4 +1,4 @@
-//! Walks over what a crate exports, and writes a line for each item.
+//! Traverses the items that a crate exports, and writes a line for each.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is implemented for a type, and the methods of its own.
+    /// The trait implementations of a type, and its inherent methods.
     fn implementations(&mut self, inner: &'a Value, path: &str) {
         let blocks: Vec<&Value> =
             list(&inner["impls"]).filter_map(|id| self.item(id)).map(|item| &item["inner"]["impl"]).collect();
