@@ -32,7 +32,7 @@ pub struct WorkloadId {
     pub counter: u32,
 }
 
-/// The nonce of one reservation. It proves which promise a message refers to; it is not a credential.
+/// The nonce of one reservation. It identifies the reservation that a message refers to; it is not a credential.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u128);

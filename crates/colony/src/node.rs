@@ -176,7 +176,7 @@ pub struct Knowledge {
 
 impl Node {
     /// Starts a node, for the first time or again, from the ledger of its journal. The first effects are its recovery:
-    /// owned instances are resumed, and nothing is promised before every copy that the ledger does not know is dead.
+    /// owned instances are resumed, and no hardware is reserved until every copy that is not in the ledger has stopped.
     pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
         Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
     }

@@ -8,7 +8,7 @@ pub struct Random {
     state: u64,
 }
 
-/// A type of whole numbers that [`Random::below`] draws.
+/// An integer type that [`Random::below`] draws.
 pub trait Whole: Copy {
     /// The number as a bound; it must be positive.
     fn bound(self) -> u64;

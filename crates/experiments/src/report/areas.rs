@@ -78,7 +78,7 @@ impl AreaCounts {
         self.now.fill(0);
     }
 
-    /// Sets the number of instances of an application in a tier, if areas are tiers.
+    /// Adds instances of an application in a tier, if areas are tiers.
     pub(crate) fn put(&mut self, tier: u32, application: u32, instances: u64) {
         let Some(area) = self.areas.iter().position(|area| u32::from(area.cell[1]) == tier) else { return };
         let count = &mut self.now[area * self.application_count + application as usize];

@@ -1,6 +1,7 @@
 //! Generated positions: points on a plane over an area, and their random generators.
 //!
-//! Only additions, products and square roots are involved, so a seed yields the same positions on every machine.
+//! Only additions, multiplications and square roots are used, which are exactly rounded everywhere, so a seed yields the
+//! same positions on every machine.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;

@@ -177,7 +177,7 @@ impl Accounts {
         }
     }
 
-    /// The results of all that a user has sent so far, and the links that it went over since the last accounting.
+    /// The results of all requests of a user so far, and the number of links that they passed since the last accounting.
     pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: Time) -> (Sent, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };

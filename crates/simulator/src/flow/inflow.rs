@@ -16,7 +16,7 @@ use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 use super::window::Window;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
 
-/// The rounding error of sums of fractions: less is zero.
+/// The rounding error of sums of fractions: smaller sums count as zero.
 const NOTHING: f64 = 1e-9;
 
 /// With this many round robins, they are prefetched before they are counted, so that their cache misses overlap.

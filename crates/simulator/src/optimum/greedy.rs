@@ -246,8 +246,8 @@ impl<'a> Greedy<'a> {
         false
     }
 
-    /// The best way for an application to have one more instance on a node, a new one or one from elsewhere, if it is
-    /// worth more than a loss.
+    /// The best allocation of an application with one more instance on a node: a new one, or one from another node, which
+    /// is returned too. `None` if it gains no more than `loss`.
     fn best_arrival(&self, coming: usize, node: u32, loss: Value) -> Option<(Allocation, Option<u32>)> {
         let mut with = self.allocations[coming].clone();
         with.add(node);

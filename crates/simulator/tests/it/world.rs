@@ -91,10 +91,10 @@ pub fn scenario(topology: Topology) -> Scenario {
 
 /// Extends a world, one call at a time.
 pub trait Furnish: Sized {
-    /// An application with a policy of its own whose instances need this number of units, deployed on its home from the
-    /// start.
+    /// Adds an application with a policy of its own, whose instances need this number of units. It is deployed on `home` at
+    /// the start.
     fn with_application(self, units: u64, home: u32, policy: &str) -> Self;
-    /// A user of an application who sends every 40 units, and is at these access points, step by step.
+    /// Adds a user of an application, who sends every 40 time units, and is at these access points, step by step.
     fn with_user(self, application: u32, steps: &[Option<u32>]) -> Self;
     fn with_disturbance(self, time: f64, event: DisturbanceEvent) -> Self;
 }

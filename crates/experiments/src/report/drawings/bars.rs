@@ -136,9 +136,9 @@ fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layo
     canvas.finish()
 }
 
-/// From milliseconds and agents to the places of a layout.
+/// Converts milliseconds and agents to coordinates of a layout.
 fn transform(x: Scale, y: Scale) -> String {
-    // More digits than a place has: they are multiplied by times.
+    // More digits than coordinates have, because they are multiplied by times.
     let six = |value: f64| (value * 1e6).round() / 1e6 + 0.0;
     format!("matrix({} 0 0 {} {} {})", six(x.factor), six(y.factor), six(x.at(0.0)), six(y.at(0.0)))
 }
