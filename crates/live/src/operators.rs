@@ -99,6 +99,15 @@ struct Operator {
     uri: String,
 }
 
+/// What becomes of an operator that has closed its sending side.
+#[derive(Clone, Copy)]
+enum HalfClosed {
+    /// It is gone: the connection ends, and with it any stream of events.
+    Gone,
+    /// The requests before that are answered.
+    Answered,
+}
+
 impl Desk {
     pub(crate) fn new(
         core: mpsc::Sender<Event>,
@@ -151,11 +160,16 @@ async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStre
         }
         _ => return,
     };
-    converse(desk, operator, stream).await;
+    converse(desk, operator, stream, HalfClosed::Gone).await;
 }
 
 /// Answers the requests of an operator on a connection.
-async fn converse(desk: Desk, operator: Operator, stream: impl AsyncRead + AsyncWrite + Unpin) {
+async fn converse(
+    desk: Desk,
+    operator: Operator,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    half_closed: HalfClosed,
+) {
     let service = service_fn(move |request| {
         let (desk, operator) = (desk.clone(), operator.clone());
         async move { Ok::<_, Infallible>(desk.respond(&operator, request).await) }
@@ -164,6 +178,7 @@ async fn converse(desk: Desk, operator: Operator, stream: impl AsyncRead + Async
         .timer(TokioTimer::new())
         .header_read_timeout(REQUEST_TIMEOUT)
         .max_buf_size(64 << 10)
+        .half_close(matches!(half_closed, HalfClosed::Answered))
         .serve_connection(TokioIo::new(stream), service);
     let _ = connection.await;
 }

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Desk, Operator};
+use super::{Desk, HalfClosed, Operator};
 use crate::daemon::{Copies, Event, Events};
 use crate::identity::Role;
 use crate::seams::Routes;
@@ -35,7 +35,7 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
     RUNTIME.block_on(async {
         let (operator_side, node_side) = tokio::io::duplex(1 << 20);
         let operator = Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned() };
-        let serving = tokio::spawn(super::converse(desk(), operator, node_side));
+        let serving = tokio::spawn(super::converse(desk(), operator, node_side, HalfClosed::Answered));
         let (mut answers, mut requests) = tokio::io::split(operator_side);
         // The node may close the connection before it has read everything.
         let _ = requests.write_all(bytes).await;
