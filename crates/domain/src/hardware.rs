@@ -118,6 +118,7 @@ impl Hardware {
     }
 
     /// Whether this amount is available in `capacity`, for every kind.
+    #[inline]
     pub fn fits(self, capacity: Capacity) -> bool {
         match capacity {
             Capacity::Bounded(available) => {
@@ -185,6 +186,7 @@ impl Capacity {
 
     /// The capacity that is left when `taken` is removed; `None` if it does not fit.
     #[must_use]
+    #[inline]
     pub fn take(self, taken: Hardware) -> Option<Capacity> {
         match self {
             Capacity::Bounded(available) => available.checked_sub(taken).map(Capacity::Bounded),

@@ -55,7 +55,15 @@ impl Table {
     }
 
     /// Removes all rows but keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
+        // A host clears all its tables for each query, and most of them are empty.
+        if self.rows > 0 {
+            self.clear_rows();
+        }
+    }
+
+    fn clear_rows(&mut self) {
         self.rows = 0;
         self.words.clear();
         self.others.clear();

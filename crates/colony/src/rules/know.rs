@@ -96,10 +96,13 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
 }
 
 /// Returns a number as an agent sees it: an integer if it is whole.
+#[inline]
 pub fn number(value: f64) -> Constant {
     /// Beyond this, not every integer can be represented as a float.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
+    const EXACT: u64 = 9_007_199_254_740_992;
+    // The conversion saturates, and returns 0 for what is not a number.
+    let whole = value as i64;
+    if whole as f64 == value && whole.unsigned_abs() <= EXACT { Value::Integer(whole) } else { Value::Float(value) }
 }
 
 #[cfg(test)]
@@ -111,5 +114,12 @@ mod tests {
         assert_eq!(number(6.0), Value::Integer(6));
         assert_eq!(number(0.5), Value::Float(0.5));
         assert_eq!(number(1e300), Value::Float(1e300));
+        assert_eq!(number(-0.0), Value::Integer(0));
+        assert_eq!(number(-9_007_199_254_740_992.0), Value::Integer(-9_007_199_254_740_992));
+        assert_eq!(number(9_007_199_254_740_994.0), Value::Float(9_007_199_254_740_994.0));
+        assert_eq!(number(i64::MIN as f64), Value::Float(i64::MIN as f64));
+        assert_eq!(number(f64::INFINITY), Value::Float(f64::INFINITY));
+        assert_eq!(number(f64::NEG_INFINITY), Value::Float(f64::NEG_INFINITY));
+        assert!(matches!(number(f64::NAN), Value::Float(value) if value.is_nan()));
     }
 }

@@ -14,8 +14,15 @@ use crate::routing::{CellIndex, Nearest};
 
 impl Flow {
     /// Updates the requests that a cell's users send to each instance, after its users or routes may have changed.
+    #[inline]
     pub(in crate::flow) fn note_users(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
-        if self.calls.is_none() || world.scenario.applications[router.application(index).position()].stages.is_empty() {
+        if self.calls.is_some() {
+            self.update_contribution(index, router, world);
+        }
+    }
+
+    fn update_contribution(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
+        if world.scenario.applications[router.application(index).position()].stages.is_empty() {
             return;
         }
         let cell = &self.cells[index.position()];

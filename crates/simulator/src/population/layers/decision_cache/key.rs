@@ -66,17 +66,20 @@ impl Nodes {
     /// Adds a node if it is missing; `None` when there are too many.
     fn add(&mut self, population: &Population, node: Neighbour) -> Option<()> {
         let rank = population.rank(node);
+        // Facts come in the order of names, so nearly every node is the last one, or comes after it.
         let mut position = self.count;
-        while position > 0 && self.sorted[position - 1].0 >= rank {
+        while position > 0 && self.sorted[position - 1].0 > rank {
             position -= 1;
         }
-        if position < self.count && self.sorted[position].0 == rank {
+        if position > 0 && self.sorted[position - 1].0 == rank {
             return Some(());
         }
         if self.count == NODES_MAX {
             return None;
         }
-        self.sorted.copy_within(position..self.count, position + 1);
+        if position < self.count {
+            self.sorted.copy_within(position..self.count, position + 1);
+        }
         self.sorted[position] = (rank, node);
         self.count += 1;
         Some(())
@@ -161,6 +164,7 @@ impl Key {
         Some(())
     }
 
+    #[inline]
     fn write_request(&mut self, fact: &RequestFact) -> Option<()> {
         let place = u64::from(self.nodes.place(fact.neighbour)?);
         match (short(fact.rate), short(fact.latency)) {
@@ -215,21 +219,30 @@ impl Key {
         for fact in agent.requests() {
             self.nodes.add(population, fact.neighbour)?;
         }
-        let done = history.into_iter().flat_map(|history| &history.done);
-        for remembered in agent.remembered().iter().chain(done) {
-            match &remembered.target {
-                Target::Own => {}
-                Target::Node(node) => self.nodes.add(population, Neighbour::Node(*node))?,
-                Target::Unknown(_) | Target::Flavour(_) => return None,
-            }
+        for remembered in agent.remembered() {
+            self.add_target(population, &remembered.target)?;
         }
-        for (_, fact) in history.into_iter().flat_map(History::earlier) {
-            self.nodes.add(population, fact.neighbour)?;
+        if let Some(history) = history {
+            for done in &history.done {
+                self.add_target(population, &done.target)?;
+            }
+            for fact in history.requests.iter().flatten() {
+                self.nodes.add(population, fact.neighbour)?;
+            }
         }
         for node in neighbours {
             self.nodes.add(population, Neighbour::Node(*node))?;
         }
         Some(())
+    }
+
+    /// Adds the node of a target that the agent remembers.
+    fn add_target(&mut self, population: &Population, target: &Target) -> Option<()> {
+        match target {
+            Target::Own => Some(()),
+            Target::Node(node) => self.nodes.add(population, Neighbour::Node(*node)),
+            Target::Unknown(_) | Target::Flavour(_) => None,
+        }
     }
 
     /// Writes the positions of neighbours, eight to a word.
