@@ -137,12 +137,14 @@ impl Hardware {
 
     /// The sum; `None` on overflow.
     #[must_use]
+    #[inline]
     pub fn checked_add(self, other: Hardware) -> Option<Hardware> {
         self.each(other, u64::checked_add, u32::checked_add)
     }
 
     /// The difference; `None` if it would be negative for any kind.
     #[must_use]
+    #[inline]
     pub fn checked_sub(self, other: Hardware) -> Option<Hardware> {
         self.each(other, u64::checked_sub, u32::checked_sub)
     }
@@ -159,6 +161,7 @@ impl Hardware {
         self.each(other, |a, b| Some(a.saturating_sub(b)), |a, b| Some(a.saturating_sub(b))).unwrap_or(self)
     }
 
+    #[inline]
     fn each(
         self,
         other: Hardware,

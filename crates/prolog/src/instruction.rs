@@ -8,7 +8,7 @@
 //! Differences from the classic design, each for simplicity at no measured cost:
 //! - nested compounds are unified depth first (`UnifyStructure … Pop`), so they need no registers;
 //! - environment slots never hold a variable of their own: fresh variables are always cells;
-//! - clause selection is data (`program::Index`), not instructions;
+//! - clause selection is data (`program::ArgumentIndex`), not instructions;
 //! - tests jump to a label when they do not hold; label 0 is an instruction that fails.
 
 use crate::term::{Functor, Term};

@@ -21,6 +21,7 @@ impl Flow {
         }
     }
 
+    #[inline(never)]
     fn update_contribution(&mut self, index: CellIndex, router: &Nearest, world: &FlowWorld<'_>) {
         if world.scenario.applications[router.application(index).position()].stages.is_empty() {
             return;

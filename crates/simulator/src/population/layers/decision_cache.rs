@@ -242,6 +242,7 @@ impl DecisionCache {
     }
 
     /// Looks up the current key; `None` if the key must include more of the history.
+    #[inline]
     fn lookup_key(&mut self, hash: u64, basis: Basis) -> Option<Lookup> {
         Some(match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {

@@ -148,9 +148,7 @@ impl Key {
         self.length = HEAD;
         let remembered = self.write_remembered(population.memory, agent)?;
         self.write_neighbours(neighbours);
-        for fact in requests {
-            self.write_request(fact)?;
-        }
+        self.write_requests(requests)?;
         if basis != Basis::Present {
             let age = (basis == Basis::Age).then(|| agent.age());
             self.write_history(history, agent.evaluations() + 1, age)?;
@@ -164,15 +162,25 @@ impl Key {
         Some(())
     }
 
-    #[inline]
-    fn write_request(&mut self, fact: &RequestFact) -> Option<()> {
-        let place = u64::from(self.nodes.place(fact.neighbour)?);
-        match (short(fact.rate), short(fact.latency)) {
-            (Some(rate), Some(latency)) => self.push(place << 48 | rate << 24 | latency),
-            _ => {
-                self.push(place << 48 | LONG);
-                self.push(fact.rate.to_bits());
-                self.push(fact.latency.to_bits());
+    /// Writes client requests, which are in the order of their nodes' names: each search for a node begins at the one
+    /// before it.
+    fn write_requests(&mut self, facts: &[RequestFact]) -> Option<()> {
+        let mut last = 0;
+        for fact in facts {
+            let is_here = |(_, known): &(u32, Neighbour)| *known == fact.neighbour;
+            let position = match self.nodes.sorted[last..self.nodes.count].iter().position(is_here) {
+                Some(further) => last + further,
+                None => usize::from(self.nodes.place(fact.neighbour)?),
+            };
+            last = position;
+            let place = position as u64;
+            match (short(fact.rate), short(fact.latency)) {
+                (Some(rate), Some(latency)) => self.push(place << 48 | rate << 24 | latency),
+                _ => {
+                    self.push(place << 48 | LONG);
+                    self.push(fact.rate.to_bits());
+                    self.push(fact.latency.to_bits());
+                }
             }
         }
         Some(())
@@ -194,9 +202,7 @@ impl Key {
         self.push(counts << 33 | age.map_or(0, |age| u64::from(age) << 1 | 1));
         for earlier in requests {
             self.push(earlier.len() as u64);
-            for fact in earlier {
-                self.write_request(fact)?;
-            }
+            self.write_requests(earlier)?;
         }
         for (ago, done) in history.done_before(now) {
             let place = u64::from(self.place(&done.target)?);
@@ -214,11 +220,12 @@ impl Key {
         history: Option<&Past>,
     ) -> Option<()> {
         self.nodes.count = 0;
-        self.nodes.add(population, Neighbour::Own)?;
-        self.nodes.add(population, Neighbour::Node(agent.node()))?;
+        // Client requests are in the order of names already, so they are the cheapest to begin with.
         for fact in agent.requests() {
             self.nodes.add(population, fact.neighbour)?;
         }
+        self.nodes.add(population, Neighbour::Node(agent.node()))?;
+        self.nodes.add(population, Neighbour::Own)?;
         for remembered in agent.remembered() {
             self.add_target(population, &remembered.target)?;
         }
