@@ -77,8 +77,11 @@ impl Nodes {
         if self.count == NODES_MAX {
             return None;
         }
-        if position < self.count {
-            self.sorted.copy_within(position..self.count, position + 1);
+        // Few nodes follow, so shifting them one by one is cheaper than a call of `memmove`.
+        let mut end = self.count;
+        while end > position {
+            self.sorted[end] = self.sorted[end - 1];
+            end -= 1;
         }
         self.sorted[position] = (rank, node);
         self.count += 1;
@@ -221,8 +224,12 @@ impl Key {
     ) -> Option<()> {
         self.nodes.count = 0;
         // Client requests are in the order of names already, so they are the cheapest to begin with.
+        let mut last = None;
         for fact in agent.requests() {
-            self.nodes.add(population, fact.neighbour)?;
+            if last != Some(fact.neighbour) {
+                self.nodes.add(population, fact.neighbour)?;
+                last = Some(fact.neighbour);
+            }
         }
         self.nodes.add(population, Neighbour::Node(agent.node()))?;
         self.nodes.add(population, Neighbour::Own)?;
