@@ -102,7 +102,11 @@ pub fn number(value: f64) -> Constant {
     const EXACT: u64 = 9_007_199_254_740_992;
     // The conversion saturates, and returns 0 for what is not a number.
     let whole = value as i64;
-    if whole as f64 == value && whole.unsigned_abs() <= EXACT { Value::Integer(whole) } else { Value::Float(value) }
+    if whole as f64 - value == 0.0 && whole.unsigned_abs() <= EXACT {
+        Value::Integer(whole)
+    } else {
+        Value::Float(value)
+    }
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
             continue;
         }
         if let [Some(actual), Some(best)] = pairs[place]
-            && actual != best
+            && actual.to_bits() != best.to_bits()
         {
             let (from, to) = (rounded(edges[start]), rounded(edges[place + 1]));
             path += &format!("M{from} {}H{to}V{}H{from}Z", rounded(y.at(actual)), rounded(y.at(best)));

@@ -16,17 +16,17 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
     let all = [
         operations(report),
         movements(report),
-        Some(stacked(
+        stacked(
             report,
             ["instances", "Instances", "Instances over time", "How many instances of each application there are."],
             |run| Some(areas::by_application(run)),
-        )),
-        Some(stacked(
+        ),
+        stacked(
             report,
             ["asleep", "Sleepers", "Sleepers over time", "How many instances of each application sleep."],
             areas::asleep,
-        )),
-        Some(stacked(
+        ),
+        stacked(
             report,
             [
                 "owners",
@@ -35,8 +35,8 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
                 "How many instances they have evicted and shrunk until then.",
             ],
             areas::by_owners,
-        )),
-        Some(stacked(
+        ),
+        stacked(
             report,
             [
                 "tiers",
@@ -45,8 +45,8 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
                 "The same instances by the tier of their node, from the top of the infrastructure down.",
             ],
             |run| Some(areas::by_tier(run)),
-        )),
-        Some(plain(
+        ),
+        plain(
             report,
             [
                 "responses",
@@ -55,8 +55,8 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
                 "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.",
             ],
             |run| (responses::chart(run), responses::csv(run)),
-        )),
-        Some(plain(
+        ),
+        plain(
             report,
             [
                 "inhibited",
@@ -65,13 +65,13 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
                 "The nodes whose managers said no most often.",
             ],
             |run| (inhibited::chart(run), inhibited::csv(run)),
-        )),
+        ),
         steady_states(report),
         regrets(report),
         costs(report),
         maps(report),
     ];
-    all.into_iter().flatten().filter(|section| !section.figures.is_empty()).collect()
+    all.into_iter().filter(|section| !section.figures.is_empty()).collect()
 }
 
 /// A section with these texts: its id, its name in the list of sections, its title, and its introduction.
@@ -149,8 +149,8 @@ fn group_choice(report: &Report) -> Option<Choice> {
     is_shared.then_some(Choice { key: Key::Group, label: "Applications", options })
 }
 
-fn operations(report: &Report) -> Option<Section> {
-    let groups = report.runs.iter().map(|run| run.groups.len()).max()?;
+fn operations(report: &Report) -> Section {
+    let groups = report.runs.iter().map(|run| run.groups.len()).max().unwrap_or(0);
     let highest: Vec<[bars::Highest; 2]> =
         (0..groups).map(|group| By::ALL.map(|by| bars::highest(&report.runs, group, by))).collect();
     let draw = |(index, run): (usize, &Run)| {
@@ -186,10 +186,10 @@ fn operations(report: &Report) -> Option<Section> {
     let lead = "What became of the agents over time. All runs have the same scale. The line is the number of handovers in each step, on the \
                 right axis; the first connections of users, in step 0, are not drawn.";
     let choices = group_choice(report).into_iter().chain([by, outcomes]).collect();
-    Some(section(["operations", "Operations", "Operations", lead], choices, of_runs(report, draw)))
+    section(["operations", "Operations", "Operations", lead], choices, of_runs(report, draw))
 }
 
-fn movements(report: &Report) -> Option<Section> {
+fn movements(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
         let views = by_group(run, |group| points::chart(run, group));
         let mut figure = figure("movements", index, run, "Movements and operations", views, points::csv(run));
@@ -201,10 +201,10 @@ fn movements(report: &Report) -> Option<Section> {
     };
     let lead = "One point for each step after the first; larger points are several steps. r is Pearson's correlation.";
     let words = ["movements", "Movements", "Movements and operations", lead];
-    Some(section(words, group_choice(report).into_iter().collect(), of_runs(report, draw)))
+    section(words, group_choice(report).into_iter().collect(), of_runs(report, draw))
 }
 
-fn steady_states(report: &Report) -> Option<Section> {
+fn steady_states(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
         let views = by_group(run, |group| steady::chart(run, group));
         let mut figure = figure("steady", index, run, "Cycles to the steady state", views, steady::csv(run));
@@ -214,10 +214,10 @@ fn steady_states(report: &Report) -> Option<Section> {
     let lead = "In each step, how many cycles had at least one operation before all agents stayed. Pale bars are steps without a movement; \
                 they do not count for the mean.";
     let words = ["steady", "Steady state", "Cycles to the steady state", lead];
-    Some(section(words, group_choice(report).into_iter().collect(), of_runs(report, draw)))
+    section(words, group_choice(report).into_iter().collect(), of_runs(report, draw))
 }
 
-fn regrets(report: &Report) -> Option<Section> {
+fn regrets(report: &Report) -> Section {
     let draw = |(index, run): (usize, &Run)| {
         let shown = run.regret.as_ref()?;
         let view = |measure: Measure| View {
@@ -235,10 +235,10 @@ fn regrets(report: &Report) -> Option<Section> {
     let choice = Choice { key: Key::Measure, label: "Regret of", options };
     let lead = "What the placement came to at each activation of the managers (solid), and what the best placement for the same users, nodes \
                 and links would have come to (dashed). The best satisfies users first, so its latency and its instances need not be the least.";
-    Some(section(["regret", "Regret", "Regret", lead], vec![choice], of_runs(report, draw)))
+    section(["regret", "Regret", "Regret", lead], vec![choice], of_runs(report, draw))
 }
 
-fn costs(report: &Report) -> Option<Section> {
+fn costs(report: &Report) -> Section {
     let draw = |measure: &scale::Measure| Figure {
         name: format!("scale-{}", measure.name),
         title: measure.title.to_owned(),
@@ -257,11 +257,11 @@ fn costs(report: &Report) -> Option<Section> {
     let figures = if report.scale.is_empty() { Vec::new() } else { scale::MEASURES.iter().map(draw).collect() };
     let lead =
         "What a run costs as its world grows, as mario bench scale measured it. The axis of nodes is logarithmic.";
-    Some(section(["scale", "Scale", "Scale", lead], Vec::new(), figures))
+    section(["scale", "Scale", "Scale", lead], Vec::new(), figures)
 }
 
 /// Runs with the same nodes and the same paths of users share a map.
-fn maps(report: &Report) -> Option<Section> {
+fn maps(report: &Report) -> Section {
     let nodes = |run: &Run| run.nodes.as_ref().map(|nodes| nodes.ids.clone());
     let is_new = |index: usize, run: &Run| {
         let before = &report.runs[..index];
@@ -278,5 +278,5 @@ fn maps(report: &Report) -> Option<Section> {
     };
     let lead = "Nodes by position, the tree between them, and the way of each user from access point to access point in the colour of the \
                 application used. Between access points the way is drawn as a curve; the trace does not have the streets.";
-    Some(section(["map", "Map", "The map", lead], Vec::new(), of_runs(report, draw)))
+    section(["map", "Map", "The map", lead], Vec::new(), of_runs(report, draw))
 }
