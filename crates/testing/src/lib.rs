@@ -4,6 +4,7 @@
 //! |---|---|
 //! | values that are drawn from a seed | [`Random`] |
 //! | a directory to write to | [`Scratch`], removed when dropped; [`empty_directory`], kept for inspection |
+//! | an address for a process that listens | [`free_address`] |
 //! | a condition that becomes true later | [`wait_for`] |
 //! | a text in the repository that code must produce | [`check_stored`], [`replaced_part`] |
 //! | a long text that differs from another | [`assert_same_text`] |
@@ -23,11 +24,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 
+mod addresses;
 mod directories;
 mod random;
 mod stored;
 mod waiting;
 
+pub use addresses::free_address;
 pub use directories::{Scratch, empty_directory};
 pub use random::{Random, Whole};
 pub use stored::{assert_same_text, check_stored, replaced_part};

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use mario_testing::{Scratch, wait_for};
+use mario_testing::{Scratch, free_address, wait_for};
 
 use crate::{mario, stderr, stdout};
 
@@ -84,10 +84,6 @@ impl Drop for Serving {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
 fn get(address: &str, path: &str) -> String {

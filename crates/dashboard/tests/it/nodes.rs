@@ -1,6 +1,6 @@
 //! Nodes that answer, that do not, and that reject the operator.
 
-use std::net::{SocketAddr, TcpListener as Listener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use mario_live::config::{NodeConfig, check};
 use mario_live::daemon::{self, Equipment};
 use mario_live::identity::{Authority, Certified, Identity, Role, node_id, write_private, write_public};
 use mario_live::workloads::Launcher;
-use mario_testing::Scratch;
+use mario_testing::{Scratch, free_address};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -40,10 +40,6 @@ impl Place {
         let path = self.certificate(authority, name, &certified);
         Arc::new(Identity::load_bundle(&path).expect("an identity"))
     }
-}
-
-fn free_address() -> SocketAddr {
-    Listener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
 /// Runs a node without instances in this process. Returns its address for operators, and a sender that stops it.

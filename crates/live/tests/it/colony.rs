@@ -1,12 +1,10 @@
 //! A colony of daemons on loopback: each a process of its own, which tests kill and restart.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use mario_live::application::{ApplicationFile, sign};
@@ -15,7 +13,7 @@ use mario_live::identity::{
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
-use mario_testing::Scratch;
+use mario_testing::{Scratch, free_address};
 use mario_trace::join::join;
 use serde_json::Value;
 
@@ -354,18 +352,6 @@ impl Drop for Colony {
         }
         for pid in self.workload_processes() {
             let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
-        }
-    }
-}
-
-fn free_address() -> SocketAddr {
-    /// Ports that were already handed out: the system may offer a port again while it is still unused.
-    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
-    loop {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("bound");
-        if GIVEN.lock().expect("no test fails here").insert(address.port()) {
-            return address;
         }
     }
 }
