@@ -143,12 +143,17 @@ def test_ctrl_c_leaves_no_task_and_the_cluster_works(client, tmp_path):
     def interrupt() -> None:
         while not begun.exists():
             time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
+        # Python drops an interrupt that arrives in a finaliser, so it is sent again, as a user would press the keys again.
+        while not ended.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.wait(5)
 
+    ended = threading.Event()
     watcher = threading.Thread(target=interrupt)
     watcher.start()
     with pytest.raises(KeyboardInterrupt):
         mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=20, set=SET, shards=10, metrics={"m": slow})
+    ended.set()
     watcher.join()
     begun_again = time.monotonic()
     assert mario.distributed.sweep(client, "paper", KEYS, ["cells"], seeds=1, set=SET, shards=2).missing == 0
