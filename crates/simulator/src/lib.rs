@@ -36,6 +36,7 @@ mod placement;
 pub mod population;
 mod queue;
 mod routing;
+mod whole_number;
 
 mod recorder;
 mod simulation;

@@ -4,6 +4,8 @@ use mario_domain::{Duration, Time};
 use mario_scenario::Workload;
 use serde::{Deserialize, Serialize};
 
+use crate::whole_number::is_whole;
+
 /// When a user sends client requests, from the user's arrival on.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Schedule {
@@ -41,7 +43,7 @@ impl Schedule {
         match *self {
             Schedule::Exact { period, .. } => {
                 let count = length / period;
-                (count.fract() == 0.0).then_some(count)
+                is_whole(count).then_some(count)
             }
             Schedule::Mean { rate, .. } => Some(length.units() * rate),
         }

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::schedule::Schedule;
 use super::window::{Span, Window};
+use crate::whole_number::is_whole;
 
 indices! {
     /// The index of a round robin.
@@ -228,7 +229,7 @@ impl Turns {
     pub(super) fn cycle(&self, window: Duration, begins: Time) -> Option<Cycle> {
         let Members::Regular { firsts, period } = &self.members else { return None };
         let rounds = window / *period;
-        if rounds.fract() != 0.0 || self.until.is_finite() || begins < self.from + *period {
+        if !is_whole(rounds) || self.until.is_finite() || begins < self.from + *period {
             return None;
         }
         // Requests are numbered in the order of sending, so those of a period are consecutive.
@@ -333,7 +334,7 @@ impl Members {
             Members::Regular { firsts, period } => {
                 let rounds = window / *period;
                 let requests = rounds as u64 * firsts.len() as u64;
-                (rounds.fract() == 0.0 && requests.is_multiple_of(instances), *period)
+                (is_whole(rounds) && requests.is_multiple_of(instances), *period)
             }
             Members::Mixed(_) => (self.steady(window).is_some(), Duration::ZERO),
         };

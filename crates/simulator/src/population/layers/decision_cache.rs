@@ -31,7 +31,7 @@ use key::Key;
 use crate::population::index::AgentIndex;
 use crate::population::layers::proposal_cache::Basis;
 use crate::population::proposal::Proposal;
-use crate::population::state::Population;
+use crate::population::state::{PastUse, Population};
 
 /// The capacity: entries per node, clamped to `ENTRIES`. A full cache is cleared.
 const ENTRIES_PER_NODE: usize = 4;
@@ -283,7 +283,8 @@ impl DecisionCache {
         self.current = 0;
         for basis in [Basis::Present, Basis::Past] {
             self.write_key(population, agent, basis)?;
-            if self.key().words() == self.key_at(slot.0 as usize) {
+            let is_only_basis = population.past == PastUse::Unused;
+            if is_only_basis || self.key().words() == self.key_at(slot.0 as usize) {
                 return Some(basis);
             }
         }

@@ -23,6 +23,7 @@ impl FullNodes {
     }
 
     /// Updates the entry of a node. Returns whether the node was full and no longer is.
+    #[inline]
     pub(crate) fn update(&mut self, node: NodeIndex, changed: &SimulatedNode) -> bool {
         let is_full = is_full(changed);
         std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full
@@ -41,5 +42,5 @@ impl FullNodes {
 
 fn is_full(node: &SimulatedNode) -> bool {
     let manager = node.manager();
-    manager.availability() == Availability::Up && manager.unreserved() == NO_HARDWARE
+    manager.unreserved() == NO_HARDWARE && manager.availability() == Availability::Up
 }

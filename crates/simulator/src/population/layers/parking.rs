@@ -14,6 +14,7 @@ use crate::population::agent::{Activity, Agent};
 use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::proposal::Proposal;
 use crate::population::state::{PastUse, Population};
+use crate::whole_number::is_whole;
 
 /// The outcomes of a cycle for parked agents of one application.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -71,7 +72,7 @@ impl Population {
         let rate = agent.rate_in(snapshot);
         // Only sums of whole numbers are independent of the order of summation.
         let is_certain =
-            rate.fract() == 0.0 && proposal.is_none_or(|proposal| self.stays_inhibited(agent, proposal, reached));
+            is_whole(rate) && proposal.is_none_or(|proposal| self.stays_inhibited(agent, proposal, reached));
         is_certain.then(|| ParkedCounts::one(proposal.is_some(), rate))
     }
 
