@@ -2,13 +2,13 @@
 //!
 //! `cargo bench -p mario-live --bench traffic` prints
 //!
-//! 1. **processor time per request and hop**, compared with nginx in the same run. Both are two proxies in a row: a
-//!    client speaks HTTP/1.1 to the first, the first speaks to the second over mutual TLS (HTTP/2 here, HTTP/1.1 with
-//!    nginx, which has no other), the second to the sample service. Runs alternate, and the median counts. Needs
-//!    `nginx` on the search path; without it, only our figures are printed;
+//! 1. **processor time per request and hop**, compared with nginx in the same run. Both chain two proxies: a client
+//!    speaks HTTP/1.1 to the first, the first speaks mutual TLS to the second (HTTP/2 with mario, HTTP/1.1 with nginx,
+//!    which supports nothing newer upstream), and the second forwards to the sample service. Runs alternate, and the
+//!    median is reported. Needs `nginx` on the search path; without it, only our figures are printed;
 //! 2. the **resident memory** of a node's data plane after that;
-//! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the copy moves from node
-//!    to node and routes follow late. The goal is 0.
+//! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the
+//!    copy moves from node to node and route updates lag behind. The goal is 0.
 //!
 //! `-- --requests N` and `-- --rate N` change the third measurement, `-- --seconds N` the runs of the first; `-- moves`
 //! or `-- processor` selects one of them. Everything runs on loopback, and every started process is stopped.

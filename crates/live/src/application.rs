@@ -33,9 +33,9 @@ pub const MAGIC: &[u8] = b"mario-application/1\n";
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplicationFile {
-    /// Its id: that of its certificate.
+    /// The application's id, which must match its certificate.
     pub id: String,
-    /// Its version, from 1: an update must have a higher one than the description that it replaces.
+    /// The version, starting at 1. An update must have a higher version than the description that it replaces.
     #[serde(default = "first_version")]
     pub version: u64,
     /// The owner of the application.
@@ -52,23 +52,23 @@ pub struct ApplicationFile {
     /// For how many evaluations an agent remembers an inhibition.
     #[serde(default)]
     pub memory: u32,
-    /// How often an instance, its replicas and theirs may replicate in all; unlimited if absent.
+    /// The maximum number of replications by an instance and all its descendants together; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications_max: Option<u32>,
     /// Whether two copies of an instance must never run at once. The application then accepts a gap when an instance
     /// migrates.
     #[serde(default)]
     pub exclusive: bool,
-    /// Host names under which it is reached; its certificate must list them.
+    /// Host names under which clients reach it; its certificate must list them.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Path prefixes under which it is reached; its certificate must list them.
+    /// Path prefixes under which clients reach it; its certificate must list them.
     #[serde(default)]
     pub prefixes: Vec<String>,
-    /// The versions of itself that it can run in, each with its own needs; the first is the default.
+    /// The flavours that it can run in, each with its own requirements; the first is the default.
     #[serde(default, rename = "flavour", skip_serializing_if = "Vec::is_empty")]
     pub flavours: Vec<FlavourFile>,
-    /// How its instances sleep; without it, they do not.
+    /// How its instances sleep; if absent, they never sleep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<SleepFile>,
     /// Further facts about it, for policies: `fact/3`.
@@ -78,11 +78,11 @@ pub struct ApplicationFile {
     pub run: RunFile,
 }
 
-/// A flavour of an application. The first has the numbers of the application.
+/// A flavour of an application. The first flavour must have the same requirements as the application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlavourFile {
-    /// Its name: workloads find it as `MARIO_FLAVOUR`.
+    /// Its name, passed to workloads in the environment variable `MARIO_FLAVOUR`.
     pub id: String,
     /// The units of hardware that one instance needs.
     pub hardware: u64,
@@ -121,22 +121,24 @@ pub enum PlainValue {
 pub struct RunFile {
     /// The driver: `process` or `sample`.
     pub driver: String,
-    /// The program and its arguments, for processes. It listens on the port of the environment variable `PORT`.
+    /// The program and its arguments, for the driver `process`. The program must listen on the port in the environment
+    /// variable `PORT`.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
+    /// The path that returns a 2xx status when a copy is healthy. If absent, a copy is healthy when it accepts
+    /// connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health_path: Option<String>,
-    /// How long a copy may take until it is healthy, in milliseconds.
+    /// How long a copy may take to become healthy, in milliseconds.
     #[serde(default = "default_start_ms")]
     pub start_timeout_ms: u64,
     /// How long a copy may take to finish its open requests, in milliseconds.
     #[serde(default = "default_drain_ms")]
     pub drain_timeout_ms: u64,
-    /// The memory that it may use.
+    /// The maximum memory of a copy, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes_max: Option<u64>,
-    /// The processor time that it may use, in thousandths of one core.
+    /// The maximum processor time of a copy, in thousandths of one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_millis_max: Option<u64>,
     /// Environment variables of every copy. `PORT` and those that begin with `MARIO_` are set by the node.
@@ -162,7 +164,7 @@ fn default_drain_ms() -> u64 {
     30_000
 }
 
-/// The signed content: the file, and the texts that it names.
+/// The signed content: the file, and the policy that it names.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Signed {
@@ -179,7 +181,7 @@ pub struct Opened {
     pub run: Arc<Run>,
     /// A checksum of how copies are run and configured. A running copy with another checksum must be restarted.
     pub shape: u32,
-    /// The names under which it is reached, with the certificate that proves them.
+    /// The names under which clients reach it, with the certificate that proves them.
     pub names: Arc<Names>,
     /// Environment variables of every copy.
     pub environment: BTreeMap<String, String>,
@@ -198,7 +200,7 @@ pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) ->
         document.extend_from_slice(&(part.len() as u32).to_be_bytes());
         document.extend_from_slice(part);
     }
-    // Refuses to sign what no node would accept.
+    // Refuses to sign a document that no node would accept.
     open(&document, identity.authority(), UnixTime::now())?;
     Ok(document)
 }
@@ -238,7 +240,7 @@ pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Re
     opened(signed, document, certificate.as_ref())
 }
 
-/// Reads a document that was verified before, and is stored in this node's own journal.
+/// Reads a document from this node's own journal. It was verified before it was stored, so it is not verified again.
 pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
     let wrong = || Fault::new("cannot use the description of the application in the journal");
     let [text, certificate, _] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
@@ -255,7 +257,8 @@ fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(parts)
 }
 
-/// Verifies names of an application that a neighbour announces: its certificate is valid now, and lists them.
+/// Verifies the names that a neighbour announces for an application: the application's certificate must be valid now
+/// and list them.
 pub(crate) fn check_names(
     application: &ApplicationId,
     names: &Names,

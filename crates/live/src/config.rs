@@ -26,7 +26,7 @@ pub use places::{ConfigError, Mistake};
 
 use places::Places;
 
-/// The drivers that exist.
+/// The supported drivers.
 const DRIVERS: [&str; 2] = ["process", "sample"];
 
 /// The maximum number of certificates for clients.
@@ -42,25 +42,25 @@ const TRACE_BYTES_LEAST: u64 = 64 << 10;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFile {
-    /// Its id, which its certificate carries too.
+    /// The node's id, which must match its certificate.
     pub id: String,
-    /// The units of hardware that it has.
+    /// The node's units of hardware.
     pub capacity: u64,
     /// Where it keeps its journal and the data of its workloads; relative to the directory of this file.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// The file with its acceptance policy; without one, it accepts every instance that fits.
+    /// The file with its acceptance policy. If absent, the node accepts every instance that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PathBuf>,
-    /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
+    /// Facts about the node, visible to its agents, its neighbours' agents and its acceptance policy.
     #[serde(default)]
     pub facts: BTreeMap<String, PlainValue>,
     /// Where it listens.
     pub listen: ListenFile,
     /// Its certificate, its key, and the certificate of the colony's authority.
     pub identity: IdentityFile,
-    /// Certificates for clients. With one or more, the ingress speaks TLS only; a client that asks for a host without a
-    /// certificate gets the first.
+    /// Certificates for clients. If there is at least one, the ingress accepts TLS only. A client that asks for a host
+    /// without a certificate gets the first one.
     #[serde(default)]
     pub tls: Vec<TlsFile>,
     /// The nodes that it talks to.
@@ -161,8 +161,7 @@ pub struct TimingFile {
     /// How often each agent evaluates its policy.
     #[schemars(range(min = 50, max = 86_400_000))]
     pub evaluation_ms: u64,
-    /// How often the policy of the node is asked which instances to evict or to shrink; by default, as often as agents
-    /// evaluate.
+    /// How often the node's policy is evaluated for evictions and shrinks; by default, as often as agents evaluate.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 50, max = 86_400_000))]
     pub owner_ms: Option<u64>,
@@ -175,13 +174,13 @@ pub struct TimingFile {
     /// How long a target keeps a reservation.
     #[schemars(range(min = 100, max = 3_600_000))]
     pub reservation_ms: u64,
-    /// After how long an unanswered message is first resent.
+    /// The delay before an unanswered message is first resent.
     #[schemars(range(min = 10, max = 60_000))]
     pub resend_ms: u64,
     /// The maximum backoff between resends of a message, and between restarts of a copy that ended.
     #[schemars(range(min = 10, max = 3_600_000))]
     pub resend_ms_max: u64,
-    /// After how much silence a link is down.
+    /// How long a link may be silent before it counts as down.
     #[schemars(range(min = 300, max = 60_000))]
     pub silence_ms: u64,
     /// The unit to which latencies are rounded.
@@ -209,15 +208,15 @@ impl Default for TimingFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadsFile {
-    /// The drivers of this node; an application that asks for another is not accepted.
+    /// The drivers of this node. Applications that need another driver are rejected.
     pub drivers: Vec<String>,
-    /// The bytes of log that one copy may keep.
+    /// The maximum size of the log of one copy, in bytes.
     #[schemars(range(min = 4_096, max = 1_073_741_824))]
     pub log_bytes_max: u64,
-    /// The ports that copies may listen on, from the first to the last.
+    /// The first port that copies may listen on.
     #[schemars(range(min = 1_024))]
     pub ports_min: u16,
-    /// The last of these ports.
+    /// The last port that copies may listen on.
     #[schemars(range(min = 1_024))]
     pub ports_max: u16,
     /// A directory with one file for each value that workloads may ask for by name, such as secrets.
@@ -241,7 +240,7 @@ fn default_data() -> PathBuf {
     PathBuf::from("data")
 }
 
-/// The configuration of a node, checked.
+/// The validated configuration of a node.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     /// The text of the file, for positions in error messages.
@@ -366,17 +365,17 @@ impl NodeConfig {
         Duration::from_millis(self.timing.evaluation_ms)
     }
 
-    /// How often the owner is asked which instances to evict or to shrink.
+    /// How often the owner's policy is evaluated for evictions and shrinks.
     pub fn owner_period(&self) -> Duration {
         Duration::from_millis(self.timing.owner_ms.unwrap_or(self.timing.evaluation_ms))
     }
 
-    /// After how much silence a link is down.
+    /// How long a link may be silent before it counts as down.
     pub fn silence(&self) -> Duration {
         Duration::from_millis(self.timing.silence_ms)
     }
 
-    /// The timing for the node's rules. They have no evaluation period: the daemon triggers evaluations, because it
+    /// The timing for [`mario_colony::Node`]. It has no evaluation period: the daemon triggers evaluations, because it
     /// knows when an observation window ends.
     pub(crate) fn colony_timing(&self) -> Timing {
         let of = |ms: u64| mario_domain::Duration::of(ms as f64);
@@ -390,7 +389,7 @@ impl NodeConfig {
         }
     }
 
-    /// The limits of the rules' state.
+    /// The limits of the state of [`mario_colony::Node`].
     pub(crate) fn colony_limits() -> Limits {
         Limits::default()
     }

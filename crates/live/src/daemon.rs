@@ -2,14 +2,14 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `core` | the thread that owns the node and its journal, which it compacts when it is long |
-//! | `evaluations` | evaluations of agents, and the initiative of the node's owner |
+//! | `core` | the thread that owns the node and its journal, and compacts the journal |
+//! | `evaluations` | evaluations of agents, and of the owner's policy for evictions and shrinks |
 //! | `copies` | starts, watches and stops copies of applications |
-//! | `dormant` | instances that sleep, and that client requests wake |
+//! | `dormant` | sleeping instances, which client requests wake |
 //! | `documents` | verifies descriptions of applications |
 //! | `board`, `routing`, `names` | the routes of client requests |
 //! | `answers` | answers to operators |
-//! | `shadows` | shadow policies, evaluated beside those that run |
+//! | `shadows` | shadow policies, evaluated in parallel with the policies in use |
 //! | `events`, `metrics` | events and counters for logs, operators and monitoring |
 
 mod answers;
@@ -51,7 +51,7 @@ use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 
 pub(crate) use answers::{Answer, Question, Refusal};
 pub(crate) use copies::Copies;
-pub(crate) use events::{Events, Told, workload_text};
+pub(crate) use events::{Events, NodeEvent, workload_text};
 pub(crate) use shadows::ShadowCommand;
 
 use board::Board;
@@ -71,11 +71,12 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 pub(crate) enum Event {
     /// An event of links.
     Link(LinkEvent),
-    /// An input for the rules, mostly about copies.
-    Happened(Input),
+    /// An input for the node, mostly about copies.
+    Input(Input),
     /// An operator's request.
     Ask(Ask),
-    /// An operator wants the last decision of an instance explained: send back the knowledge of its agent at that time.
+    /// Returns the knowledge on which an instance's agent based its last decision, to explain that decision to an
+    /// operator.
     Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
     /// The daemon shuts down.
     Stop,
@@ -90,7 +91,7 @@ pub(crate) struct Ask {
 /// What the daemon needs in addition to its configuration.
 #[derive(Clone, Debug)]
 pub struct Equipment {
-    /// How the own binary runs the processes of workloads.
+    /// How this binary starts the processes of workloads.
     pub launcher: Launcher,
 }
 
@@ -143,7 +144,7 @@ pub async fn run(
     copies.set_on_change(Box::new(move || published.publish()));
     let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::Settings::default());
 
-    tell_started(&events, &config, &node, &journal);
+    publish_started(&events, &config, &node, &journal);
     let parts = Parts {
         sleepers: Sleepers::new(&core_sender),
         shadows: shadows(&config, engine, &events),
@@ -172,12 +173,12 @@ pub async fn run(
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), checked.tls.clone());
     let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
-    let desk = operators::Desk::new(core_sender.clone(), events.clone(), copies, forwarder, engine);
-    operators::spawn(desk, &checked.identity, operators_listener, &mut tasks)?;
+    let api = operators::OperatorApi::new(core_sender.clone(), events.clone(), copies, forwarder, engine);
+    operators::spawn(api, &checked.identity, operators_listener, &mut tasks)?;
     ready(addresses);
 
     stop.await;
-    events.tell(Told::Stopping);
+    events.publish(NodeEvent::Stopping);
     let _ = stop_sender.send(true);
     // Clients get their answers first. Requests forwarded by neighbours are served until the links are closed.
     let _ = ingress.await;
@@ -187,16 +188,16 @@ pub async fn run(
     Ok(())
 }
 
-fn tell_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
+fn publish_started(events: &Events, config: &NodeConfig, node: &Node, journal: &DiskJournal) {
     let (node, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
-    events.tell(Told::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
+    events.publish(NodeEvent::Started { node, journal: journal_id, records: crate::journal::Journal::count(journal) });
 }
 
 /// Loads the shadow policies that a previous daemon left, and reports those that cannot be used.
 fn shadows(config: &NodeConfig, engine: &Engine, events: &Events) -> Shadows {
     let (shadows, faults) = Shadows::open(&config.data, engine);
     for fault in faults {
-        events.tell(Told::Fault { message: fault.line() });
+        events.publish(NodeEvent::Fault { message: fault.line() });
     }
     shadows
 }
@@ -248,13 +249,13 @@ fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJ
     };
     let (mut recorder, last) = Recorder::open(&config.data, header, config.trace.bytes_max);
     let count = crate::journal::Journal::count(journal);
-    let untold = match last {
+    let missing = match last {
         Some(last) => journal.records_after(last)?,
         // A new journal: nothing has happened yet.
         None => (count == 0).then(Vec::new),
     };
-    if let Some(untold) = untold {
-        recorder.catch_up(&untold);
+    if let Some(missing) = missing {
+        recorder.catch_up(&missing);
     }
     Ok(recorder)
 }

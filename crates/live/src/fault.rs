@@ -12,7 +12,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// What was attempted, in one line.
+    /// Creates a fault with a one-line description of what was attempted.
     pub fn new(attempted: impl Into<String>) -> Fault {
         Fault { attempted: attempted.into(), cause: None, hint: None }
     }
@@ -31,7 +31,7 @@ impl Fault {
         self
     }
 
-    /// The hint; if there is none, that of the cause.
+    /// Returns the hint, or else the hint of the cause.
     pub fn help(&self) -> Option<&str> {
         let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
         self.hint.as_deref().or_else(of_cause)

@@ -78,7 +78,7 @@ pub struct Certified {
     pub subject: Subject,
     /// The roles of an operator.
     pub roles: Vec<Role>,
-    /// Host names that an application may use, and under which a node's own interface is reached.
+    /// Host names that an application may use, or under which a node's own interface is reached.
     pub hosts: Vec<String>,
     /// Path prefixes that an application may use.
     pub prefixes: Vec<String>,
@@ -169,18 +169,18 @@ fn id(what: &str, text: &str) -> Result<Id, Fault> {
     }
 }
 
-/// The id of a node, as people write it.
+/// Parses the id of a node.
 pub fn node_id(text: &str) -> Result<NodeId, Fault> {
     NodeId::try_from(id("a node", text)?)
         .map_err(|error| Fault::new(format!("a node cannot be called {text:?}")).caused_by(error))
 }
 
-/// The id of an application, as people write it.
+/// Parses the id of an application.
 pub fn application_id(text: &str) -> Result<ApplicationId, Fault> {
     id("an application", text).map(ApplicationId::from)
 }
 
-/// A host name that an application may have, in lower case.
+/// Checks a host name of an application, and returns it in lower case.
 pub fn check_host(host: &str) -> Result<String, Fault> {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -194,7 +194,7 @@ pub fn check_host(host: &str) -> Result<String, Fault> {
     Err(Fault::new(format!("{host:?} is not a host name")).hint("write a name such as shop.example.org"))
 }
 
-/// A path prefix that an application may have.
+/// Checks a path prefix of an application.
 pub fn check_prefix(prefix: &str) -> Result<&str, Fault> {
     let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let is_prefix = prefix.starts_with('/')

@@ -2,7 +2,8 @@
 //!
 //! Records are stored by number, each with a checksum, in a [redb] file. [`Journal::append`] returns when they are on
 //! disk. From time to time [`Journal::shorten`] compacts the journal: it stores the ledger, and removes the records
-//! that it covers. Each of the two is one transaction, so that a crash leaves either the old or the new state.
+//! that the ledger covers. Each append and each compaction is one transaction, so that a crash leaves either the old or
+//! the new state.
 
 use std::error::Error;
 use std::fs;
@@ -17,14 +18,14 @@ use crate::fault::Fault;
 
 /// The durable storage of a node's records.
 pub trait Journal: Send {
-    /// Appends records in order; when it returns, they are on disk. After an error, either none or all of them are on
-    /// disk, and the caller must pass the same records again.
+    /// Appends records in order. When the call returns, they are on disk. After an error, either none or all of them
+    /// are on disk, and the caller must pass the same records again.
     fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
 
     /// How many records were ever appended.
     fn count(&self) -> u64;
 
-    /// How many records there are beyond the last stored ledger.
+    /// How many records follow the last stored ledger.
     fn grown(&self) -> u64;
 
     /// Stores the ledger of all records, and removes all but the newest of them. After an error nothing has changed.
@@ -39,7 +40,7 @@ const LEDGERS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("ledg
 /// How many records are kept although a ledger covers them, for a trace that may still lack them.
 const KEPT_RECORDS: u64 = 1_024;
 
-/// The version of the table layout. A file with a higher number is from a newer version.
+/// The version of the table layout. A file with a higher number was written by a newer version of mario.
 const LAYOUT: u64 = 2;
 
 /// The size of the page cache. It is small because the journal is read only once.
@@ -69,8 +70,8 @@ impl DiskJournal {
         Ok((DiskJournal { path, database: Some(database), count, shortened, crash }, ledger))
     }
 
-    /// The records after a number, counted from 1, with their numbers; `None` if the journal is shorter, or some of
-    /// them were removed.
+    /// Returns the records after number `number`, counted from 1, with their numbers. Returns `None` if the journal is
+    /// shorter, or some of these records were removed.
     pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
         let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
         let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
@@ -110,7 +111,7 @@ impl Journal for DiskJournal {
     }
 
     fn shorten(&mut self, ledger: &Ledger) -> Result<(), Fault> {
-        // A ledger of records that are not on disk is rejected.
+        // Ignores a ledger that covers records that are not on disk.
         if ledger.sequence() != self.count {
             return Ok(());
         }
@@ -308,8 +309,8 @@ fn damaged(number: u64, cause: &str) -> Fault {
 const DAMAGED_HINT: &str = "bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the \
                             node then starts as a new one";
 
-/// Injected crashes, in test builds only: `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon around its Nth
-/// write, and while the file named by `MARIO_TEST_DISK_FULL` exists, the disk is full.
+/// Fault injection, in debug builds only. `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon before or after its
+/// Nth write. While the file named by `MARIO_TEST_DISK_FULL` exists, writes fail as if the disk were full.
 mod crash {
     #[cfg(debug_assertions)]
     pub(super) struct Plan {

@@ -16,8 +16,8 @@
 //! | [`workloads`] | the drivers: copies of applications as processes |
 //! | [`seams`] | the interfaces between the daemon, the data plane and the drivers of workloads |
 //!
-//! Everything that comes from outside is checked before it is used, and an error says where and why. For example, the
-//! configuration of a node:
+//! All external input is checked before it is used, and errors say where and why. For example, the configuration of a
+//! node:
 //!
 //! ```
 //! use std::path::Path;
@@ -49,10 +49,10 @@
 //! # Ok::<(), mario_live::config::ConfigError>(())
 //! ```
 //!
-//! `mario node` is [`daemon::run`] with such a configuration; the crate `testbed` runs many of them on one machine.
+//! `mario node` calls [`daemon::run`] with such a configuration; the crate `testbed` runs many nodes on one machine.
 //!
 //! **Invariant:** this crate decides nothing: it feeds inputs to [`mario_colony::Node`], and performs its effects.
-//! **Invariant:** no effect of a node is performed before every journal record ahead of it is on disk.
+//! **Invariant:** no effect of a node is performed before all preceding journal records are on disk.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -81,8 +81,8 @@ pub mod operators;
 pub use fault::Fault;
 pub use random::identifier;
 
-/// The budget of one decision on a node. It is small because policies of strangers run here, and a daemon has other
-/// work to do.
+/// The budget of one decision on a node. It is small because nodes run policies that they do not trust, and a decision
+/// must not delay the daemon's other work.
 pub const BUDGET: Budget = Budget {
     inferences: 2_000_000,
     heap_bytes: 32 << 20,

@@ -3,14 +3,14 @@
 //! | connection | who connects | what it carries |
 //! |---|---|---|
 //! | control | the neighbour with the smaller id | frames of `mario-wire`, both ways |
-//! | data | both, one each | HTTP/2 requests of the one that connected |
+//! | data | both, one connection each | HTTP/2 requests of the node that connected |
 //!
 //! A node connects only to configured neighbours, and only if their certificates prove their identity. A link is up
-//! while its control connection is. Pings are its heartbeat: it goes down when nothing was received for the time that
-//! `silence_ms` in `node.toml` sets, three seconds by default.
+//! while its control connection is. Pings serve as heartbeats: the link goes down when nothing was received for
+//! `silence_ms` (in `node.toml`), three seconds by default.
 //!
-//! **Invariant:** what a neighbour sends is bounded: frames in size and rate, unidentified connections in number and
-//! time. A neighbour that violates the protocol is disconnected, and may reconnect.
+//! **Invariant:** input from neighbours is bounded: frames in size and rate, unidentified connections in number and
+//! duration. A neighbour that violates the protocol is disconnected, and may reconnect.
 
 mod control;
 mod data;
@@ -29,12 +29,12 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::config::{Neighbour, NodeConfig};
-use crate::daemon::{Event, Events, Told};
+use crate::daemon::{Event, Events, NodeEvent};
 use crate::fault::Fault;
 use crate::identity::Identity;
 use crate::seams::{DataLink, Forward};
 
-/// The capacity of a link's send queue. When it is full, frames are dropped, as if lost on the way.
+/// The capacity of a link's send queue. When it is full, frames are dropped, as if the network had lost them.
 const OUTBOX_FRAMES: usize = 512;
 
 /// The maximum number of connections without an identity yet.
@@ -50,7 +50,7 @@ pub(crate) enum LinkEvent {
     Up { neighbour: NodeId, session: u64 },
     /// A control connection ended.
     Down { neighbour: NodeId, session: u64 },
-    /// A message arrived over it.
+    /// A message arrived over a control connection.
     Received { neighbour: NodeId, session: u64, envelope: Box<Envelope> },
     /// A data connection was established or ended, or the delay of a link has changed.
     Changed,
@@ -154,7 +154,7 @@ impl Links {
         Links { shared: Arc::new(shared) }
     }
 
-    /// Listens and connects, until the tasks are dropped.
+    /// Accepts and opens connections until `tasks` is dropped.
     pub(crate) fn run(
         &self,
         listener: TcpListener,
@@ -186,7 +186,9 @@ impl Links {
         }
         drop(table);
         if let Err(error) = encoded {
-            self.shared.events.tell(Told::Fault { message: format!("a message to {to} cannot be written: {error}") });
+            self.shared
+                .events
+                .publish(NodeEvent::Fault { message: format!("a message to {to} cannot be written: {error}") });
         }
     }
 
@@ -281,7 +283,7 @@ impl Links {
     }
 }
 
-/// Exponential backoff with jitter, so that neighbours that lost each other do not all reconnect at once.
+/// Exponential backoff with jitter, so that disconnected neighbours do not all reconnect at once.
 ///
 /// The wait ends early if the neighbour connects first, because it is then reachable again.
 struct Backoff {

@@ -84,7 +84,7 @@ pub const ROUTES: [(Method, &str, Option<Role>); 23] = [
 
 /// Answers operators. A clone is a handle to the same state.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct OperatorApi {
     core: mpsc::Sender<Event>,
     events: Events,
     copies: Copies,
@@ -99,30 +99,30 @@ struct Operator {
     uri: String,
 }
 
-/// What becomes of an operator that has closed its sending side.
+/// How to treat an operator that has closed its sending side.
 #[derive(Clone, Copy)]
 enum HalfClosed {
-    /// It is gone: the connection ends, and with it any stream of events.
+    /// The connection ends, and with it any stream of events.
     Gone,
-    /// The requests before that are answered.
+    /// Requests received before that are still answered.
     Answered,
 }
 
-impl Desk {
+impl OperatorApi {
     pub(crate) fn new(
         core: mpsc::Sender<Event>,
         events: Events,
         copies: Copies,
         forwarder: Forwarder,
         engine: &Engine,
-    ) -> Desk {
-        Desk { core, events, copies, forwarder, explanations: Explanations::new(engine) }
+    ) -> OperatorApi {
+        OperatorApi { core, events, copies, forwarder, explanations: Explanations::new(engine) }
     }
 }
 
 /// Listens for operators.
 pub(crate) fn spawn(
-    desk: Desk,
+    api: OperatorApi,
     identity: &Identity,
     listener: TcpListener,
     tasks: &mut JoinSet<()>,
@@ -139,9 +139,9 @@ pub(crate) fn spawn(
                 continue;
             };
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-            let (desk, acceptor, colony) = (desk.clone(), acceptor.clone(), colony.clone());
+            let (api, acceptor, colony) = (api.clone(), acceptor.clone(), colony.clone());
             connections.spawn(async move {
-                serve(desk, &acceptor, &colony, stream).await;
+                serve(api, &acceptor, &colony, stream).await;
                 drop(place);
             });
         }
@@ -149,30 +149,30 @@ pub(crate) fn spawn(
     Ok(())
 }
 
-async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) {
+async fn serve(api: OperatorApi, acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) {
     let Ok(Ok(stream)) = timeout(REQUEST_TIMEOUT, acceptor.accept(stream)).await else { return };
     let operator = match peer(stream.get_ref().1.peer_certificates()) {
         Ok(certified) if certified.colony == colony => {
             let uri = certified.uri();
-            // A peer that is not an operator, such as a node, may only query the health.
+            // A peer that is not an operator, such as a node, gets no roles.
             let roles = if matches!(certified.subject, Subject::Operator(_)) { certified.roles } else { Vec::new() };
             Operator { roles, uri }
         }
         _ => return,
     };
-    converse(desk, operator, stream, HalfClosed::Gone).await;
+    converse(api, operator, stream, HalfClosed::Gone).await;
 }
 
-/// Answers the requests of an operator on a connection.
+/// Answers the requests of an operator on one connection.
 async fn converse(
-    desk: Desk,
+    api: OperatorApi,
     operator: Operator,
     stream: impl AsyncRead + AsyncWrite + Unpin,
     half_closed: HalfClosed,
 ) {
     let service = service_fn(move |request| {
-        let (desk, operator) = (desk.clone(), operator.clone());
-        async move { Ok::<_, Infallible>(desk.respond(&operator, request).await) }
+        let (api, operator) = (api.clone(), operator.clone());
+        async move { Ok::<_, Infallible>(api.respond(&operator, request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -183,7 +183,7 @@ async fn converse(
     let _ = connection.await;
 }
 
-/// The route of a request: its index in [`ROUTES`], and the values of the names in braces.
+/// Returns the route of a request: its index in [`ROUTES`], and the values of the names in braces.
 fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), StatusCode> {
     let mut is_known = false;
     for (index, (known, pattern, _)) in ROUTES.iter().enumerate() {
@@ -200,7 +200,7 @@ fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), St
     Err(if is_known { StatusCode::METHOD_NOT_ALLOWED } else { StatusCode::NOT_FOUND })
 }
 
-impl Desk {
+impl OperatorApi {
     async fn respond(&self, operator: &Operator, request: Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path().to_owned();
@@ -334,8 +334,8 @@ impl Desk {
         }
     }
 
-    /// Server-sent events: those that are kept, or with `?since=N` those after number N, and then new ones as they
-    /// happen.
+    /// Streams server-sent events: the retained ones, or with `?since=N` those after number N, and then new ones as
+    /// they happen.
     fn stream(&self, query: Option<&str>) -> Response<Body> {
         let since = query.and_then(|query| query.strip_prefix("since=")).and_then(|number| number.parse().ok());
         let (kept, mut news) = self.events.since(since.unwrap_or(0));
@@ -360,7 +360,7 @@ impl Desk {
     }
 }
 
-/// A trait object for values that serialise to JSON: `serde::Serialize` cannot be one.
+/// An object-safe trait for values that serialise to JSON; `serde::Serialize` is not object-safe.
 mod erased {
     pub(super) trait Json: Send + Sync {
         fn json(&self) -> String;

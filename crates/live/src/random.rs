@@ -5,7 +5,7 @@ use rustls::crypto::ring;
 /// 64 random bits.
 pub(crate) fn number() -> u64 {
     let mut bytes = [0; 8];
-    // Without system randomness nothing here can be secure, TLS least of all.
+    // Without system randomness, neither TLS nor anything else here can be secure.
     ring::default_provider().secure_random.fill(&mut bytes).expect("the system has randomness");
     u64::from_be_bytes(bytes)
 }

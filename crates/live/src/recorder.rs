@@ -1,13 +1,13 @@
-//! The node's part of the trace of a colony: the records of its journal, its reservations, and what its agents observed
-//! and decided.
+//! The node's part of the trace of a colony: the records of its journal, its reservations, and the observations and
+//! decisions of its agents.
 //!
 //! ```text
 //! records and reports ──► lines with the time of a hybrid logical clock ──► write(2) ──► only then messages leave
 //! ```
 //!
-//! So an event is in the trace before a neighbour can know and record it, even if the daemon crashes in between.
-//! Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never recorded:
-//! of an application, the trace has only what policies and managers decide by.
+//! So an event is in this node's trace before a neighbour can learn of it and record it, even if the daemon crashes in
+//! between. Records of the journal that the trace lacks after a crash are added at the next start. Secrets are never
+//! recorded: the trace contains only those data of an application on which policies and managers decide.
 //!
 //! A trace that cannot be written does not stop the node: lines are buffered in memory up to a bound, then dropped, and
 //! the trace records the gap.
@@ -50,7 +50,7 @@ pub(crate) struct Recorder {
     clock: Clock,
     /// Lines that are not written yet.
     pending: Vec<u8>,
-    /// The applications that the part describes.
+    /// The applications described in the current part.
     applications: Vec<Arc<Descriptor>>,
     promised: Promised,
     /// Whether a line with the whole state of the node must follow the pending records.
@@ -69,7 +69,7 @@ struct Promised {
     preparing: BTreeMap<TransferId, InstanceId>,
 }
 
-/// A change of whether the trace can be written.
+/// The trace has become writable or unwritable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     /// The trace can no longer be written, for this reason.
@@ -79,8 +79,8 @@ pub(crate) enum Change {
 }
 
 impl Recorder {
-    /// Opens a recorder that continues the trace in a data directory, with files of at most `bytes_max` bytes in all; 0
-    /// disables it. Also returns the number of the last journal record in the trace, if any. Until
+    /// Opens a recorder that continues the trace in a data directory. Its files have at most `bytes_max` bytes in
+    /// total; 0 disables the trace. Also returns the number of the last journal record in the trace, if any. Until
     /// [`Recorder::catch_up`] is called, the trace counts as having a gap.
     pub(crate) fn open(data: &Path, header: PartHeader, bytes_max: u64) -> (Recorder, Option<u64>) {
         let mut recorder = Recorder {
@@ -102,7 +102,7 @@ impl Recorder {
         if let Some(last) = &last {
             recorder.clock.not_before(last.stamp);
         }
-        // A journal that was moved away may have left its parts behind.
+        // If the journal was moved away, the existing parts belong to the old journal.
         let is_same = |last: &parts::LastLine| last.journal == recorder.header.journal;
         let number = last.filter(is_same).and_then(|last| last.number);
         (recorder, number)
@@ -116,9 +116,9 @@ impl Recorder {
         for (number, record) in records {
             self.record(*number, record);
         }
-        // A boot among these records is an earlier one: the state is written after the boot of this process.
+        // A boot among these records is an earlier one. The state is written after the boot of this process.
         self.wants_state = false;
-        self.clock.go_on();
+        self.clock.resume();
     }
 
     /// The timestamp for a message.
@@ -133,7 +133,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a record of the journal, which is on disk.
+    /// Adds a record of the journal that is already on disk.
     pub(crate) fn record(&mut self, number: u64, record: &Record) {
         if self.parts.is_none() {
             return;
@@ -144,7 +144,7 @@ impl Recorder {
         self.line(Some(number), &PartLine::Happened(happened));
     }
 
-    /// Adds a report of the rules.
+    /// Adds a report of the node.
     pub(crate) fn report(&mut self, report: &Report) {
         if self.parts.is_none() {
             return;
@@ -166,8 +166,8 @@ impl Recorder {
         self.pending.push(b'\n');
     }
 
-    /// Writes the pending lines; `ledger` covers all records so far. Returns a change of whether the trace can be
-    /// written.
+    /// Writes the pending lines. `ledger` covers all records so far. Reports if the trace has become writable or
+    /// unwritable.
     pub(crate) fn flush(&mut self, ledger: &Ledger) -> Option<Change> {
         if self.parts.is_none() || (self.pending.is_empty() && !self.wants_state) {
             return None;
@@ -205,7 +205,7 @@ impl Recorder {
         }
     }
 
-    /// Starts another part for further lines. Each part describes its applications itself.
+    /// Starts a new part for further lines. Each part has its own descriptions of applications.
     fn next_part(&mut self) {
         self.pending.clear();
         self.applications.clear();
@@ -219,7 +219,8 @@ impl Recorder {
         if parts.is_open() {
             if let Err(error) = parts.write(&self.pending) {
                 if !parts.is_open() {
-                    // The part is torn, and the pending lines refer to its descriptions of applications.
+                    // The part ends in a truncated line, and the pending lines refer to its descriptions of
+                    // applications.
                     self.has_gap = true;
                     self.next_part();
                     self.wants_state = true;

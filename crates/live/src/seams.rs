@@ -38,13 +38,13 @@ pub type Body = BoxBody<Bytes, BodyError>;
 // Workloads.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Runs copies of applications, in one way: as processes, in containers, or inside the daemon.
+/// Runs copies of applications in one particular way: as processes, in containers, or inside the daemon.
 ///
 /// Each copy is handled by one task, so that calls for different copies are concurrent and those for one copy
 /// sequential. A driver never restarts a copy on its own.
 pub trait Driver: Send + Sync {
-    /// Starts a copy, and returns its address without waiting until it is healthy. A mark by which [`Driver::running`]
-    /// finds the copy again is on disk before any of its processes runs.
+    /// Starts a copy, and returns its address without waiting until it is healthy. Before any of its processes runs,
+    /// the driver writes a mark to disk by which [`Driver::running`] finds the copy again.
     fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
 
     /// Adopts a copy that a previous daemon started. Returns `None` if it no longer runs. A copy that was started with
@@ -58,14 +58,14 @@ pub trait Driver: Send + Sync {
     fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
 
     /// Asks a copy to finish its open requests and to exit, and waits until it is dead; kills it after `patience`. The
-    /// data plane sends it no more requests. Returns at once if it never ran.
+    /// data plane has stopped sending it requests. Returns at once if the copy never ran.
     fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Kills a copy and waits until it is dead. Returns at once if it never ran.
+    /// Kills a copy and waits until it is dead. Returns at once if the copy never ran.
     fn stop(&self, workload: WorkloadId) -> Pending<'_, Result<(), DriverError>>;
 
-    /// Every copy of this node that may run, started by this daemon or a previous one: those with a mark. No other
-    /// process is ever killed.
+    /// Returns every copy with a mark: all copies of this node that may be running, started by this daemon or a
+    /// previous one. No other process is ever killed.
     fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
 
     /// The current resource usage of a copy, if the system reports it.
@@ -80,11 +80,11 @@ pub trait Driver: Send + Sync {
 pub struct DriverContext {
     /// The node.
     pub node: NodeId,
-    /// Its journal: copies of another journal belong to another node, even in the same directory.
+    /// Its journal. Copies of another journal belong to another node, even if they are in the same directory.
     pub journal: JournalId,
-    /// The directory for marks and logs; it exists, and belongs to this daemon only.
+    /// The directory for marks and logs. It exists, and no other daemon uses it.
     pub directory: PathBuf,
-    /// How many bytes of log a copy may keep.
+    /// The maximum size of the log of a copy, in bytes.
     pub log_bytes_max: u64,
 }
 
@@ -102,8 +102,8 @@ pub struct Task {
     /// A checksum of how the copy is run, and in which flavour. A copy that was started with another checksum must be
     /// restarted.
     pub shape: u32,
-    /// Environment variables: its identity and its location, and the values of the node's own store for the names that
-    /// the descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
+    /// Environment variables: the identity and location of the copy, and the values that the descriptor requests from
+    /// the node's own store. The driver adds `PORT`. Values never reach logs or messages.
     pub environment: Arc<Vec<(String, String)>>,
 }
 
@@ -114,15 +114,16 @@ pub struct Run {
     pub driver: String,
     /// The program and its arguments, for drivers that run processes.
     pub command: Vec<String>,
-    /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
+    /// The path that returns a 2xx status when a copy is healthy. If absent, a copy is healthy when it accepts
+    /// connections.
     pub health_path: Option<String>,
-    /// How long a copy may take until it is healthy.
+    /// How long a copy may take to become healthy.
     pub start_timeout: Duration,
     /// How long a copy may take to finish its open requests.
     pub drain_timeout: Duration,
-    /// The memory that it may use, where the system can bound it.
+    /// The maximum memory of a copy, enforced if the system supports it.
     pub memory_bytes_max: Option<u64>,
-    /// The processor time that it may use, in thousandths of one core, where the system can bound it.
+    /// The maximum processor time of a copy, in thousandths of one core, enforced if the system supports it.
     pub cpu_millis_max: Option<u64>,
     /// Further settings of the driver, as written.
     pub settings: BTreeMap<String, String>,
@@ -133,7 +134,7 @@ pub struct Run {
 pub enum Health {
     /// It serves.
     Healthy,
-    /// It does not serve yet, or no longer.
+    /// It does not serve yet, or no longer serves.
     Unhealthy(String),
     /// It has ended.
     Ended(String),
@@ -177,7 +178,7 @@ impl std::error::Error for DriverError {
 /// something changes; a request uses one snapshot from start to end.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
-    /// This node's name in the list of visited nodes.
+    /// This node's name in the list of visited nodes of a request.
     pub node: String,
     /// The copies on this node that accept requests: healthy, and not draining.
     pub copies: BTreeMap<ApplicationId, Vec<LocalCopy>>,
@@ -205,9 +206,9 @@ pub struct LocalCopy {
     pub address: SocketAddr,
     /// The protocol that it speaks there.
     pub protocol: Protocol,
-    /// Its client requests in the current window, the open ones, and the connections to it. There is one object from
-    /// the start of the copy to its end. A copy is drained when its backend was [closed](Backend::close) and
-    /// [emptied](Backend::emptied).
+    /// The counts of its client requests in the current window, its open requests, and the connections to it. The
+    /// object is created when the copy becomes healthy. A copy is drained once its backend was [closed](Backend::close)
+    /// and [emptied](Backend::emptied).
     pub backend: Arc<Backend>,
 }
 
@@ -220,8 +221,8 @@ pub struct Dormant {
     pub state: DormantState,
     /// The client requests that would have reached it in the current window.
     pub counts: Arc<RequestCounts>,
-    /// Asks for it to wake.
-    pub bell: Bell,
+    /// Asks the node to wake it.
+    pub wake_handle: WakeHandle,
 }
 
 /// Why the copy of an instance does not run.
@@ -238,23 +239,23 @@ pub enum DormantState {
 
 /// Asks the node to wake an instance. Several calls before it wakes count as one.
 #[derive(Clone)]
-pub struct Bell(Arc<dyn Fn() + Send + Sync>);
+pub struct WakeHandle(Arc<dyn Fn() + Send + Sync>);
 
-impl Bell {
-    /// A bell that calls `ring`.
-    pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Bell {
-        Bell(Arc::new(ring))
+impl WakeHandle {
+    /// Creates a handle that calls `wake`.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> WakeHandle {
+        WakeHandle(Arc::new(wake))
     }
 
     /// Asks the node to wake the instance.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         (self.0)();
     }
 }
 
-impl fmt::Debug for Bell {
+impl fmt::Debug for WakeHandle {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Bell")
+        formatter.write_str("WakeHandle")
     }
 }
 
@@ -297,8 +298,8 @@ impl DataLink {
         !self.0.is_closed()
     }
 
-    /// Sends one request and waits for the head of its response. Waits while the neighbour accepts no more requests,
-    /// which is the back-pressure of HTTP/2.
+    /// Sends one request and waits for the head of its response. Also waits while the neighbour accepts no more
+    /// requests, which is HTTP/2's back-pressure.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, LinkError> {
         let mut sender = self.0.clone();
         sender.ready().await.map_err(LinkError::NotSent)?;
@@ -326,7 +327,7 @@ impl std::error::Error for LinkError {
     }
 }
 
-/// Handles requests that neighbours forward. `links` serves the connections and calls it.
+/// Handles requests that neighbours forward. Called by `links`, which serves the connections.
 pub trait Forward: Send + Sync {
     /// Answers a request. `link_quanta` is the latency that the link from the neighbour adds to it.
     fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;

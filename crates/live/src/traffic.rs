@@ -9,15 +9,14 @@
 //! ```
 //!
 //! Each request is routed separately, so that all requests follow a migration at once. Between nodes, a request carries
-//! its application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no
-//! further is at a *dead end*: it goes back one hop, where the next neighbour is tried. A request that reaches a copy
-//! is counted by last hop and latency: these counts are the facts that agents decide by.
+//! its application and its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request without a next
+//! hop is at a *dead end*: it returns to the previous node, which tries its next neighbour. A request that reaches a
+//! copy is counted by last hop and latency. These counts become facts for the agents.
 //!
-//! **Invariant:** a request is retried only if no byte of a response arrived, and either no copy saw any of it or its
-//! method is idempotent; in both cases only if its body is still buffered completely ([`Settings::kept_bytes_max`]).
-//! **Invariant:** a request that entered a copy holds it open until its response has ended; a closed copy is entered by
-//! none. **Invariant:** headers by which nodes talk to each other never come from clients or copies, and never reach
-//! them.
+//! **Invariant:** a request is retried only if no byte of a response arrived, its body is still buffered completely,
+//! and either no copy saw any of it or its method is idempotent ([`Settings::kept_bytes_max`]). **Invariant:** a copy
+//! is not stopped gracefully while a response is in progress, and a closed copy admits no requests. **Invariant:** the
+//! headers that nodes exchange are never accepted from clients or copies, and never sent to them.
 
 mod forward;
 
@@ -41,7 +40,7 @@ pub use headers::{HOPS_MAX, written};
 pub use ingress::Ingress;
 pub use tls::{Site, clients};
 
-/// The bounds of the data plane of a node.
+/// The limits of a node's data plane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The timeout for the head of a copy's response.
@@ -50,8 +49,8 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// The timeout for the head of a client's request, and for idle connections.
     pub head_timeout: Duration,
-    /// How long a client's request waits for routes when no instance is reachable. Longer than it takes to detect a
-    /// broken link and reroute.
+    /// How long a client's request waits for a route when no instance is reachable. This must be longer than it takes
+    /// to detect a broken link and reroute.
     pub hold: Duration,
     /// How long a request waits for the sleeping instance that it woke.
     pub wake: Duration,
@@ -61,11 +60,12 @@ pub struct Settings {
     pub kept_bytes_max: usize,
     /// The maximum size of all headers of a request.
     pub header_bytes_max: u32,
-    /// The maximum number of clients' connections; more wait until one ends.
+    /// The maximum number of client connections. Further ones wait until one ends.
     pub connections_max: usize,
     /// The maximum number of concurrent requests of one HTTP/2 connection.
     pub streams_max: u32,
-    /// The maximum number of concurrent requests in one copy; more go elsewhere, or are told to retry later.
+    /// The maximum number of concurrent requests in one copy. Further ones go to other copies, or are asked to retry
+    /// later.
     pub requests_per_copy_max: u64,
 }
 

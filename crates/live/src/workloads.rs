@@ -1,21 +1,21 @@
 //! Runs the copies of applications that a node hosts.
 //!
-//! Start at [`ProcessDriver`], a [`Driver`](crate::seams::Driver) that runs programs; `mario`'s own [sample service](sample) is one of
-//! them.
+//! Start at [`ProcessDriver`], a [`Driver`](crate::seams::Driver) that runs programs, including `mario`'s own [sample
+//! service](sample).
 //!
 //! ```text
 //! daemon ── ProcessDriver ──spawn──► shim (own session) ──spawn──► exec stage ──exec──► the program
 //!                 │                    │ reads stdout and stderr, rotates the logs, notes the exit status
-//!                 └ start record, durable before the shim is told what to run
+//!                 └ start record, on disk before the shim receives its plan
 //! ```
 //!
 //! The shim receives its plan through a pipe, after its start record is on disk. If the daemon dies in between, the
 //! pipe ends early and the shim exits: no program ever runs without a record. Programs outlive the daemon, because the
 //! shim holds their pipes; the next daemon adopts them by their records.
 //!
-//! **Invariant:** a process is signalled only through a pidfd whose process was compared with the record after the
-//! pidfd was opened. A process with a recycled id is never touched. **Invariant:** values of secrets are only in the
-//! environment or the private files of their workload.
+//! **Invariant:** a process is signalled only through a pidfd, and only if the process matched its record after the
+//! pidfd was opened. So a process with a recycled id is never signalled. **Invariant:** values of secrets are only in
+//! the environment or the private files of their workload.
 
 mod process;
 mod settings;

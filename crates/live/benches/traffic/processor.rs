@@ -122,7 +122,7 @@ async fn measure(address: SocketAddr, pids: &[u32], length: Duration) -> Figure 
     }
 }
 
-/// A closed-loop client on a few connections. Returns the number of requests and of failed ones.
+/// Runs a closed-loop client on a few connections. Returns the numbers of all requests and of failed requests.
 async fn load(address: SocketAddr, length: Duration) -> (u64, u64) {
     let end = Instant::now() + length;
     let clients: Vec<_> = (0..CONNECTIONS)
@@ -172,8 +172,8 @@ fn role(role: &str, arguments: &[&str]) -> Child {
     Command::new(std::env::current_exe().expect("a path")).arg(role).args(arguments).spawn().expect("a process")
 }
 
-/// Two nginx processes in a row, one worker each, configured like the nodes: keep connections, buffer little, log
-/// nothing.
+/// Starts two chained nginx processes with one worker each, configured like the nodes: persistent connections, small
+/// buffers, no logs. Returns `None` if nginx is not installed.
 fn nginx(directory: &Path, first: SocketAddr, second: SocketAddr, sample: SocketAddr) -> Option<Processes> {
     let found = Command::new("nginx").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {
@@ -215,7 +215,7 @@ fn nginx(directory: &Path, first: SocketAddr, second: SocketAddr, sample: Socket
     Some(processes)
 }
 
-/// The processes of nginx: masters and workers.
+/// Returns the process ids of the nginx masters and their workers.
 fn workers(masters: &[Child]) -> Vec<u32> {
     let mut pids: Vec<u32> = masters.iter().map(Child::id).collect();
     for entry in fs::read_dir("/proc").expect("proc").flatten() {

@@ -24,7 +24,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::nodes::{application, copy};
 
-/// A data plane of one node: `DIRECTORY INGRESS|- LINK|- NEXT|- COPY|-`.
+/// Runs the data plane of one node. Arguments: `DIRECTORY INGRESS|- LINK|- NEXT|- COPY|-`.
 pub fn node(arguments: &[String]) {
     let [directory, ingress, link, next, served] = arguments else { panic!("five arguments") };
     let address = |text: &String| text.parse::<SocketAddr>().ok();

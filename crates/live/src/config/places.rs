@@ -1,4 +1,4 @@
-//! The positions of values in a TOML text.
+//! Maps values of a TOML text to their positions.
 
 use std::error::Error;
 use std::fmt;
@@ -17,7 +17,7 @@ pub struct Mistake {
     pub message: String,
     /// Its span in the text, if it has one.
     pub span: Option<Range<usize>>,
-    /// A remedy for the user.
+    /// How the user can fix it.
     pub hint: Option<String>,
 }
 

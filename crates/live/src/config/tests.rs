@@ -39,7 +39,7 @@ fn a_minimal_file_is_enough_and_paths_are_relative_to_it() {
 }
 
 #[test]
-fn every_error_is_reported_with_its_place() {
+fn every_error_is_reported_with_its_position() {
     // The text to replace, its replacement, the expected message, and the expected position.
     let cases = [
         ("id = \"edge-1\"\nc", "id = \"edge 1\"\nc", "cannot be called", "\"edge 1\""),
@@ -77,7 +77,7 @@ fn every_error_is_reported_with_its_place() {
 }
 
 #[test]
-fn everything_that_a_machine_lacks_is_reported_at_once() {
+fn all_problems_of_a_machine_are_reported_together() {
     let scratch = Scratch::new("check");
     let engine = Engine::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -121,7 +121,7 @@ impl DiskJournalGuard {
 }
 
 #[test]
-fn the_schema_is_that_of_the_file_in_the_repository() {
+fn the_schema_file_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node.schema.json");
     check_stored(&path, &schema_text(), "UPDATE_DOCUMENTS");
 }

@@ -71,12 +71,12 @@ pub(crate) struct Refusal {
 pub(crate) type Answer = Result<Value, Refusal>;
 
 /// An answer that waits until its records are on disk.
-pub(crate) struct Waiting {
+pub(crate) struct PendingAnswer {
     reply: oneshot::Sender<Answer>,
     answer: Answer,
 }
 
-impl Waiting {
+impl PendingAnswer {
     pub(crate) fn answer(self) {
         let _ = self.reply.send(self.answer);
     }
@@ -160,7 +160,7 @@ pub(crate) fn answer(core: &mut Core, ask: Ask) {
     let changes = question.changes();
     let answer = core.reply(question);
     if changes {
-        core.wait_for_disk(Waiting { reply, answer });
+        core.wait_for_disk(PendingAnswer { reply, answer });
     } else {
         let _ = reply.send(answer);
     }
@@ -227,7 +227,7 @@ impl Core {
         }
     }
 
-    /// The content of a document, if this node can run it and its names are free.
+    /// Returns the content of a document if this node can run it and no other application holds its names.
     pub(crate) fn usable(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Refusal> {
         let unusable =
             |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
@@ -279,7 +279,7 @@ impl Core {
         let opened = self.usable(document)?;
         self.check_key(key, &opened)?;
         self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
-        // The rules judge immediately: the verdict is their last report.
+        // The node judges immediately: the verdict is its last report.
         let judged = self.push_effects().filter_map(|effect| match effect {
             Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
             _ => None,

@@ -15,7 +15,7 @@ use crate::seams::{Dormant, NextHop, Routes};
 pub(crate) struct Board {
     node: String,
     routes: Arc<ArcSwap<Routes>>,
-    told: Arc<Mutex<ToldRoutes>>,
+    announced: Arc<Mutex<AnnouncedRoutes>>,
     dormant: Arc<Mutex<BTreeMap<ApplicationId, Vec<Dormant>>>>,
     copies: Copies,
     links: Links,
@@ -23,7 +23,7 @@ pub(crate) struct Board {
 
 /// Routes announced by neighbours.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ToldRoutes {
+pub(crate) struct AnnouncedRoutes {
     /// For each application, the neighbours that reach it, nearest first.
     pub(crate) next_hops: BTreeMap<ApplicationId, Vec<NodeId>>,
     /// Host names and their applications.
@@ -38,7 +38,7 @@ impl Board {
     pub(crate) fn new(node: &NodeId, copies: Copies, links: Links) -> Board {
         let node = crate::traffic::written(node.id());
         let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.clone(), ..Routes::default() }));
-        Board { node, routes, told: Arc::default(), dormant: Arc::default(), copies, links }
+        Board { node, routes, announced: Arc::default(), dormant: Arc::default(), copies, links }
     }
 
     /// The snapshot that the data plane reads.
@@ -46,13 +46,13 @@ impl Board {
         &self.routes
     }
 
-    /// Sets the neighbours' routes, and publishes.
-    pub(crate) fn set_told(&self, told: ToldRoutes) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
+    /// Sets the neighbours' routes, and publishes the result.
+    pub(crate) fn set_announced(&self, announced: AnnouncedRoutes) {
+        *self.announced.lock().unwrap_or_else(PoisonError::into_inner) = announced;
         self.publish();
     }
 
-    /// Sets which instances here are dormant, and publishes.
+    /// Sets which instances here are dormant, and publishes the result.
     pub(crate) fn set_dormant(&self, dormant: BTreeMap<ApplicationId, Vec<Dormant>>) {
         *self.dormant.lock().unwrap_or_else(PoisonError::into_inner) = dormant;
         self.publish();
@@ -61,18 +61,19 @@ impl Board {
     /// Recomputes the routes and publishes them.
     pub(crate) fn publish(&self) {
         // Held until the end, so that of two concurrent calls the later one publishes the newer state.
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         let copies = self.copies.serving();
         let hop = |neighbour: &NodeId| {
             let (link, latency_quanta) = self.links.data(neighbour)?;
             Some(NextHop { neighbour: neighbour.clone(), link, latency_quanta })
         };
-        let next_hops: BTreeMap<ApplicationId, Vec<NextHop>> = told
+        let next_hops: BTreeMap<ApplicationId, Vec<NextHop>> = announced
             .next_hops
             .iter()
             .map(|(application, neighbours)| (application.clone(), neighbours.iter().filter_map(hop).collect()))
             .collect();
-        let (hosts, prefixes, are_complete) = (told.hosts.clone(), told.prefixes.clone(), told.are_complete);
+        let (hosts, prefixes, are_complete) =
+            (announced.hosts.clone(), announced.prefixes.clone(), announced.are_complete);
         let dormant = self.dormant.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let routes = Routes { node: self.node.clone(), copies, next_hops, hosts, prefixes, dormant, are_complete };
         self.routes.store(Arc::new(routes));

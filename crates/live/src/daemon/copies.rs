@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use super::events::{Told, workload_text};
+use super::events::{NodeEvent, workload_text};
 use super::{Event, Events};
 use crate::seams::{Backend, Driver, Health, LocalCopy, Protocol, Task};
 use crate::workloads::protocol;
@@ -43,7 +43,7 @@ struct Copy {
     state: CopyState,
     address: Option<SocketAddr>,
     protocol: Protocol,
-    /// The shape of the last task that it was told to run: see [`Task::shape`].
+    /// The shape of the copy's last task: see [`Task::shape`].
     shape: Option<u32>,
     /// Its state in the data plane, created whenever it becomes healthy.
     backend: Arc<Backend>,
@@ -101,7 +101,7 @@ impl Copies {
         let _ = self.on_change.set(on_change);
     }
 
-    /// Whether there is a driver for a copy; if not, the copy is reported as failed to start.
+    /// Returns whether this node has the driver of a copy. If not, reports that the copy failed to start.
     fn can_run(&self, task: &Task) -> bool {
         let can_run = self.has_driver(&task.run.driver);
         if !can_run {
@@ -110,7 +110,7 @@ impl Copies {
         can_run
     }
 
-    /// Runs a copy; one that cannot be run is reported as failed to start.
+    /// Runs a copy, or reports that it failed to start if this node lacks its driver.
     pub(crate) fn run(&self, task: Task, may_run: bool) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -123,8 +123,7 @@ impl Copies {
         let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
     }
 
-    /// Runs a copy according to another description, or in another flavour. A copy that already runs so is left
-    /// running.
+    /// Switches a copy to another description or flavour. A copy that already has the same shape is left running.
     pub(crate) fn adapt(&self, task: Task) {
         let workload = task.workload;
         if !self.can_run(&task) {
@@ -135,7 +134,7 @@ impl Copies {
         if copy.shape == Some(task.shape) {
             let core = self.core.clone();
             self.runtime.spawn(async move {
-                let _ = core.send(Event::Happened(Input::Adapted(workload))).await;
+                let _ = core.send(Event::Input(Input::Adapted(workload))).await;
             });
             return;
         }
@@ -145,10 +144,11 @@ impl Copies {
     }
 
     pub(crate) fn not_started(&self, workload: WorkloadId, cause: String) {
-        self.events.tell(Told::Fault { message: format!("copy {} cannot run: {cause}", workload_text(workload)) });
+        self.events
+            .publish(NodeEvent::Fault { message: format!("copy {} cannot run: {cause}", workload_text(workload)) });
         let core = self.core.clone();
         self.runtime.spawn(async move {
-            let _ = core.send(Event::Happened(Input::NotStarted { workload, cause })).await;
+            let _ = core.send(Event::Input(Input::NotStarted { workload, cause })).await;
         });
     }
 
@@ -169,7 +169,7 @@ impl Copies {
         let _ = copy.orders.send(order);
     }
 
-    /// Kills every copy that a previous daemon left, except for those to keep.
+    /// Kills every copy that a previous daemon left running, except for those in `keep`.
     pub(crate) fn sweep(&self, keep: Vec<WorkloadId>) {
         let copies = self.clone();
         self.runtime.spawn(async move {
@@ -179,13 +179,13 @@ impl Copies {
                         Ok(()) => break,
                         // No hardware is reserved before it is certain that no other copy runs.
                         Err(message) => {
-                            copies.events.tell(Told::Fault { message: format!("driver `{name}`: {message}") });
+                            copies.events.publish(NodeEvent::Fault { message: format!("driver `{name}`: {message}") });
                             sleep(Duration::from_secs(1)).await;
                         }
                     }
                 }
             }
-            let _ = copies.core.send(Event::Happened(Input::Swept)).await;
+            let _ = copies.core.send(Event::Input(Input::Swept)).await;
         });
     }
 
@@ -255,8 +255,8 @@ impl Copies {
 
     fn spawn(&self, workload: WorkloadId) -> Copy {
         let (sender, orders) = mpsc::unbounded_channel();
-        let keeper = Keeper { copies: self.clone(), workload, driver: None, patience: Duration::from_secs(30) };
-        self.runtime.spawn(keeper.obey(orders));
+        let supervisor = Supervisor { copies: self.clone(), workload, driver: None, patience: Duration::from_secs(30) };
+        self.runtime.spawn(supervisor.run(orders));
         Copy {
             orders: sender,
             instance: None,
@@ -290,16 +290,16 @@ impl Copy {
     }
 }
 
-/// The task of one copy.
-struct Keeper {
+/// Supervises one copy: carries out its orders one at a time.
+struct Supervisor {
     copies: Copies,
     workload: WorkloadId,
     driver: Option<Arc<dyn Driver>>,
     patience: Duration,
 }
 
-impl Keeper {
-    async fn obey(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+impl Supervisor {
+    async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         let mut next = orders.recv().await;
         while let Some(order) = next.take() {
             match order {
@@ -307,7 +307,7 @@ impl Keeper {
                     self.driver = self.copies.drivers.get(&task.run.driver).cloned();
                     self.patience = task.run.drain_timeout;
                     let Some(driver) = self.driver.clone() else { break };
-                    // A newer command takes precedence: it stops what was started.
+                    // A newer order cancels this one.
                     next = tokio::select! {
                         biased;
                         order = orders.recv() => order,
@@ -340,7 +340,7 @@ impl Keeper {
         }
     }
 
-    /// Starts a copy and watches it. Returns when it has ended, after reporting so.
+    /// Starts a copy and watches it. Reports its end, and then returns.
     async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
         match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
             Ok(Ok(address)) => {
@@ -399,9 +399,9 @@ impl Keeper {
     async fn give_up(&self, driver: &dyn Driver, cause: String) {
         self.changed(CopyState::Ended, None);
         let message = format!("copy {} ended or did not start: {cause}", workload_text(self.workload));
-        self.copies.events.tell(Told::Fault { message });
+        self.copies.events.publish(NodeEvent::Fault { message });
         if let Err(error) = driver.stop(self.workload).await {
-            self.copies.events.tell(Told::Fault { message: with_cause(&error) });
+            self.copies.events.publish(NodeEvent::Fault { message: with_cause(&error) });
         }
         self.tell(Input::NotStarted { workload: self.workload, cause }).await;
     }
@@ -431,7 +431,7 @@ impl Keeper {
                 match ended {
                     Ok(()) => break,
                     Err(error) => {
-                        self.copies.events.tell(Told::Fault { message: with_cause(&error) });
+                        self.copies.events.publish(NodeEvent::Fault { message: with_cause(&error) });
                         sleep(Duration::from_secs(1)).await;
                     }
                 }
@@ -454,7 +454,7 @@ impl Keeper {
         };
         if let Some(instance) = instance {
             let state = format!("{state:?}").to_lowercase();
-            self.copies.events.tell(Told::Copy { workload: workload_text(self.workload), instance, state });
+            self.copies.events.publish(NodeEvent::Copy { workload: workload_text(self.workload), instance, state });
         }
         // This must come first: a draining copy must get no more requests.
         if let Some(on_change) = self.copies.on_change.get() {
@@ -464,9 +464,9 @@ impl Keeper {
 
     async fn tell(&self, input: Input) {
         let is_over = matches!(input, Input::Stopped(_));
-        let _ = self.copies.core.send(Event::Happened(input)).await;
+        let _ = self.copies.core.send(Event::Input(input)).await;
         if is_over {
-            // Removes the copy, unless it was told to run again in the meantime.
+            // Removes the copy, unless an order to run it again arrived in the meantime.
             let mut table = self.copies.table();
             if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
                 table.remove(&self.workload);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! When the disk fails, the stream of effects stops: nothing that depends on an unwritten record leaves the node.
-//! Running workloads keep running, operators are told, and the write is retried.
+//! Running workloads keep running, operators are notified, and the write is retried.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::board::Board;
 use super::copies::Copies;
 use super::documents::Documents;
 use super::dormant::Sleepers;
-use super::events::{Told, report_json};
+use super::events::{NodeEvent, report_json};
 use super::names::NameBook;
 use super::routing::Hosted;
 use super::shadows::Shadows;
@@ -67,7 +67,7 @@ pub(crate) struct Core {
     /// When the owner's policy is next evaluated for evictions and shrinks; `None` if it has no such rules.
     pub(crate) owner_at: Option<Instant>,
     /// Answers that wait until their records are on disk.
-    answers: Vec<super::answers::Waiting>,
+    answers: Vec<super::answers::PendingAnswer>,
     pub(crate) router: Router,
     pub(crate) hosted: Hosted,
     pub(crate) is_draining: bool,
@@ -177,12 +177,12 @@ impl Core {
             self.timers();
             self.flush();
             self.publish_dormant();
-            self.tell_hosted();
+            self.pass_hosted();
             self.send_routes();
         }
     }
 
-    /// The time of the rules: milliseconds since the daemon started.
+    /// The node's time: milliseconds since the daemon started.
     pub(crate) fn now(&self) -> Time {
         Time::at(self.start.elapsed().as_secs_f64() * 1_000.0)
     }
@@ -202,8 +202,8 @@ impl Core {
     fn take_in(&mut self, event: Event) {
         match event {
             Event::Link(event) => self.link(event),
-            Event::Happened(input) if self.stalled.is_some() => self.deferred.push(input),
-            Event::Happened(input) => self.handle(input),
+            Event::Input(input) if self.stalled.is_some() => self.deferred.push(input),
+            Event::Input(input) => self.handle(input),
             Event::Ask(ask) => self.ask(ask),
             Event::Explain(instance, reply) => {
                 let _ = reply.send(self.memory.knowledge(&instance));
@@ -222,13 +222,13 @@ impl Core {
     fn link(&mut self, event: LinkEvent) {
         match event {
             LinkEvent::Up { neighbour, session } => {
-                self.events.tell(Told::LinkUp { neighbour: neighbour.clone() });
+                self.events.publish(NodeEvent::LinkUp { neighbour: neighbour.clone() });
                 self.up.insert(neighbour, session);
                 self.neighbours();
             }
             LinkEvent::Down { neighbour, session } => {
                 if self.up.get(&neighbour) == Some(&session) {
-                    self.events.tell(Told::LinkDown { neighbour: neighbour.clone() });
+                    self.events.publish(NodeEvent::LinkDown { neighbour: neighbour.clone() });
                     self.up.remove(&neighbour);
                     self.route(RouterInput::LinkDown { neighbour });
                     self.neighbours();
@@ -247,7 +247,7 @@ impl Core {
         }
     }
 
-    /// Passes the links that are up to the rules.
+    /// Tells the node which neighbours have working links.
     fn neighbours(&mut self) {
         if self.stalled.is_some() {
             return;
@@ -272,7 +272,7 @@ impl Core {
         if self.stalled.is_some() {
             return;
         }
-        // The rules receive a descriptor only after its signature was verified.
+        // The node receives a descriptor only after its signature was verified.
         if let Message::Prepare(prepare) = &message
             && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
         {
@@ -352,15 +352,15 @@ impl Core {
             }
         }
         match self.recorder.flush(self.node.ledger()) {
-            Some(Change::Fails(cause)) => self.events.tell(Told::TraceFails { cause }),
-            Some(Change::Works) => self.events.tell(Told::TraceWorks),
+            Some(Change::Fails(cause)) => self.events.publish(NodeEvent::TraceFails { cause }),
+            Some(Change::Works) => self.events.publish(NodeEvent::TraceWorks),
             None => {}
         }
     }
 
     fn stall(&mut self, fault: Fault) {
         if self.stalled.is_none() {
-            self.events.tell(Told::JournalFails { cause: fault.line() });
+            self.events.publish(NodeEvent::JournalFails { cause: fault.line() });
         }
         self.refuse_waiting(&fault);
         self.stalled = Some((fault, Instant::now() + RETRY_AFTER));
@@ -368,7 +368,7 @@ impl Core {
 
     /// Handles the deferred events once the journal can be written again.
     fn recover(&mut self) {
-        self.events.tell(Told::JournalWorks);
+        self.events.publish(NodeEvent::JournalWorks);
         for input in std::mem::take(&mut self.deferred) {
             self.handle(input);
         }
@@ -396,7 +396,7 @@ impl Core {
                 }
             }
             Effect::Adapt { workload, instance, descriptor, flavour } => {
-                self.tell_names();
+                self.pass_names();
                 match self.documents.task(&self.config, workload, &instance, (&descriptor, flavour.as_ref())) {
                     Ok(task) => self.copies.adapt(task),
                     Err(fault) => self.copies.not_started(workload, fault.line()),
@@ -432,7 +432,7 @@ impl Core {
         self.memory.reported(report, &json);
         // Evaluations without a proposal are not logged: they are the usual case, and would fill the log.
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
-            self.events.tell(Told::Report { report: json });
+            self.events.publish(NodeEvent::Report { report: json });
         }
     }
 
@@ -440,7 +440,7 @@ impl Core {
         self.stream.iter()
     }
 
-    pub(crate) fn wait_for_disk(&mut self, waiting: super::answers::Waiting) {
+    pub(crate) fn wait_for_disk(&mut self, waiting: super::answers::PendingAnswer) {
         self.answers.push(waiting);
     }
 
@@ -470,7 +470,8 @@ impl Core {
         self.shorten_at = after;
         if let Err(fault) = self.journal.shorten(self.node.ledger()) {
             self.shorten_at = self.journal.grown() + after;
-            self.events.tell(Told::Fault { message: format!("the journal is not shortened: {}", fault.line()) });
+            self.events
+                .publish(NodeEvent::Fault { message: format!("the journal is not shortened: {}", fault.line()) });
         }
     }
 }

@@ -43,8 +43,8 @@ impl Documents {
         Ok(opened)
     }
 
-    /// Whether this node may host an application that a neighbour describes: it is signed, matches the signed text, and
-    /// can be run here.
+    /// Checks that this node may host an application that a neighbour describes: the description is signed, matches the
+    /// signed text, and can be run here.
     pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, Fault> {
         let opened = self.open(&descriptor.document)?;
         if *opened.descriptor != *descriptor {
@@ -61,12 +61,12 @@ impl Documents {
         Some(Arc::clone(&self.opened(document).ok()?.names))
     }
 
-    /// Whether names that a neighbour announces belong to the application.
+    /// Checks that the names that a neighbour announces belong to the application.
     pub(crate) fn check_names(&self, application: &ApplicationId, names: &Names) -> Result<(), Fault> {
         check_names(application, names, self.identity.authority(), UnixTime::now())
     }
 
-    /// A document that was verified when it arrived, by this or a previous daemon.
+    /// Returns the content of a document that this or a previous daemon verified when it arrived.
     fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
         if let Some(opened) = self.opened.get(document) {
             return Ok(Arc::clone(opened));
@@ -80,7 +80,7 @@ impl Documents {
     }
 
     /// Returns how to run a copy. The descriptor comes from the journal or was verified when it arrived, so its
-    /// certificate is not checked again: one that has expired since does not stop a running application.
+    /// certificate is not checked again: a certificate that has expired since then does not stop a running application.
     pub(crate) fn task(
         &mut self,
         config: &NodeConfig,

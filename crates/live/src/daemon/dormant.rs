@@ -1,8 +1,8 @@
 //! Instances whose copies do not run: they sleep, or start because a client request woke them.
 //!
-//! Requests are routed to a sleeping instance like to any other. The data plane finds it in
-//! [`Routes::dormant`](crate::seams::Routes::dormant), rings its bell, and holds the request until its copy serves or
-//! the node's manager has inhibited the wake-up.
+//! Requests are routed to a sleeping instance like to any other. The data plane finds the instance in
+//! [`Routes::dormant`](crate::seams::Routes::dormant), asks the node to wake it, and holds the request until its copy
+//! serves or the node's manager inhibits the wake-up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::sync::mpsc;
 use super::Event;
 use super::copies::CopyState;
 use super::core::Core;
-use crate::seams::{Bell, Dormant, DormantState};
+use crate::seams::{Dormant, DormantState, WakeHandle};
 use crate::traffic::RequestCounts;
 
-/// The dormant instances of a node, as they were last published.
+/// The dormant instances of a node, as last published.
 pub(crate) struct Sleepers {
     /// Sends requests to wake an instance to the core. It is weak, so that it does not keep the core running.
     core: mpsc::WeakSender<Event>,
@@ -56,24 +56,24 @@ impl Sleepers {
                 instance: instance.clone(),
                 state: sleeper.state,
                 counts: Arc::clone(&sleeper.counts),
-                bell: self.bell(instance.clone()),
+                wake_handle: self.wake_handle(instance.clone()),
             });
         }
         routes
     }
 
-    /// A bell that asks the core only once, however many requests wait.
-    fn bell(&self, instance: InstanceId) -> Bell {
-        let (core, has_rung) = (self.core.clone(), AtomicBool::new(false));
-        Bell::new(move || {
-            if has_rung.swap(true, Ordering::AcqRel) {
+    /// Returns a handle that asks the core only once to wake the instance, however many requests wait.
+    fn wake_handle(&self, instance: InstanceId) -> WakeHandle {
+        let (core, has_asked) = (self.core.clone(), AtomicBool::new(false));
+        WakeHandle::new(move || {
+            if has_asked.swap(true, Ordering::AcqRel) {
                 return;
             }
             let asked = core
                 .upgrade()
-                .is_some_and(|core| core.try_send(Event::Happened(Input::Requested(instance.clone()))).is_ok());
+                .is_some_and(|core| core.try_send(Event::Input(Input::Requested(instance.clone()))).is_ok());
             // If the core's queue is full, the next request asks again.
-            has_rung.store(asked, Ordering::Release);
+            has_asked.store(asked, Ordering::Release);
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Evaluates agents at the end of their observation windows, and then lets the owner of the node act.
+//! Evaluates agents at the end of their observation windows, and then the owner's policy for evictions and shrinks.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use mario_colony::{Input, Observation, Proposal, RequestFact};
 use mario_domain::{InstanceId, NodeId, Target};
 
 use super::core::Core;
-use super::events::Told;
+use super::events::NodeEvent;
 
 impl Core {
     /// Evaluates the agents whose windows have ended, and then judges their proposals.
@@ -20,7 +20,7 @@ impl Core {
         for instance in instances {
             match self.windows.get_mut(&instance) {
                 Some(end) if *end <= now => {
-                    // After a pause of the machine, missed windows are skipped.
+                    // Windows that were missed while the machine was suspended are skipped.
                     *end = now + period;
                     due.push(instance);
                 }
@@ -71,13 +71,14 @@ impl Core {
         }
     }
 
-    /// Takes the counts of client requests that reached an instance, or would have reached it if it did not sleep; `None`
-    /// while its copy is not healthy for another reason.
+    /// Takes the counts of client requests that reached an instance, or would have reached it if it were awake. Returns
+    /// `None` if the instance is awake and its copy is not healthy.
     fn drain_counts(&self, instance: &InstanceId) -> Option<BTreeMap<(Option<NodeId>, u32), u64>> {
         self.copies.drain_counts(instance).or_else(|| self.sleepers.drain_counts(instance))
     }
 
-    /// Evicts instances whose agents have had their last evaluation, if agents evaluate now and the owner evicts.
+    /// Evicts instances whose agents have had their last evaluation, if `is_due` and the owner's policy has rules for
+    /// it.
     fn evict(&mut self, is_due: bool) {
         if is_due && self.owner_at.is_some() {
             self.handle(Input::Evict);
@@ -89,7 +90,11 @@ impl Core {
         let Some(knowledge) = self.memory.knowledge(instance) else { return };
         if let Some(difference) = self.shadows.compare(instance, &knowledge, proposal, has_failed) {
             let instance = instance.clone();
-            self.events.tell(Told::ShadowDiffers { instance, policy: difference.policy, shadow: difference.shadow });
+            self.events.publish(NodeEvent::ShadowDiffers {
+                instance,
+                policy: difference.policy,
+                shadow: difference.shadow,
+            });
         }
     }
 }

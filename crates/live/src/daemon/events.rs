@@ -14,10 +14,10 @@ use tokio::sync::broadcast;
 /// How many events are kept for later readers.
 const KEPT: usize = 1_000;
 
-/// An event.
+/// An event on a node.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub(crate) enum Told {
+pub(crate) enum NodeEvent {
     /// The daemon has started.
     Started { node: NodeId, journal: String, records: u64 },
     /// The daemon shuts down; workloads keep running.
@@ -48,7 +48,7 @@ pub(crate) enum Told {
     TraceWorks,
     /// A shadow policy would have proposed something else.
     ShadowDiffers { instance: InstanceId, policy: String, shadow: String },
-    /// A report of the node's rules.
+    /// A report of the node.
     Report { report: Value },
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Stamped {
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
     #[serde(flatten)]
-    pub(crate) told: Told,
+    pub(crate) event: NodeEvent,
 }
 
 /// The sink of events. A clone is a handle to the same sink.
@@ -82,10 +82,10 @@ impl Events {
     }
 
     /// Sends an event to all subscribers, logs it, and keeps it for a while.
-    pub(crate) fn tell(&self, told: Told) {
+    pub(crate) fn publish(&self, event: NodeEvent) {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamped = Arc::new(Stamped { number: kept.next, time_ms, told });
+        let stamped = Arc::new(Stamped { number: kept.next, time_ms, event });
         kept.next += 1;
         if kept.events.len() == KEPT {
             kept.events.pop_front();
@@ -93,7 +93,7 @@ impl Events {
         kept.events.push_back(Arc::clone(&stamped));
         drop(kept);
         if let Ok(line) = serde_json::to_string(&*stamped) {
-            // A closed log does not stop a node.
+            // A node keeps running if its log is closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
         let _ = self.news.send(stamped);
@@ -107,7 +107,7 @@ impl Events {
     }
 }
 
-/// A report of the node's rules, as operators read it.
+/// A report of the node as JSON, for operators.
 pub(crate) fn report_json(report: &Report) -> Value {
     match report {
         Report::Evaluated { instance, proposal, has_failed, .. } => json!({

@@ -20,23 +20,19 @@ pub(super) fn text(core: &Core) -> String {
         ("mario_instances", "Instances on this node.", ledger.owned().count() as f64),
         (
             "mario_custody",
-            "Instances that were handed over and whose targets have not answered.",
+            "Instances handed over whose targets have not answered yet.",
             ledger.custody().count() as f64,
         ),
-        (
-            "mario_grants",
-            "New instances that were offered and whose targets have not answered.",
-            ledger.grants().count() as f64,
-        ),
-        ("mario_draining_copies", "Copies that are to stop.", ledger.draining().count() as f64),
-        ("mario_hardware_free", "Units of hardware that no copy uses.", units(manager.free())),
+        ("mario_grants", "New instances offered whose targets have not answered yet.", ledger.grants().count() as f64),
+        ("mario_draining_copies", "Copies that are draining.", ledger.draining().count() as f64),
+        ("mario_hardware_free", "Free units of hardware.", units(manager.free())),
         ("mario_hardware_capacity", "Units of hardware of the node.", units(manager.capacity())),
         (
             "mario_reservations",
-            "Places that are kept for instances that have not come yet.",
+            "Reservations for instances that have not arrived yet.",
             manager.reservations().len() as f64,
         ),
-        ("mario_links_up", "Links that work.", core.up.len() as f64),
+        ("mario_links_up", "Links that are up.", core.up.len() as f64),
         (
             "mario_journal_fails",
             "1 while the journal cannot be written, else 0.",
@@ -53,14 +49,14 @@ pub(super) fn text(core: &Core) -> String {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
     }
     let counters = [
-        ("mario_inputs_total", "Things that the node's rules were told.", counts.inputs),
-        ("mario_journal_records_total", "Records written by this life of the daemon.", counts.records),
-        ("mario_journal_writes_total", "Times that records were brought to disk.", counts.writes),
+        ("mario_inputs_total", "Inputs handled by the node.", counts.inputs),
+        ("mario_journal_records_total", "Journal records written since the daemon started.", counts.records),
+        ("mario_journal_writes_total", "Writes of the journal to disk.", counts.writes),
         ("mario_evaluations_total", "Evaluations of policies.", counts.evaluations),
-        ("mario_evaluations_failed_total", "Evaluations that gave no valid answer.", counts.evaluations_failed),
+        ("mario_evaluations_failed_total", "Evaluations without a valid answer.", counts.evaluations_failed),
         ("mario_accepted_total", "Requests that were accepted and enacted.", counts.accepted),
         ("mario_inhibited_total", "Requests that were inhibited.", counts.inhibited),
-        ("mario_arrived_total", "Instances that came from neighbours.", counts.arrived),
+        ("mario_arrived_total", "Instances that arrived from neighbours.", counts.arrived),
     ];
     for (name, help, value) in counters {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
@@ -81,21 +77,16 @@ fn links(core: &Core, text: &mut String) {
     let of = |value: fn(&crate::links::LinkStatus) -> f64| {
         links.iter().map(|link| (link.neighbour.to_string(), value(link))).collect::<Vec<_>>()
     };
-    labelled(
-        "mario_link_up",
-        "1 while messages pass over a link, else 0.",
-        "gauge",
-        of(|link| f64::from(u8::from(link.is_up))),
-    );
+    labelled("mario_link_up", "1 while the link is up, else 0.", "gauge", of(|link| f64::from(u8::from(link.is_up))));
     labelled("mario_link_sent_total", "Frames sent.", "counter", of(|link| link.counts.sent as f64));
-    labelled("mario_link_received_total", "Frames that came.", "counter", of(|link| link.counts.received as f64));
+    labelled("mario_link_received_total", "Frames received.", "counter", of(|link| link.counts.received as f64));
     labelled(
         "mario_link_dropped_total",
-        "Frames that were not sent.",
+        "Frames dropped because the link was down or its queue was full.",
         "counter",
         of(|link| link.counts.dropped as f64),
     );
     let measured: Vec<(String, f64)> =
         links.iter().filter_map(|link| Some((link.neighbour.to_string(), link.round_trip_ms? / 1_000.0))).collect();
-    labelled("mario_link_round_trip_seconds", "The smoothed round trip.", "gauge", measured);
+    labelled("mario_link_round_trip_seconds", "The smoothed round-trip time.", "gauge", measured);
 }

@@ -29,8 +29,8 @@ pub(crate) struct Conflict {
     pub(crate) claimed_by: ApplicationId,
 }
 
-/// The holder of each name on this node. The first application that claimed a name keeps it as long as it claims it; an
-/// id always belongs to its application.
+/// The holder of each name on this node. The first application to claim a name holds it until it drops the claim. An
+/// application's own id always belongs to it.
 #[derive(Debug, Default)]
 pub(crate) struct NameBook {
     colony: String,
@@ -82,7 +82,8 @@ impl NameBook {
         new
     }
 
-    /// Whether an application may claim these names: `Err` with the first that another one holds.
+    /// Checks that an application may claim these names. Returns the first name that another application holds as an
+    /// error.
     pub(crate) fn check(&self, application: &ApplicationId, names: &Names) -> Result<(), Conflict> {
         let taken = claimed(names).find_map(|name| {
             let holder = self.holders.get(&name).filter(|holder| *holder != application)?;
@@ -101,8 +102,7 @@ impl NameBook {
         &self.conflicts
     }
 
-    /// Whether names from a neighbour are processed. A neighbour that announced too many invalid names is ignored for a
-    /// while.
+    /// Whether names from a neighbour are processed. They are ignored for a while after too many invalid ones.
     pub(crate) fn is_believed(&self, neighbour: &NodeId) -> bool {
         let failed = self.failures.get(neighbour);
         failed.is_none_or(|(since, failures)| *failures < FAILURES_MAX || since.elapsed() >= WINDOW)

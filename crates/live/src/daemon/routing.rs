@@ -8,10 +8,10 @@ use mario_colony::{Descriptor, Epoch, Owned};
 use mario_domain::{ApplicationId, InstanceId, NodeId, Operation, Request, Target};
 use mario_wire::{Body, Envelope};
 
-use super::board::ToldRoutes;
+use super::board::AnnouncedRoutes;
 use super::copies::CopyState;
 use super::core::Core;
-use super::events::Told;
+use super::events::NodeEvent;
 use super::names::{Conflict, Name};
 
 /// The instances here as last passed to the router, and the targets of departed instances.
@@ -19,9 +19,9 @@ use super::names::{Conflict, Name};
 pub(crate) struct Hosted {
     instances: BTreeMap<InstanceId, (ApplicationId, Epoch)>,
     departed: BTreeMap<InstanceId, NodeId>,
-    /// Messages to send after the effects of the node: the hello of a session goes first.
+    /// Messages to send after the effects of the node, because the hello of a session must be sent first.
     outbox: Vec<(NodeId, RoutingMessage)>,
-    /// Whether the routes published last include those of all neighbours.
+    /// Whether the last published routes include those of all neighbours.
     are_complete: bool,
 }
 
@@ -38,7 +38,7 @@ impl Core {
             }
         }
         if has_changed || self.are_routes_complete() != self.hosted.are_complete {
-            self.publish_told();
+            self.publish_announced();
         }
     }
 
@@ -69,7 +69,7 @@ impl Core {
         self.route(RouterInput::Received { from, message });
     }
 
-    /// Drops names that a neighbour cannot prove, or that are useless here. The routes stay.
+    /// Drops announced names that the neighbour cannot prove, or that this node does not need. The routes stay.
     fn check_names(&mut self, from: &NodeId, update: &mut Update) {
         for route in &mut update.routes {
             let Some(names) = &route.names else { continue };
@@ -77,7 +77,7 @@ impl Core {
             let checked = is_looked_at.then(|| self.documents.check_names(&route.application, names));
             if let Some(Err(fault)) = &checked {
                 self.names.failed(from);
-                self.events.tell(Told::NamesRefused { neighbour: from.clone(), cause: fault.line() });
+                self.events.publish(NodeEvent::NamesRefused { neighbour: from.clone(), cause: fault.line() });
             }
             if !matches!(checked, Some(Ok(()))) {
                 route.names = None;
@@ -101,7 +101,7 @@ impl Core {
 
     /// Passes the instances here that accept requests to the router, if they have changed. Departures are already on
     /// disk.
-    pub(crate) fn tell_hosted(&mut self) {
+    pub(crate) fn pass_hosted(&mut self) {
         if self.stalled.is_some() {
             return;
         }
@@ -127,7 +127,7 @@ impl Core {
                 self.route(RouterInput::Hosted { application, instance, epoch });
             }
         }
-        self.tell_names();
+        self.pass_names();
         for (instance, (application, _)) in before {
             if !now.contains_key(&instance) {
                 let moved_to = self.hosted.departed.remove(&instance);
@@ -136,10 +136,10 @@ impl Core {
         }
         let kept = &self.hosted.instances;
         self.hosted.departed.retain(|instance, _| kept.contains_key(instance));
-        self.publish_told();
+        self.publish_announced();
     }
 
-    /// Records that an instance went to a neighbour, so that late requests for it are forwarded there.
+    /// Records that an instance migrated to a neighbour, so that late requests for it are forwarded there.
     pub(crate) fn departed(&mut self, request: &Request) {
         if let (Operation::Migrate(Target::Node(target)), Some(instance)) = (request.operation(), request.instance()) {
             self.hosted.departed.insert(instance.clone(), target.clone());
@@ -147,7 +147,7 @@ impl Core {
     }
 
     /// Passes the names of the applications here to the router.
-    pub(crate) fn tell_names(&mut self) {
+    pub(crate) fn pass_names(&mut self) {
         let ledger = self.node.ledger();
         let custody = ledger.custody().map(|custody| &custody.owned);
         let here = ledger.owned().chain(custody).filter(|owned| self.hosted.instances.contains_key(&owned.instance));
@@ -160,27 +160,27 @@ impl Core {
         }
     }
 
-    /// Computes the routes to instances elsewhere, and the names of all.
-    pub(crate) fn publish_told(&mut self) {
+    /// Computes and publishes the routes to instances on other nodes, and the names of all applications.
+    pub(crate) fn publish_announced(&mut self) {
         self.hosted.are_complete = self.are_routes_complete();
-        let mut told = ToldRoutes { are_complete: self.hosted.are_complete, ..ToldRoutes::default() };
+        let mut announced = AnnouncedRoutes { are_complete: self.hosted.are_complete, ..AnnouncedRoutes::default() };
         for (application, hops) in self.router.routes().iter() {
-            told.next_hops.insert(application.clone(), hops.next.clone());
+            announced.next_hops.insert(application.clone(), hops.next.clone());
         }
         let known = self.router.applications().map(|application| (application, self.router.names(application)));
         let known: Vec<_> = known.map(|(application, names)| (application, names.map(Arc::as_ref))).collect();
         for Conflict { name, holder, claimed_by } in self.names.update(&known) {
-            self.events.tell(Told::NameClaimedTwice { name: name.to_string(), holder, claimed_by });
+            self.events.publish(NodeEvent::NameClaimedTwice { name: name.to_string(), holder, claimed_by });
         }
         for (name, application) in self.names.holders() {
             match name {
                 Name::Host(host) => {
-                    told.hosts.insert(host.clone(), application.clone());
+                    announced.hosts.insert(host.clone(), application.clone());
                 }
-                Name::Prefix(prefix) => told.prefixes.push((prefix.clone(), application.clone())),
+                Name::Prefix(prefix) => announced.prefixes.push((prefix.clone(), application.clone())),
             }
         }
-        told.prefixes.sort_by(|one, other| other.0.len().cmp(&one.0.len()).then_with(|| one.cmp(other)));
-        self.board.set_told(told);
+        announced.prefixes.sort_by(|one, other| other.0.len().cmp(&one.0.len()).then_with(|| one.cmp(other)));
+        self.board.set_announced(announced);
     }
 }

@@ -133,7 +133,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Ends a shadow. Returns its result, or `None` if there is none.
+    /// Ends a shadow. Returns its summary, or `None` if the application has no shadow.
     pub(crate) fn end(&mut self, application: &ApplicationId) -> Result<Option<Value>, Fault> {
         let Some(shadow) = self.by_application.get(application) else { return Ok(None) };
         let path = self.path(application);
@@ -148,7 +148,7 @@ impl Shadows {
         Ok(Some(summary))
     }
 
-    /// How a shadow has differed so far from the policy in use.
+    /// Summarises how a shadow has differed so far from the policy in use.
     pub(crate) fn summary(&self, application: &ApplicationId) -> Option<Value> {
         self.by_application.get(application).map(|shadow| shadow.summary(application))
     }

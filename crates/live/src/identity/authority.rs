@@ -38,7 +38,7 @@ pub struct Issued {
 }
 
 impl Authority {
-    /// A new authority.
+    /// Creates an authority for a colony.
     pub fn new(colony: &str, days: u32) -> Result<Authority, Fault> {
         check_name("a colony", colony)?;
         let key = new_key()?;

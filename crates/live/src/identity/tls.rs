@@ -1,4 +1,4 @@
-//! A node's, an operator's or an application's own certificate and key, and TLS with them.
+//! The certificate and key of a node, an operator or an application, and TLS configurations that use them.
 
 use std::fs;
 use std::path::Path;
@@ -113,7 +113,8 @@ impl Identity {
         &self.authority
     }
 
-    /// Checks that the authority issued the certificate, that it is valid at a time, and that the key belongs to it.
+    /// Checks that the authority issued the certificate, that the certificate is valid at a given time, and that the
+    /// key belongs to it.
     pub fn check(&self, at: UnixTime) -> Result<(), Fault> {
         let usage = match self.certified.subject {
             Subject::Node(_) => KeyUsage::server_auth(),
@@ -203,7 +204,7 @@ pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fa
     }
 }
 
-/// Checks that an authority issued a certificate, and that it is valid at a time.
+/// Checks that an authority issued a certificate, and that the certificate is valid at a given time.
 pub(crate) fn verify(
     authority: &CertificateDer<'_>,
     certificate: &CertificateDer<'_>,
@@ -232,7 +233,7 @@ pub(crate) fn verify(
     }
 }
 
-/// Rejects a key that others can read, as `ssh` does.
+/// Rejects a key file that other users can read, as `ssh` does.
 pub(crate) fn check_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     {

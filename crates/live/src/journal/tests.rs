@@ -126,7 +126,7 @@ fn a_compacted_journal_has_the_same_ledger_and_stays_small() {
     drop(journal);
     let (journal, ledger) = reopened(&scratch).expect("a journal");
     assert_eq!((&ledger, journal.count(), journal.grown()), (&expected, 9_002, 1));
-    // Records that a trace may lack are available, as far as they are kept.
+    // Records that a trace may lack are available, as long as they are kept.
     assert_eq!(journal.records_after(9_000).expect("readable").map(|records| records.len()), Some(2));
     assert_eq!(journal.records_after(8_000).expect("readable").map(|records| records.len()), Some(1_002));
     assert_eq!(journal.records_after(100).expect("readable"), None);

@@ -1,4 +1,4 @@
-//! Control connections: frames, and pings as heartbeats. After too long a silence, the link goes down.
+//! Control connections: frames, and pings as heartbeats. A link that is silent for too long goes down.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use tokio_rustls::TlsConnector;
 
 use super::{Connection, HANDSHAKE_TIMEOUT, LinkEvent, Links};
 use crate::config::Neighbour;
-use crate::daemon::{Event, Told};
+use crate::daemon::{Event, NodeEvent};
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 
@@ -24,7 +24,7 @@ use crate::identity::{CONTROL_PROTOCOL, Expected, Subject};
 const BURST_FRAMES: f64 = 4_000.0;
 const FRAMES_PER_SECOND: f64 = 2_000.0;
 
-/// The journal in pings, which concern the link only.
+/// The journal id in pings, which do not belong to any journal.
 const NO_JOURNAL: mario_colony::JournalId = mario_colony::JournalId(0);
 
 /// Connects to a neighbour, and reconnects whenever the connection ends.
@@ -46,7 +46,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
                     links
                         .shared
                         .events
-                        .tell(Told::LinkFailed { neighbour: neighbour.id.clone(), cause: error.clone() });
+                        .publish(NodeEvent::LinkFailed { neighbour: neighbour.id.clone(), cause: error.clone() });
                     last_error = error;
                 }
                 Err(_) => {}
@@ -57,7 +57,7 @@ pub(super) fn dial(links: &Links, neighbour: &Neighbour, tasks: &mut JoinSet<()>
     Ok(())
 }
 
-/// A TLS connection to an address.
+/// Opens a TLS connection to an address.
 pub(super) async fn connect(
     connector: &TlsConnector,
     address: &str,
@@ -89,7 +89,7 @@ where
     let cause = read(links, neighbour, session, reader).await;
     links.close(neighbour, session);
     writing.abort();
-    links.shared.events.tell(Told::LinkFailed { neighbour: neighbour.clone(), cause });
+    links.shared.events.publish(NodeEvent::LinkFailed { neighbour: neighbour.clone(), cause });
     let _ = core.send(Event::Link(LinkEvent::Down { neighbour: neighbour.clone(), session })).await;
 }
 
@@ -146,7 +146,7 @@ async fn read<R: AsyncRead + Unpin>(links: &Links, neighbour: &NodeId, session: 
             };
             let envelope = match decode(frame) {
                 Ok(envelope) => envelope,
-                // A message of a kind that only a newer version knows is dropped.
+                // A message of a kind that only newer versions know is dropped.
                 Err(error) if error.is_newer() => continue,
                 Err(error) => return format!("it does not keep to the protocol: {error}"),
             };

@@ -13,7 +13,7 @@ use tokio_rustls::TlsConnector;
 use super::control::connect;
 use super::{Connection, LinkEvent, Links};
 use crate::config::Neighbour;
-use crate::daemon::{Event, Told};
+use crate::daemon::{Event, NodeEvent};
 use crate::fault::Fault;
 use crate::identity::{DATA_PROTOCOL, Expected, Subject};
 use crate::seams::{DataLink, Forward};
@@ -86,10 +86,10 @@ where
         .serve_connection(TokioIo::new(stream), service)
         .await;
     if let Err(error) = served {
-        links
-            .shared
-            .events
-            .tell(Told::LinkFailed { neighbour: neighbour.clone(), cause: format!("its data connection: {error}") });
+        links.shared.events.publish(NodeEvent::LinkFailed {
+            neighbour: neighbour.clone(),
+            cause: format!("its data connection: {error}"),
+        });
     }
 }
 

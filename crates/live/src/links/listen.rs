@@ -1,4 +1,4 @@
-//! Accepts connections, and handles each by the identity of its peer.
+//! Accepts connections, and dispatches them by the identity and protocol of the peer.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{HANDSHAKE_TIMEOUT, Links, control, data};
-use crate::daemon::Told;
+use crate::daemon::NodeEvent;
 use crate::fault::Fault;
 use crate::identity::{CONTROL_PROTOCOL, DATA_PROTOCOL, Subject, peer};
 use crate::seams::Forward;
@@ -27,7 +27,7 @@ pub(super) fn spawn(
         loop {
             while connections.try_join_next().is_some() {}
             let Ok((stream, address)) = listener.accept().await else {
-                // Usually out of file descriptors: waits until some are closed.
+                // The usual cause is a lack of file descriptors, so this waits for some to be closed.
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 continue;
             };
@@ -40,12 +40,12 @@ pub(super) fn spawn(
                 let (neighbour, protocol, stream) = match greeted {
                     Ok(Ok(known)) => known,
                     Ok(Err(cause)) => {
-                        links.shared.events.tell(Told::Refused { address: address.ip().to_string(), cause });
+                        links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
                         return;
                     }
                     Err(_) => {
                         let cause = "it did not say who it is in time".to_owned();
-                        links.shared.events.tell(Told::Refused { address: address.ip().to_string(), cause });
+                        links.shared.events.publish(NodeEvent::Refused { address: address.ip().to_string(), cause });
                         return;
                     }
                 };
@@ -67,7 +67,7 @@ enum Protocol {
 
 type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 
-/// Identifies the peer, and checks whether it is a neighbour.
+/// Identifies the peer, and checks that it is a neighbour.
 async fn greet(links: &Links, acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(NodeId, Protocol, Stream), String> {
     let _ = stream.set_nodelay(true);
     let stream = acceptor.accept(stream).await.map_err(|error| error.to_string())?;

@@ -78,7 +78,7 @@ impl Reply {
 }
 
 impl Client {
-    /// A client of the node that listens for operators at an address.
+    /// Creates a client of the node that listens for operators at `address`.
     pub fn new(identity: &Identity, address: &str) -> Result<Client, Fault> {
         let connector = TlsConnector::from(identity.client(Expected::AnyNode, HTTP_PROTOCOL)?);
         Ok(Client { connector, address: address.to_owned() })

@@ -1,4 +1,4 @@
-//! Persistent connections to a node: for many requests, and for its events.
+//! Persistent connections to a node, for consecutive requests and for its events.
 
 use bytes::Bytes;
 use http::Request;
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 /// The maximum size of an event.
 const EVENT_BYTES_MAX: usize = 1 << 20;
 
-/// A connection for consecutive requests. A TLS handshake costs a node more than most answers.
+/// A connection that is reused for consecutive requests, because a TLS handshake costs a node more than most answers.
 pub struct Connection {
     client: Client,
     sender: SendRequest<Full<Bytes>>,
@@ -33,7 +33,7 @@ impl Client {
         Ok(Connection { client: self.clone(), sender: self.handshake().await? })
     }
 
-    /// Follows the events of the node: those that it still keeps after number `since`, and then each as it happens.
+    /// Follows the events of the node: first the retained ones after number `since`, then new ones as they happen.
     pub async fn follow(&self, since: u64) -> Result<EventStream, Fault> {
         let mut connection = self.connect().await?;
         let response = connection.send(&format!("/v1/events?since={since}")).await?;
@@ -46,7 +46,7 @@ impl Client {
 }
 
 impl Connection {
-    /// Sends a request, and waits for the whole answer, of at most `bytes_max` bytes. After a fault the connection is
+    /// Sends a request, and waits for the whole answer of at most `bytes_max` bytes. After an error the connection is
     /// unusable.
     pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, Fault> {
         let response = self.send(path).await?;
@@ -70,7 +70,7 @@ async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max:
 }
 
 impl EventStream {
-    /// The next event; `None` when the node ends the stream, because it shuts down or the reader is too slow.
+    /// Returns the next event, or `None` if the node ended the stream because it shuts down or the reader is too slow.
     pub async fn next(&mut self) -> Result<Option<Value>, Fault> {
         loop {
             if let Some(event) = next_event(&mut self.buffer) {

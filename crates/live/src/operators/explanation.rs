@@ -1,4 +1,4 @@
-//! Explains the last decision of an agent: evaluates its policy again, outside of the thread that owns the node.
+//! Explains the last decision of an agent by evaluating its policy again, outside of the thread that owns the node.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::daemon::{Answer, Refusal};
 /// The maximum number of concurrent explanations.
 const AT_ONCE: usize = 2;
 
-/// The budget of one explanation, over all evaluations of the policy: an explanation evaluates the policy many times,
-/// with changed facts.
+/// The budget of one explanation. It evaluates the policy many times, with changed facts; the budget covers all these
+/// evaluations.
 const INFERENCES_MAX: u64 = 20_000_000;
 
-/// Makes explanations. A clone is a handle to the same state.
+/// Computes explanations. A clone is a handle to the same state.
 #[derive(Clone)]
 pub(super) struct Explanations {
     engine: Engine,

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Desk, HalfClosed, Operator};
+use super::{HalfClosed, Operator, OperatorApi};
 use crate::daemon::{Copies, Event, Events};
 use crate::identity::Role;
 use crate::seams::Routes;
@@ -21,21 +21,21 @@ use crate::traffic::{Forwarder, Settings};
 /// How long a connection may stay open after the operator has closed it.
 const CLOSING_MAX: Duration = Duration::from_secs(20);
 
-/// How long a stream of events is read, because it may never end.
+/// How long a stream of events is read. The limit is needed because the stream may never end.
 const STREAM_MAX: Duration = Duration::from_millis(20);
 
 /// The content type of a stream of events.
 const EVENTS: &[u8] = b"text/event-stream";
 
-/// Sends bytes as an operator with all roles, closes the connection, and returns the answer. Panics if the connection
-/// stays open on the other side. The node behind it is a stub.
+/// Sends bytes to a stub of a node as an operator with all roles, closes the connection, and returns the answer. Panics
+/// if the other side keeps the connection open.
 pub fn converse(bytes: &[u8]) -> Vec<u8> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
     RUNTIME.block_on(async {
         let (operator_side, node_side) = tokio::io::duplex(1 << 20);
         let operator = Operator { roles: Role::ALL.to_vec(), uri: "spiffe://harbour/operator/ada".to_owned() };
-        let serving = tokio::spawn(super::converse(desk(), operator, node_side, HalfClosed::Answered));
+        let serving = tokio::spawn(super::converse(api(), operator, node_side, HalfClosed::Answered));
         let (mut answers, mut requests) = tokio::io::split(operator_side);
         // The node may close the connection before it has read everything.
         let _ = requests.write_all(bytes).await;
@@ -58,8 +58,8 @@ pub fn converse(bytes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// A desk with a stub as its node, which answers every question with an empty object.
-fn desk() -> Desk {
+/// An operator service with a stub of a node, which answers every question with an empty object.
+fn api() -> OperatorApi {
     static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
     let (core, mut inbox) = mpsc::channel(16);
     tokio::spawn(async move {
@@ -67,12 +67,12 @@ fn desk() -> Desk {
             match event {
                 Event::Ask(ask) => drop(ask.reply.send(Ok(json!({})))),
                 Event::Explain(_, reply) => drop(reply.send(None)),
-                Event::Link(_) | Event::Happened(_) | Event::Stop => {}
+                Event::Link(_) | Event::Input(_) | Event::Stop => {}
             }
         }
     });
     let events = Events::new();
     let copies = Copies::new(BTreeMap::new(), core.clone(), events.clone(), Handle::current());
     let forwarder = Forwarder::new(Arc::new(ArcSwap::from_pointee(Routes::default())), Settings::default());
-    Desk::new(core, events, copies, forwarder, &ENGINE)
+    OperatorApi::new(core, events, copies, forwarder, &ENGINE)
 }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mario_trace::live::Stamp;
 
 /// A neighbour's timestamp is accepted if it is at most this many milliseconds ahead. So a wrong or forged clock cannot
-/// push this node's clock into the future; the ids of transfers then order the trace.
+/// push this node's clock into the future. Events of such a neighbour are ordered by the ids of transfers instead.
 const AHEAD_MS_MAX: u64 = 60_000;
 
 /// The counter has 16 bits in a message.
@@ -20,7 +20,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The timestamp of a new event: later than all before.
+    /// Returns the timestamp of a new event, which is later than all previous ones.
     pub(super) fn tick(&mut self) -> Stamp {
         let wall = if self.is_stopped { 0 } else { wall_ms() };
         self.tick_at(wall)
@@ -61,11 +61,11 @@ impl Clock {
     }
 
     /// Uses wall-clock time again.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.is_stopped = false;
     }
 
-    /// Encodes a timestamp as in messages.
+    /// Encodes a timestamp for messages.
     pub(super) fn pack(stamp: Stamp) -> u64 {
         stamp.0 << 16 | u64::from(stamp.1)
     }

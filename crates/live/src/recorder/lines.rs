@@ -33,7 +33,7 @@ fn target_node(target: &Target) -> Option<NodeId> {
 }
 
 impl Recorder {
-    /// The index of an application. Describes the application first if the part has not done so.
+    /// Returns the index of an application in the current part, and adds its description if it is new there.
     fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
         let is_same = |known: &Arc<Descriptor>| Arc::ptr_eq(known, descriptor) || **known == **descriptor;
         if let Some(place) = self.applications.iter().position(is_same) {

@@ -1,5 +1,5 @@
-//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory, of which the oldest are
-//! removed when there are too many bytes.
+//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory. The oldest are removed when
+//! the trace exceeds its maximum size.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use mario_trace::live::{PartHeader, Stamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The number of parts that share the maximum size: a part is full when it has that fraction of it.
+/// The number of parts that share the maximum size of the trace. A part is full at that fraction of the size.
 const PARTS_KEPT: u64 = 4;
 
 /// The files of a trace.
@@ -33,12 +33,12 @@ pub(super) struct LastLine {
     pub(super) number: Option<u64>,
 }
 
-/// The fields of a line that are read.
+/// The fields of a line that are needed to continue the trace.
 #[derive(Deserialize)]
-struct Told(Stamp, Option<u64>, Value);
+struct LineStart(Stamp, Option<u64>, Value);
 
 impl Parts {
-    /// The files in a directory, and the end of the newest of them.
+    /// Opens the parts in a directory. Also returns the end of the newest one.
     pub(super) fn open(directory: &Path, bytes_max: u64) -> (Parts, Option<LastLine>) {
         let newest = numbered(directory).pop();
         let last = newest.as_ref().and_then(|(_, path, _)| last_line(path));
@@ -59,7 +59,7 @@ impl Parts {
         self.open.as_ref().is_some_and(|part| part.bytes >= self.bytes_max / PARTS_KEPT)
     }
 
-    /// Closes the current part: further lines go into another one.
+    /// Closes the current part. Further lines go into a new one.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
@@ -118,7 +118,7 @@ fn numbered(directory: &Path) -> Vec<(u64, PathBuf, u64)> {
     parts
 }
 
-/// The end of a part; `None` for a part that cannot be read. A truncated line does not count.
+/// Returns the last complete line of a part, or `None` if the part cannot be read.
 fn last_line(path: &Path) -> Option<LastLine> {
     let mut input = BufReader::new(File::open(path).ok()?);
     let mut line = Vec::new();
@@ -132,9 +132,9 @@ fn last_line(path: &Path) -> Option<LastLine> {
         if line.last() != Some(&b'\n') {
             break;
         }
-        let Told(stamp, told, happened) = serde_json::from_slice(&line).ok()?;
+        let LineStart(stamp, own_number, happened) = serde_json::from_slice(&line).ok()?;
         let records = happened.get("state").and_then(|state| state["records"].as_u64());
-        number = told.or(records).or(number);
+        number = own_number.or(records).or(number);
         last = Some(stamp);
     }
     Some(LastLine { journal: header.journal, stamp: last.unwrap_or_default(), number })

@@ -74,7 +74,8 @@ fn records_missing_from_the_trace_are_added_at_the_next_start_with_an_earlier_ti
     assert_eq!(recorder.flush(&ledger(&[boot(0)])), None);
     drop(recorder);
 
-    // A crash happened after the second and third record were in the journal, and before they were in the trace.
+    // The daemon crashed after it wrote the second and third record to the journal, but before it wrote them to the
+    // trace.
     let (mut recorder, last) = Recorder::open(directory.path(), header(), 1 << 20);
     assert_eq!(last, Some(1));
     recorder.catch_up(&[(2, peer(1)), (3, peer(2))]);
@@ -100,7 +101,7 @@ fn a_trace_that_lacks_the_journal_has_a_gap() {
 }
 
 #[test]
-fn a_torn_last_line_does_not_count() {
+fn a_truncated_last_line_is_ignored() {
     let directory = Scratch::new("recorder-torn");
     let (mut recorder, _) = Recorder::open(directory.path(), header(), 1 << 20);
     recorder.catch_up(&[]);
@@ -117,7 +118,7 @@ fn a_torn_last_line_does_not_count() {
 }
 
 #[test]
-fn lines_wait_while_the_disk_fails_and_beyond_a_bound_the_trace_has_a_gap() {
+fn lines_are_buffered_while_the_disk_fails_and_dropped_beyond_a_bound() {
     let directory = Scratch::new("recorder-full");
     let in_the_way = directory.path().join("trace");
     fs::write(&in_the_way, "a file").expect("written");

@@ -14,8 +14,7 @@ pub(super) enum Failure {
     Bad(&'static str),
     /// No application has this host name or path.
     Unknown,
-    /// No application has this host name or path as far as this node knows, and not every neighbour has sent its
-    /// routes.
+    /// This node knows no application with this host name or path, but not every neighbour has sent its routes yet.
     UnknownYet,
     /// No instance is reachable.
     Unreachable,

@@ -1,4 +1,4 @@
-//! The data plane's state of one copy: which requests it admits, and the connections to it.
+//! The data plane's state of one copy: the admission of requests, and the connections to the copy.
 
 use std::fmt;
 use std::io;
@@ -20,7 +20,8 @@ use crate::workloads::Protocol;
 
 use super::counts::RequestCounts;
 
-/// The data plane's state of one copy, from its start to its end. It outlives snapshots of the routes.
+/// The data plane's state of one copy, from the time it becomes healthy to its end. It outlives snapshots of the
+/// routes.
 #[derive(Debug, Default)]
 pub struct Backend {
     /// The client requests of the copy in this window.
@@ -42,7 +43,7 @@ struct Gate {
     left: Notify,
 }
 
-/// An admitted request. The gate counts it until this is dropped.
+/// An admitted request. The gate counts it until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Pass(Arc<Gate>);
 
@@ -64,7 +65,7 @@ const IDLE_CONNECTIONS_MAX: usize = 128;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 impl Backend {
-    /// Admits no more requests. Requests that hold older routes go elsewhere.
+    /// Admits no more requests. Requests with an older snapshot of the routes then go to other copies.
     pub fn close(&self) {
         self.gate.state.fetch_or(CLOSED, Ordering::SeqCst);
         self.gate.left.notify_waiters();
@@ -204,11 +205,11 @@ impl Backend {
             .handshake(TokioIo::new(stream));
         let (mut sender, connection) = handshake.await.map_err(|error| CopyError::NotSent(error.to_string()))?;
         tokio::spawn(async move {
-            // The requests on the connection get its error.
+            // The requests on this connection report its errors.
             let _ = connection.await;
         });
         sender.ready().await.map_err(|error| CopyError::NotSent(error.to_string()))?;
-        // Of two concurrent connects, the later one serves both from now on.
+        // If two connects race, the later one is shared from now on.
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
         Ok(sender)
     }
@@ -259,7 +260,7 @@ async fn connect_http1(address: SocketAddr) -> Result<http1::SendRequest<Body>, 
         .await
         .map_err(|error| CopyError::NotSent(error.to_string()))?;
     tokio::spawn(async move {
-        // The requests on the connection get its error.
+        // The requests on this connection report its errors.
         let _ = connection.with_upgrades().await;
     });
     Ok(sender)

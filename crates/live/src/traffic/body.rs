@@ -98,7 +98,7 @@ impl Replay {
         Replay { state: Some(Arc::new(Mutex::new(state))) }
     }
 
-    /// The body for the next attempt. Earlier attempts get no more of it.
+    /// Returns the body for the next attempt. Bodies of earlier attempts end.
     pub(super) fn attempt(&self) -> Body {
         let Some(state) = &self.state else { return empty() };
         let number = {

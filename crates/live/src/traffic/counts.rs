@@ -9,8 +9,8 @@ use mario_domain::NodeId;
 
 /// The client requests of one copy, by last hop and quantised latency, until the daemon drains them.
 ///
-/// A request increments one atomic. Each last hop has a table of its own, so that a neighbour that forges latencies
-/// fills only its own.
+/// A request increments one atomic. Each last hop has its own table, so that a neighbour that forges latencies can only
+/// fill its own.
 #[derive(Debug, Default)]
 pub struct RequestCounts {
     own: HopCounts,
@@ -18,7 +18,7 @@ pub struct RequestCounts {
     folded: AtomicU64,
 }
 
-/// The requests by one last hop.
+/// The requests from one last hop.
 #[derive(Debug)]
 struct HopCounts {
     table: ArcSwap<Table>,
@@ -26,18 +26,20 @@ struct HopCounts {
     retired: Mutex<Vec<Arc<Table>>>,
 }
 
-/// One entry per latency: the latency plus 1 in the upper bits, the requests in the lower ones. 0 is free.
+/// One entry per latency: the latency plus 1 in the upper bits, the number of requests in the lower bits. 0 marks a
+/// free entry.
 #[derive(Debug)]
 struct Table([AtomicU64; RequestCounts::LATENCIES_MAX]);
 
 const COUNT_BITS: u32 = 40;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const LATENCY_MAX: u32 = (1 << 24) - 2;
-/// The maximum number of last hops with a table: more than a node has neighbours.
+/// The maximum number of last hops with a table. It exceeds the maximum number of neighbours.
 const HOPS_MAX: usize = 1024;
 
 impl RequestCounts {
-    /// The maximum number of latencies per last hop and window; further ones count under the nearest of these.
+    /// The maximum number of distinct latencies per last hop and window. Further ones are counted under the nearest of
+    /// these.
     pub const LATENCIES_MAX: usize = 64;
 
     /// Counts a request by its last hop, `None` for a client of this node, and its latency in quanta.
@@ -57,7 +59,7 @@ impl RequestCounts {
         }
     }
 
-    /// Requests counted under a nearby latency since the copy started.
+    /// The number of requests counted under a nearby latency since the copy started.
     pub fn folded(&self) -> u64 {
         self.folded.load(Ordering::Relaxed)
     }
@@ -95,7 +97,7 @@ impl Default for HopCounts {
 }
 
 impl HopCounts {
-    /// Returns whether the latency had no entry of its own.
+    /// Counts a request. Returns whether it was counted under a nearby latency.
     fn count(&self, latency: u32) -> bool {
         self.table.load().count(latency.min(LATENCY_MAX))
     }
@@ -105,7 +107,8 @@ impl HopCounts {
         let latencies = table.drain(&mut take);
         let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
         retired.retain(|old| {
-            // Checked before the counts are taken: a table that no request holds now will not be incremented later.
+            // Checked before the counts are taken, because a table that no request holds now will not be incremented
+            // later.
             let is_held = Arc::strong_count(old) > 1;
             old.drain(&mut take);
             is_held
@@ -147,7 +150,7 @@ impl Table {
         true
     }
 
-    /// Takes the counts and leaves the latencies. Returns the number of latencies.
+    /// Takes the counts but keeps the latencies. Returns the number of latencies.
     fn drain(&self, take: &mut impl FnMut(u32, u64)) -> usize {
         let mut latencies = 0;
         for slot in &self.0 {

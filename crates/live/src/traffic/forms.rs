@@ -8,7 +8,7 @@ use http::{HeaderValue, Request, Uri, Version};
 use super::forward::Journey;
 use super::headers::{self, APPLICATION, ITINERARY};
 
-/// Sets the application and the itinerary for the next node.
+/// Sets the headers with the application and the itinerary for the next node.
 pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
     let application = headers::written(journey.application.id());
     if let Ok(value) = HeaderValue::try_from(application) {

@@ -22,7 +22,7 @@ use super::forms::{label, to_absolute_form, to_origin_form};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
 use super::{RequestCounts, Settings, body, select, tunnel};
 
-/// Forwards requests by the routes of one node. A clone is a handle to the same forwarder.
+/// Forwards requests according to the routes of one node. A clone is a handle to the same forwarder.
 #[derive(Clone, Debug)]
 pub struct Forwarder {
     pub(super) routes: Arc<ArcSwap<Routes>>,
@@ -43,9 +43,9 @@ pub struct Totals {
     pub answered_by_neighbours: AtomicU64,
     /// Requests retried elsewhere after a failure.
     pub retried: AtomicU64,
-    /// Requests that were sent back from a dead end.
+    /// Requests that returned from a dead end.
     pub backed_up: AtomicU64,
-    /// Requests answered by the data plane because no instance did.
+    /// Requests answered with an error because no instance answered.
     pub failed: AtomicU64,
     /// Connections and streams that were tunnelled.
     pub tunnelled: AtomicU64,
@@ -53,7 +53,7 @@ pub struct Totals {
 
 /// The first pause of a request without a route; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
-/// The first pause of a request that woke an instance, before it checks whether its copy is healthy.
+/// The first pause of a request that woke an instance, before it is checked whether the copy is healthy.
 const WAKE_PAUSE: Duration = Duration::from_millis(2);
 /// The longest pause before a request looks for a route again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
@@ -82,9 +82,9 @@ pub(super) struct Journey {
 }
 
 /// The next step of a request.
-pub(super) enum Way {
+pub(super) enum NextStep {
     Copy(LocalCopy, Pass),
-    /// To an instance here that sleeps or is waking.
+    /// An instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
     /// There is no route, or all copies on it are full.
@@ -97,13 +97,13 @@ enum Attempt {
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
     NotSent,
-    /// A copy may have seen the request. The itinerary is that of the node further on that detected it, if any.
+    /// A copy may have seen the request. If another node detected the failure, the itinerary is the one there.
     NoResponse(String, Option<Itinerary>),
     Late,
 }
 
 impl Forwarder {
-    /// A forwarder for routes that the daemon updates.
+    /// Creates a forwarder for routes that the daemon updates.
     pub fn new(routes: Arc<ArcSwap<Routes>>, settings: Settings) -> Forwarder {
         Forwarder { routes, settings: Arc::new(settings), totals: Arc::default() }
     }
@@ -123,8 +123,8 @@ impl Forwarder {
         }
     }
 
-    /// Checks a client's request, and waits a little if its name is unknown: a node that has just started learns names
-    /// from its neighbours.
+    /// Checks a client's request. If its name is unknown, waits a little, because a node that has just started learns
+    /// names from its neighbours.
     async fn depart_in_time(&self, parts: &mut Parts) -> Result<Journey, Failure> {
         let begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -201,12 +201,12 @@ impl Forwarder {
         self.travel(parts, &replay, journey).await
     }
 
-    /// Tries one route after another, as far as that is allowed.
+    /// Tries one route after another, within the rules for retries.
     ///
-    /// If no route is left, a client's request waits a little at its ingress and is retried: routes follow a migration
-    /// quickly, and a request that no copy has seen loses only time. A request that a copy may have seen is retried
-    /// once if its method is idempotent. Only the ingress retries, so that this happens once, however many nodes are on
-    /// the path.
+    /// If no route is left, a client's request waits a little at its ingress and is retried. Routes are updated quickly
+    /// after a migration, and for a request that no copy has seen, a retry costs only time. A request that a copy may
+    /// have seen is retried once if its method is idempotent. Only the ingress retries, so that there is one retry
+    /// however many nodes are on the path.
     async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
         let mut begun = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -219,7 +219,7 @@ impl Forwarder {
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
             if journey.may_be_seen && !was_seen {
-                // Restarts the wait, because detecting the failure took time: three seconds if a link fell silent.
+                // Restarts the wait, because detecting the failure may have taken three seconds if a link fell silent.
                 begun = Instant::now();
             }
             if !is_dead_end || !may_wait || begun.elapsed() + pause > self.settings.hold {
@@ -251,19 +251,19 @@ impl Forwarder {
         journey: &mut Journey,
     ) -> Result<Response<Body>, Failure> {
         loop {
-            let attempt = match self.next_way(journey) {
-                Way::Copy(copy, pass) => {
+            let attempt = match self.next_step(journey) {
+                NextStep::Copy(copy, pass) => {
                     let attempt = self.ask_copy(parts, replay, journey, &copy, pass).await;
                     if !matches!(attempt, Attempt::Answered(_)) {
                         journey.failed_copies.push(copy.workload);
                     }
                     attempt
                 }
-                Way::Wake(dormant) => {
+                NextStep::Wake(dormant) => {
                     self.wake(&dormant, journey).await;
                     continue;
                 }
-                Way::Hop(hop) => {
+                NextStep::Hop(hop) => {
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.ask_hop(parts, replay, journey, &hop).await;
                     if !matches!(attempt, Attempt::Answered(_)) {
@@ -271,7 +271,7 @@ impl Forwarder {
                     }
                     attempt
                 }
-                Way::DeadEnd(failure) => return Err(failure),
+                NextStep::DeadEnd(failure) => return Err(failure),
             };
             let failure = match attempt {
                 Attempt::Answered(response) => return Ok(response),
@@ -307,17 +307,18 @@ impl Forwarder {
         }
     }
 
-    /// The nearest copy that admits the request, or else the nearest neighbour that it has not visited.
-    pub(super) fn next_way(&self, journey: &Journey) -> Way {
+    /// Returns the nearest copy that admits the request, or else the nearest neighbour that the request has not
+    /// visited.
+    pub(super) fn next_step(&self, journey: &Journey) -> NextStep {
         let routes = self.routes.load();
         let mut is_busy = false;
         let copies = routes.copies.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let candidates = copies.iter().filter(|copy| !journey.failed_copies.contains(&copy.workload));
-        // The copy with the fewest requests; full and closed ones admit none.
+        // Prefers the copy with the fewest open requests. Full and closed copies admit none.
         if let Some(copy) = candidates.clone().min_by_key(|copy| copy.backend.open_requests()) {
             for copy in std::iter::once(copy).chain(candidates) {
                 if let Some(pass) = copy.backend.enter(self.settings.requests_per_copy_max) {
-                    return Way::Copy(copy.clone(), pass);
+                    return NextStep::Copy(copy.clone(), pass);
                 }
                 is_busy = true;
             }
@@ -325,25 +326,25 @@ impl Forwarder {
         let dormant = routes.dormant.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let may_wake = |dormant: &&Dormant| dormant.state != DormantState::Refused && !journey.has_waited;
         if let Some(dormant) = dormant.iter().find(may_wake) {
-            return Way::Wake(dormant.clone());
+            return NextStep::Wake(dormant.clone());
         }
         let hops = routes.next_hops.get(&journey.application).map_or(&[][..], Vec::as_slice);
         let is_open = |hop: &&NextHop| {
             hop.link.is_open() && !journey.itinerary.has_visited(&headers::written(hop.neighbour.id()))
         };
         match hops.iter().find(is_open) {
-            Some(_) if journey.itinerary.hops_left == 0 => Way::DeadEnd(Failure::TooFar),
-            Some(hop) => Way::Hop(hop.clone()),
-            None if is_busy => Way::DeadEnd(Failure::Busy),
-            None => Way::DeadEnd(Failure::Unreachable),
+            Some(_) if journey.itinerary.hops_left == 0 => NextStep::DeadEnd(Failure::TooFar),
+            Some(hop) => NextStep::Hop(hop.clone()),
+            None if is_busy => NextStep::DeadEnd(Failure::Busy),
+            None => NextStep::DeadEnd(Failure::Unreachable),
         }
     }
 
-    /// Asks the node to wake a sleeping instance, and waits until it serves or its manager has inhibited that. If it
-    /// stays asleep, the request is still counted for its agent, as if it had reached the instance.
+    /// Asks the node to wake a sleeping instance, and waits until it serves or the manager has inhibited the wake-up.
+    /// If the instance stays asleep, the request is still counted for its agent, as if it had reached the instance.
     pub(super) async fn wake(&self, dormant: &Dormant, journey: &mut Journey) {
         let begun = Instant::now();
-        dormant.bell.ring();
+        dormant.wake_handle.wake();
         let mut pause = WAKE_PAUSE;
         loop {
             sleep(pause).await;
@@ -359,7 +360,7 @@ impl Forwarder {
             let all = routes.dormant.get(&journey.application).map_or(&[][..], Vec::as_slice);
             let now = all.iter().find(|known| known.instance == dormant.instance);
             match now.map(|now| (now.state, now)) {
-                Some((DormantState::Asleep, now)) => now.bell.ring(),
+                Some((DormantState::Asleep, now)) => now.wake_handle.wake(),
                 Some((DormantState::Waking, _)) => {}
                 Some((DormantState::Refused, _)) | None => break,
             }
@@ -439,7 +440,7 @@ impl Forwarder {
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 
-    /// The answer to a request that no copy answered. A neighbour learns whether a copy may have seen it.
+    /// The answer to a request that no copy answered. It tells a neighbour whether a copy may have seen the request.
     pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
         let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
         let mut response = self.fail(failure, &parts.headers);

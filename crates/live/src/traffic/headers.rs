@@ -10,9 +10,9 @@ use mario_domain::Id;
 pub(super) const APPLICATION: HeaderName = HeaderName::from_static("mario-application");
 /// The itinerary of a request between nodes.
 pub(super) const ITINERARY: HeaderName = HeaderName::from_static("mario-itinerary");
-/// In a response between nodes: the request reached no instance. Holds the itinerary at the dead end.
+/// In a response between nodes: the request reached no instance. The value is the itinerary at the dead end.
 pub(super) const DEAD_END: HeaderName = HeaderName::from_static("mario-dead-end");
-/// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. Holds the
+/// In a response between nodes: a copy may have seen the request, and no byte of its response arrived. The value is the
 /// itinerary of the request on the node that detected this.
 pub(super) const NO_RESPONSE: HeaderName = HeaderName::from_static("mario-no-response");
 
@@ -45,7 +45,7 @@ impl Itinerary {
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b';' | b','))
         };
-        // Each forwarding takes a hop and adds a node, so there are never more names than hops.
+        // Each hop adds one node, so a valid itinerary never has more names than hops.
         let is_fit = visited.split(',').all(is_name) && visited.split(',').count() <= usize::from(HOPS_MAX) + 1;
         is_fit.then(|| {
             Some(Itinerary { hops_left, latency_quanta: latency.parse().ok()?, visited: visited.to_owned() })
@@ -71,8 +71,8 @@ impl Itinerary {
         }
     }
 
-    /// Merges the itinerary of a request that came back from a dead end: the visited nodes and the used hops. The
-    /// latency stays that of the path to this node.
+    /// Merges the visited nodes and the used hops of a request that returned from a dead end. The latency stays that of
+    /// the path to this node.
     pub(super) fn learn(&mut self, dead_end: &Itinerary) {
         self.hops_left = self.hops_left.min(dead_end.hops_left);
         for node in dead_end.visited.split(',') {
@@ -81,8 +81,8 @@ impl Itinerary {
     }
 }
 
-/// Encodes an id for headers: a name of suitable characters is written unchanged, and a number differs from a name of
-/// digits.
+/// Encodes an id for headers. A name of suitable characters is written unchanged, and a number is written differently
+/// from a name that consists of digits.
 pub fn written(id: &Id) -> String {
     let (text, is_number) = match id {
         Id::Number(number) => (number.to_string(), true),
@@ -159,7 +159,8 @@ pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Detects ambiguous framing of a request (request smuggling). The parser rejects most; the rest is rejected here.
+/// Detects ambiguous framing of a request (request smuggling). The parser rejects most cases; this function rejects the
+/// rest.
 pub(super) fn framing_fault(headers: &HeaderMap) -> Option<&'static str> {
     if headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH) {
         return Some("a request has a content-length or a transfer-encoding, not both");

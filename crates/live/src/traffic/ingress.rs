@@ -1,4 +1,4 @@
-//! The ingress: accepts clients.
+//! The ingress, which accepts connections from clients.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Ingress {
-    /// An ingress, with TLS if certificates are configured.
+    /// Creates an ingress, with TLS if certificates are configured.
     pub fn new(forwarder: Forwarder, tls: Option<Arc<ServerConfig>>) -> Ingress {
         Ingress { forwarder, tls }
     }
@@ -45,7 +45,7 @@ impl Ingress {
         let mut connections = JoinSet::new();
         let stop = ending.clone();
         loop {
-            // Clients beyond the maximum wait in the system's queue.
+            // Clients beyond the maximum wait in the listen backlog of the system.
             let accepted = tokio::select! {
                 biased;
                 _ = ending.wait_for(|&is_ending| is_ending) => break,
@@ -135,7 +135,8 @@ struct Client {
 }
 
 impl Client {
-    /// Sets the headers that tell the application who the client is. The client's own are not trusted.
+    /// Sets the headers that identify the client to the application. Headers that the client sent are replaced, because
+    /// they cannot be trusted.
     fn introduce(&self, mut request: Request<Incoming>) -> Request<Incoming> {
         let headers = request.headers_mut();
         headers.insert(FORWARDED_FOR, self.address.clone());

@@ -19,7 +19,7 @@ pub(super) fn host(parts: &Parts) -> Result<&str, Failure> {
             None => return Err(Failure::Bad("a request names its host")),
         },
     };
-    // An authority may hold a user and a password; a host cannot.
+    // An authority may contain a user and a password, which are not part of the host.
     let named = named.rsplit_once('@').map_or(named, |(_, host)| host);
     let host = match named.strip_prefix('[') {
         Some(address) => address.split_once(']').map(|(address, _)| address),
@@ -30,7 +30,7 @@ pub(super) fn host(parts: &Parts) -> Result<&str, Failure> {
         .ok_or(Failure::Bad("the host is not a name"))
 }
 
-/// The application of a host name, or of the longest prefix of the path.
+/// Returns the application of the host name, or else that of the longest matching path prefix.
 pub(super) fn application<'a>(routes: &'a Routes, host: &str, path: &str) -> Option<&'a ApplicationId> {
     let by_host = if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
         routes.hosts.get(&host.to_ascii_lowercase())

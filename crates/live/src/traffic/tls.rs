@@ -56,7 +56,7 @@ impl Site {
     }
 }
 
-/// The certificates of an ingress. A client that asks for another host gets the first.
+/// The certificates of an ingress. A client that asks for a host without a certificate gets the first one.
 #[derive(Debug)]
 struct Sites(Vec<Site>);
 

@@ -23,15 +23,15 @@ use crate::seams::{Body, LinkError, LocalCopy, NextHop, Protocol};
 use super::answers::Failure;
 use super::backend::{self, CopyError, Pass};
 use super::forms::{label, to_absolute_form, to_origin_form};
-use super::forward::{Forwarder, Journey, Way, count, status};
+use super::forward::{Forwarder, Journey, NextStep, count, status};
 use super::{body, headers};
 
 /// The protocol name of a plain `CONNECT` between nodes.
 const RAW: &str = "mario-tcp";
 const BUFFER_BYTES: usize = 16 << 10;
-/// How long a client may take to switch protocols after it was told to.
+/// How long a client may take to switch protocols after the response that permits it.
 const SWITCH_TIMEOUT: Duration = Duration::from_secs(10);
-/// The key for an HTTP/1.1 server, which requires one and only hashes it; an HTTP/2 client sends none.
+/// The websocket key for HTTP/1.1 servers, which require one but only hash it. HTTP/2 clients do not send a key.
 const WEBSOCKET_KEY: &str = "bWFyaW8gd2Vic29ja2V0IQ==";
 
 /// Whether a request is for a tunnel.
@@ -39,8 +39,8 @@ pub(super) fn is_wanted(parts: &Parts) -> bool {
     parts.method == Method::CONNECT || upgrade(parts).is_some()
 }
 
-/// The protocol that an HTTP/1.1 client wants to switch to. Upgrades to HTTP/2 are not tunnels: clients negotiate it by
-/// TLS or start with it.
+/// Returns the protocol that an HTTP/1.1 client wants to switch to. Upgrades to HTTP/2 are not tunnels: clients
+/// negotiate HTTP/2 in TLS or use it from the start.
 fn upgrade(parts: &Parts) -> Option<&str> {
     if parts.version != Version::HTTP_11 {
         return None;
@@ -82,7 +82,8 @@ enum Attempt {
 }
 
 impl Forwarder {
-    /// Opens a tunnel. If a copy does not answer, the next one is tried: nothing was sent through the tunnel yet.
+    /// Opens a tunnel. If a copy does not answer, the next one is tried, because nothing was sent through the tunnel
+    /// yet.
     pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
         let (asked, protocol) = match parts.extensions.get::<TunnelProtocol>() {
             Some(protocol) => (Asked::Connect, protocol.as_str().to_owned()),
@@ -96,23 +97,23 @@ impl Forwarder {
             hyper::upgrade::on(&mut request)
         };
         loop {
-            let (attempt, pass) = match self.next_way(&journey) {
-                Way::Copy(copy, pass) => {
+            let (attempt, pass) = match self.next_step(&journey) {
+                NextStep::Copy(copy, pass) => {
                     journey.failed_copies.push(copy.workload);
                     let attempt = self.open_copy(&parts, &protocol, &journey, &copy).await;
                     (attempt, Some(pass))
                 }
-                Way::Wake(dormant) => {
+                NextStep::Wake(dormant) => {
                     self.wake(&dormant, &mut journey).await;
                     continue;
                 }
-                Way::Hop(hop) => {
+                NextStep::Hop(hop) => {
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.open_hop(&parts, &protocol, &journey, &hop).await;
                     journey.itinerary.visit(&headers::written(hop.neighbour.id()));
                     (attempt, None)
                 }
-                Way::DeadEnd(failure) => return self.give_up(&failure, &parts, &journey),
+                NextStep::DeadEnd(failure) => return self.give_up(&failure, &parts, &journey),
             };
             match attempt {
                 Attempt::Open { head, far_end } => {
@@ -219,7 +220,8 @@ fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body>
     response
 }
 
-/// Copies bytes in both directions until both sides have ended. Holds the pass of the application's copy meanwhile.
+/// Copies bytes in both directions until both sides have ended. Meanwhile the request counts as open in the
+/// application's copy.
 async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {
@@ -233,6 +235,6 @@ async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
 }
 
 async fn copy(near: Upgraded, mut far: impl AsyncRead + AsyncWrite + Unpin) {
-    // A side that aborts ends the other: there is nothing left to send.
+    // If one side aborts, the other one is closed too.
     let _ = copy_bidirectional_with_sizes(&mut TokioIo::new(near), &mut far, BUFFER_BYTES, BUFFER_BYTES).await;
 }

@@ -41,7 +41,7 @@ pub enum Enforcer {
     Nothing,
 }
 
-/// The control groups of a node, the parents of those of its workloads.
+/// The control groups of a node. The groups of its workloads are their children.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Cgroups {
     /// The directory of our groups, for each controller.
@@ -76,12 +76,13 @@ pub(super) struct Groups {
 const CPU_PERIOD_US: u64 = 100_000;
 
 impl Cgroups {
-    /// No control groups: limits are per process.
+    /// Uses no control groups: limits are per process.
     pub fn none() -> Cgroups {
         Cgroups::default()
     }
 
-    /// Control groups below the usual mount points, as far as the system permits, named after the node's journal.
+    /// Sets up control groups below the usual mount points, as far as the system permits. They are named after the
+    /// node's journal.
     pub fn detect(journal: &str) -> Cgroups {
         Cgroups::detect_below(Path::new("/sys/fs/cgroup"), journal)
     }
@@ -123,7 +124,8 @@ impl Cgroups {
                     groups.rlimit_memory_bytes = Some(value);
                     Enforcer::Rlimit
                 }
-                // The system's limit of processes counts all processes of the user, including unrelated ones.
+                // The rlimit for processes counts all processes of the user, including unrelated ones, so it is not
+                // used.
                 None => Enforcer::Nothing,
             };
             groups.enforcement.push(Enforcement { limit: limit.to_owned(), by });
@@ -138,7 +140,8 @@ impl Cgroups {
     /// Removes the groups of an ended workload.
     pub(super) fn remove(&self, workload: &str) {
         for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
-            // Fails if the group was never created, or is still busy for a moment: an empty directory is harmless.
+            // Fails if the group was never created, or is still busy. That is ignored, because an empty directory is
+            // harmless.
             let _ = fs::remove_dir(base.path.join(workload));
         }
     }
@@ -169,7 +172,7 @@ fn v2(root: &Path, controller: &str, name: &str) -> Option<Base> {
     if !controllers.split_ascii_whitespace().any(|word| word == controller) {
         return None;
     }
-    // A group with members cannot delegate controllers, so ours is an empty child of the root.
+    // A group with members cannot delegate controllers, so the node's group is an empty child of the root.
     let path = root.join(name);
     fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
     if !path.is_dir() {
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_is_one_group_with_all_limits() {
+    fn cgroup_v2_has_one_group_with_all_limits() {
         let root = Scratch::new("v2");
         fs::write(root.join("cgroup.controllers"), "cpu memory pids\n").unwrap();
         let cgroups = Cgroups::detect_below(&root, "ab");
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_is_one_group_for_each_controller() {
+    fn cgroup_v1_has_one_group_per_controller() {
         let root = Scratch::new("v1");
         for controller in ["memory", "pids"] {
             fs::create_dir(root.join(controller)).unwrap();

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Probes a workload once: it is healthy if it answers `GET` of the path with a status of 2xx, or, without a path, if
-/// it accepts a connection.
+/// Probes a workload once. It is healthy if it answers `GET path` with a 2xx status, or, without a path, if it accepts
+/// a connection.
 pub async fn probe(address: SocketAddr, path: Option<&str>, patience: Duration) -> io::Result<()> {
     match timeout(patience, ask(address, path)).await {
         Ok(answer) => answer,

@@ -1,4 +1,4 @@
-//! Identifies processes: process ids are recycled, pidfds are not.
+//! Identifies processes by pidfds, because process ids are recycled.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A process identified unambiguously: a pidfd, with what was read about the process while it was alive.
+/// A process identified unambiguously: a pidfd, and the data read about the process while it was alive.
 #[derive(Debug)]
 pub struct Process {
     fd: OwnedFd,
@@ -30,7 +30,7 @@ pub(super) struct Stat {
 }
 
 impl Process {
-    /// The process with this id, if it started at this time and still runs.
+    /// Opens the process with this id, if it started at this time and still runs.
     pub fn open(pid: i32, started: u64) -> Option<Process> {
         Process::open_if(pid, |stat| stat.started == started)
     }
@@ -107,7 +107,7 @@ impl Stat {
     }
 }
 
-/// All living processes of a session, and all processes with the mark in their environment, in any session.
+/// Returns all living processes of a session, and all living processes of any session whose environment has the mark.
 ///
 /// The mark is the value of [`MARK`]. Only processes that this user may inspect are found.
 pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
@@ -118,7 +118,7 @@ pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
         .collect()
 }
 
-/// The marks of living processes with this prefix.
+/// Returns the marks of living processes that start with this prefix.
 pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     let mut marks: Vec<String> = all_pids().filter_map(mark_of).filter(|mark| mark.starts_with(prefix)).collect();
     marks.sort();
@@ -126,7 +126,7 @@ pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
     marks
 }
 
-/// Whether one of these processes listens on the port; `None` if the system does not reveal it.
+/// Returns whether one of these processes listens on the port; `None` if the system does not reveal it.
 pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     let mut sockets = Vec::new();
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -146,7 +146,7 @@ pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
     Some(false)
 }
 
-/// The sockets that listen on a port, in the form of their links in `/proc`.
+/// Returns the sockets that listen on a port, named like the links in `/proc/PID/fd`.
 fn listening(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let listening = table.lines().skip(1).filter_map(|line| {
@@ -172,7 +172,7 @@ fn all_pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The id of this boot of the system: start times are relative to it.
+/// Returns the id of this boot of the system. Start times of processes are relative to the boot.
 pub(super) fn system_boot() -> String {
     let path = Path::new("/proc/sys/kernel/random/boot_id");
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -206,7 +206,7 @@ mod tests {
         process.signal(Signal::KILL).unwrap();
         child.wait().unwrap();
         assert!(!process.is_alive());
-        // The pidfd outlives the process and reaches no other.
+        // The pidfd outlives the process and never refers to another one.
         process.signal(Signal::KILL).unwrap();
         assert!(Process::open(pid, started).is_none());
     }
@@ -215,7 +215,7 @@ mod tests {
     fn marked_living_processes_are_found_in_any_session() {
         let mark = format!("test-{}/1.2", std::process::id());
         let mut child = Command::new("/bin/sleep").arg("60").env(MARK, &mark).spawn().unwrap();
-        // The environment of a process is readable a moment after it starts.
+        // The environment of a process becomes readable only a moment after it starts.
         let found = (0..500)
             .find_map(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
         assert!(marks_with_prefix("test-").contains(&mark));
         child.kill().unwrap();
-        // The process becomes a zombie: it no longer runs, and its parent has not waited for it yet.
+        // The process becomes a zombie: it has exited, and its parent has not waited for it yet.
         while found[0].is_alive() {
             std::thread::yield_now();
         }

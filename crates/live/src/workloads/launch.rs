@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::logs::{LogBounds, RotatingLog};
 use super::record::{ExitRecord, Workspace};
 
-/// What a shim runs. It comes through a pipe and is never on disk, because it contains secrets.
+/// What a shim runs. It is passed through a pipe and never written to disk, because it contains secrets.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) workspace: PathBuf,
@@ -44,12 +44,13 @@ pub(super) struct Confinement {
 }
 
 const PLAN_BYTES_MAX: u64 = 16 << 20;
-/// How long the pipes are read after the program ended, for its last output and that of its children.
+/// How long the pipes are read after the program has ended, for its last output and for output of its children.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The shell's code for a command that cannot be executed.
 const NOT_EXECUTED: u8 = 127;
 
-/// Runs as the shim or as the exec stage, and returns the exit code. For binaries that a [`Launcher`](super::Launcher) names.
+/// Runs as the shim or as the exec stage, and returns the exit code. Called by the binary of a
+/// [`Launcher`](super::Launcher).
 pub fn main(arguments: &[OsString]) -> u8 {
     match arguments.split_first() {
         Some((stage, [])) if stage == "shim" => shim(),
@@ -106,7 +107,7 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     keep(child.stderr.take(), &log, &done);
     drop(done);
     let status = child.wait()?;
-    // Both readers end when the pipes are closed. Children of the program may hold the pipes open for ever, so there is
+    // Both readers end when the pipes are closed. Children of the program may keep the pipes open for ever, so there is
     // a timeout.
     for _ in 0..2 {
         if readers.recv_timeout(LAST_WORDS).is_err() {
@@ -116,8 +117,8 @@ fn run(plan: &Plan) -> io::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Logs one stream to its end, short lines as a whole. Output that cannot be written is dropped: a full disk does not
-/// stop a workload.
+/// Logs one stream until it ends. Short lines are not split. Output that cannot be written is dropped, so that a full
+/// disk does not stop a workload.
 fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
     let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
     let read = move || {

@@ -42,7 +42,8 @@ impl RotatingLog {
         Ok(RotatingLog { directory: directory.to_owned(), bounds, file, bytes })
     }
 
-    /// Appends bytes; files are split at their bound, not at lines, so that one endless line is bounded too.
+    /// Appends bytes. Files are rotated at their maximum size, not at line ends, so that an endless line is bounded
+    /// too.
     pub fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = self.bounds.file_bytes_max.max(1).saturating_sub(self.bytes);
@@ -82,7 +83,7 @@ fn open_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
-/// The last bytes of a log, across rotated files, from the start of a line if possible.
+/// Returns the last bytes of a log, across rotated files, from the start of a line if possible.
 pub fn tail(directory: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let newest = directory.join(NEWEST);
     let mut parts = Vec::new();

@@ -22,7 +22,7 @@ struct State {
 }
 
 impl Ports {
-    /// Ports of this range. `seed` determines the first: daemons on one machine that start at different ports seldom
+    /// Allocates ports of this range. `seed` selects the first one, so that several daemons on one machine seldom
     /// collide.
     pub fn new(range: RangeInclusive<u16>, seed: u64) -> Ports {
         let length = u64::from(range.end().saturating_sub(*range.start())) + 1;
@@ -66,7 +66,7 @@ mod tests {
         let Some(last) = port.checked_add(1) else { return };
         let ports = Ports::new(port..=last, 7);
         let given = ports.take();
-        // Another program of the machine may have the second one.
+        // Another program on the machine may use the second port.
         assert!(given.is_none() || given == Some(last));
         assert_eq!(ports.take(), None);
         if given.is_some() {

@@ -24,14 +24,14 @@ use super::ports::Ports;
 use super::record::{StartRecord, Workspace};
 use super::settings::Settings;
 
-/// How the binary of this program is run as a shim, an exec stage or the sample service.
+/// How to run this program's binary as the shim, the exec stage or the sample service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launcher {
     /// The binary.
     pub binary: PathBuf,
-    /// The arguments that make it call [`launch::main`](super::launch::main) with the following ones.
+    /// The arguments that make it call [`launch::main`](super::launch::main) with all further arguments.
     pub launch: Vec<String>,
-    /// The arguments that make it call [`sample::main`](super::sample::main) with the following ones.
+    /// The arguments that make it call [`sample::main`](super::sample::main) with all further arguments.
     pub sample: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ struct Copy {
     workspace: Workspace,
     record: StartRecord,
     shim: Process,
-    /// The shim, if this daemon started it: only its own children must be waited for.
+    /// The shim, if this daemon started it. A daemon waits only for its own children.
     child: Mutex<Option<Child>>,
 }
 
@@ -70,7 +70,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 impl ProcessDriver {
-    /// A driver for one node.
+    /// Creates the driver of a node.
     pub fn new(context: DriverContext, launcher: Launcher, cgroups: Cgroups, ports: Ports) -> ProcessDriver {
         let copies = Mutex::new(BTreeMap::new());
         ProcessDriver { shared: Arc::new(Shared { context, launcher, cgroups, ports, copies }) }
@@ -109,7 +109,7 @@ impl Driver for ProcessDriver {
             if started.is_none_or(|started| started == shape) {
                 return Some(address);
             }
-            // If the copy cannot be ended, starting another one in its place fails with an error.
+            // If the copy cannot be ended, starting its replacement fails with an error.
             let _ = self.drain(workload, patience).await;
             None
         })
@@ -306,8 +306,8 @@ impl Shared {
         command
     }
 
-    /// The environment of the workload: that of the task and the address to listen on, without that of the daemon. For
-    /// values passed as files, it has only the paths.
+    /// Returns the environment of the workload: the variables of the task and the address to listen on, but not the
+    /// daemon's own environment. For values passed as files, it contains only the paths.
     fn environment(
         &self,
         task: &Task,
@@ -372,7 +372,7 @@ impl Shared {
         }
     }
 
-    /// Kills all processes of a workload, known or not, and records that none is left.
+    /// Kills all processes of a workload, whether or not this daemon knows it, and records that none is left.
     fn kill(&self, workload: WorkloadId) -> Result<(), DriverError> {
         let workspace = Workspace::of(&self.context.directory, workload);
         let copy = self.copy(workload);
@@ -446,7 +446,7 @@ impl Shared {
         let excess = closed.len().saturating_sub(ENDED_KEPT);
         for (workload, workspace) in closed.into_iter().take(excess) {
             if self.copy(workload).is_none() {
-                // A directory that cannot be removed now is retried when the next copy ends.
+                // If a directory cannot be removed, the removal is retried when the next copy ends.
                 let _ = fs::remove_dir_all(workspace.path());
             }
         }

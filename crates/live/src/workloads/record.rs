@@ -1,4 +1,4 @@
-//! Workloads on disk: a directory for each, with its start record, exit status and logs.
+//! The files of workloads: each has a directory with its start record, exit status and logs.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Workspace {
     path: PathBuf,
 }
 
-/// The record of a start, written durably after the shim was started and before it receives its plan.
+/// The record of a start. It is on disk before the shim receives its plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRecord {
@@ -139,7 +139,7 @@ impl Workspace {
         self.path.join(EXIT).exists()
     }
 
-    /// How the program ended, in words.
+    /// Describes how the program ended.
     pub(super) fn ended(&self) -> String {
         let record = read_bounded(&self.path.join(EXIT)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match record {

@@ -46,7 +46,7 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 const FINISH: Duration = Duration::from_secs(25);
 
 impl Sample {
-    /// Parses the arguments of the service; the error says which is wrong.
+    /// Parses the arguments of the service. The error names the wrong argument.
     pub fn parse(arguments: &[OsString]) -> Result<Sample, String> {
         let listen = std::env::var("MARIO_ADDRESS").ok().and_then(|address| address.parse().ok());
         let mut sample = Sample {

@@ -1,4 +1,4 @@
-//! A colony of daemons on loopback: each a process of its own, which tests kill and restart.
+//! A colony of daemons on loopback. Each is a separate process, which tests kill and restart.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -39,7 +39,7 @@ pub struct Daemon {
 }
 
 impl Colony {
-    /// Daemons with these names in a chain, each with room for this many copies.
+    /// Creates a chain of daemons with these names, each with room for `capacity` copies.
     pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {
         let directory = Scratch::new(test);
         let authority = Authority::new("harbour", 10).expect("an authority");
@@ -112,7 +112,8 @@ impl Colony {
         fs::write(path, text + settings).expect("written");
     }
 
-    /// Starts a daemon and waits until it listens. `crash` says around which write it dies.
+    /// Starts a daemon and waits until it listens. `crash` is `before:N` or `after:N`: the daemon dies at its Nth
+    /// write.
     pub fn start(&mut self, index: usize, crash: Option<&str>) {
         let log = fs::OpenOptions::new()
             .create(true)
@@ -208,7 +209,8 @@ impl Colony {
         self.signed_with(policy, "hardware = 1\n", "", "")
     }
 
-    /// Like [`Colony::signed`], with further settings: at the top, in the table `run`, and at the end.
+    /// Like [`Colony::signed`], with further settings: `first` at the top, `run` in the table `run`, and `last` at the
+    /// end.
     pub fn signed_with(&self, policy: &str, first: &str, run: &str, last: &str) -> Vec<u8> {
         let file: ApplicationFile = toml::from_str(&format!(
             "id = \"shop\"\n{first}max_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
@@ -245,7 +247,7 @@ impl Colony {
         }
     }
 
-    /// Waits until a condition holds.
+    /// Waits until a condition is true.
     #[track_caller]
     pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Colony) -> bool) {
         let begun = Instant::now();
@@ -328,7 +330,8 @@ impl Colony {
         }
     }
 
-    /// The processes of workloads that this colony's daemons left: those in its directory, except for the daemons.
+    /// Returns the processes of workloads that are still running: those in the colony's directory, except for the
+    /// daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
         let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
         let mut found = Vec::new();

@@ -6,11 +6,11 @@ use crate::daemons::MOVES;
 /// A policy that replicates from `a` to `b`.
 const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
 
-/// More writes than a migration or a replication takes on either side. A daemon that does not reach a write does not
+/// More writes than a migration or a replication takes on either side. A daemon that never reaches the write does not
 /// crash, which the tests detect.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
-/// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is restarted. Returns
+/// Runs a migration from `a` to `b`, during which the node `victim` dies at its Nth write and is restarted. Returns
 /// whether it died.
 fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("crash", &["a", "b"], 2);
@@ -54,7 +54,7 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     has_died
 }
 
-/// Runs a replication from `a` to `b` during which one of them dies around its Nth write, and is restarted. Returns
+/// Runs a replication from `a` to `b`, during which the node `victim` dies at its Nth write and is restarted. Returns
 /// whether it died.
 fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
     let mut colony = Colony::new("replica", &["a", "b"], 2);
@@ -84,7 +84,7 @@ fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
             && colony.healthy(1).len() == 1
             && (0..2).all(|index| colony.get(index, "/v1/status")["is_quiet"] == true)
     });
-    // All replications are used up: there is never a second replica.
+    // All replications are used up, so there is never a second replica.
     let left = |colony: &Colony, index| colony.get(index, "/v1/instances")["instances"][0]["replications_left"].clone();
     assert_eq!([left(&colony, 0), left(&colony, 1)], [0, 0], "{crash} of {victim}");
     let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
@@ -107,7 +107,7 @@ fn every_write(victim: usize, with_a_crash: fn(usize, &str) -> bool) {
             let has_died = with_a_crash(victim, &format!("{when}:{write}"));
             deaths += u32::from(has_died);
             if !has_died {
-                // The operation takes fewer writes, so later ones cannot be reached either.
+                // The operation took fewer writes, so later ones would not be reached either.
                 println!("{deaths} crashes of node {victim}, the last around write {}", write - 1);
                 assert!(deaths >= 6, "only {deaths} crashes");
                 return;
@@ -118,21 +118,21 @@ fn every_write(victim: usize, with_a_crash: fn(usize, &str) -> bool) {
 }
 
 #[test]
-fn the_source_dies_at_every_write_of_a_migration() {
+fn a_migration_survives_a_crash_of_the_source_at_every_write() {
     every_write(0, migration_with_a_crash);
 }
 
 #[test]
-fn the_target_dies_at_every_write_of_a_migration() {
+fn a_migration_survives_a_crash_of_the_target_at_every_write() {
     every_write(1, migration_with_a_crash);
 }
 
 #[test]
-fn the_source_dies_at_every_write_of_a_replication() {
+fn a_replication_survives_a_crash_of_the_source_at_every_write() {
     every_write(0, replication_with_a_crash);
 }
 
 #[test]
-fn the_target_dies_at_every_write_of_a_replication() {
+fn a_replication_survives_a_crash_of_the_target_at_every_write() {
     every_write(1, replication_with_a_crash);
 }

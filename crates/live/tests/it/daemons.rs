@@ -82,7 +82,7 @@ fn clients_reach_an_instance_over_two_hops_and_follow_it_when_it_moves() {
             colony.client(index, "/").is_some_and(|(status, body)| status == 200 && body.contains("node c"))
         })
     });
-    // The instance is handed to the next node; clients notice only by the content of the answer.
+    // The instance is handed to the next node. Clients notice this only by the content of the answer.
     let drained = colony.ask(2, Method::PUT, "/v1/drain", &[], br#"{"is_draining":true}"#.to_vec()).expect("an answer");
     assert_eq!(drained.status, 200, "{}", drained.text);
     let mut answers = 0;
@@ -118,7 +118,7 @@ fn pinned_instances_stay_and_drained_nodes_hand_over_what_is_not_pinned() {
 }
 
 #[test]
-fn operators_do_what_their_roles_allow_and_errors_have_messages() {
+fn roles_limit_operators_and_errors_have_messages() {
     let mut colony = Colony::new("roles", &["a"], 1);
     colony.start(0, None);
     let look = colony.authority.operator("eve", vec![Role::Look]).expect("a name");
@@ -176,7 +176,8 @@ fn a_full_disk_stops_new_reservations_and_nothing_else() {
     assert_eq!(colony.client(0, "/").expect("an answer").0, 200, "what runs keeps running");
     fs::remove_file(&full).expect("removed");
     colony.wait("it can be written again", |colony| colony.get(0, "/healthz")["is_healthy"] == true);
-    // The rejected command may have been carried out; repeated with the same key, it is the same deploy.
+    // The rejected command may have been carried out nevertheless. Repeated with the same key, it deploys nothing
+    // twice.
     colony.wait("it is deployed once", |colony| {
         let reply = colony.deploy(0, "2", &document).expect("an answer");
         reply.status == 200 && colony.healthy(0).len() == 2

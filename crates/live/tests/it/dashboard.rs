@@ -34,7 +34,7 @@ fn now_ms() -> u64 {
 }
 
 #[test]
-fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
+fn the_page_shows_a_migration_and_a_dead_daemon() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let mut colony = Colony::new("page", &["a", "b", "c"], 2);
     for index in 0..3 {
@@ -49,7 +49,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     let chip = format!(".chip[data-instance='{instance}']");
     browser.wait_for(&format!("document.querySelector(\"{chip}\")?.dataset.on === 'b'"));
     colony.wait("it is healthy", |colony| colony.healthy(1) == [instance.clone()]);
-    // The page records when the chip is on the other node, by the same clock as the daemons.
+    // The page records when the chip appears on the other node. It uses the same clock as the daemons.
     browser.evaluate(&format!(
         "window.seenAt = null; new MutationObserver(() => {{ const chip = document.querySelector(\"{chip}\"); \
          if (chip?.dataset.on === 'c') window.seenAt ??= Date.now(); }}).observe(document.querySelector('.stage'), \
@@ -62,7 +62,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let seen_ms = browser.evaluate("window.seenAt").as_u64().expect("a time");
-    // The target has the instance in its journal before it reports that it arrived.
+    // The target reports the arrival of the instance only after recording it in its journal.
     let log = std::fs::read_to_string(colony.directory.join("c.log")).expect("a log");
     let arrived = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let arrived =
@@ -73,7 +73,7 @@ fn a_migration_is_seen_on_the_page_and_a_dead_daemon_too() {
     browser.wait_for("document.querySelector('#log').textContent.includes('migrates to c')");
     browser.wait_for("document.querySelector('.problems').textContent.includes('Nothing is wrong')");
 
-    // Opens the explanation of the last decision. Not with the mouse, because the chip may still be moving.
+    // Opens the explanation of the last decision, by a synthetic click, because the chip may still be moving.
     browser.evaluate(&format!(
         "document.querySelector(\"{chip}\").dispatchEvent(new MouseEvent('click', {{bubbles: true}})); 1"
     ));

@@ -18,7 +18,7 @@ use crate::nodes::{Authority, TestNode, copy, link, serve, text};
 /// The requests that a copy saw: method, path and body of each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// A copy behind one hop that records the requests it receives.
+/// Starts a copy behind one hop that records the requests it receives.
 async fn noting() -> (TestNode, TestNode, Seen) {
     let settings = Settings {
         idle_timeout: Duration::from_millis(500),
@@ -45,7 +45,7 @@ async fn noting() -> (TestNode, TestNode, Seen) {
     (near, far, seen)
 }
 
-/// Sends bytes, reads until the connection ends or nothing more comes, and returns the status codes of all responses.
+/// Sends bytes, reads until the connection ends or a timeout, and returns the status codes of all responses.
 async fn send(node: &TestNode, bytes: &[u8]) -> Vec<u16> {
     let mut stream = TcpStream::connect(node.ingress).await.unwrap();
     // A rejected request may close the connection before all of it was sent.
@@ -130,7 +130,7 @@ async fn heads_are_bounded_in_size_and_time() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// Sends nearly valid requests, drawn from a fixed seed: the ingress answers or closes the connection, and survives.
+/// Sends mutated requests from a fixed seed. The ingress must answer or close the connection, and survive.
 #[tokio::test]
 async fn mutated_requests_do_no_harm() {
     let (near, _far, _seen) = noting().await;
@@ -176,7 +176,7 @@ async fn mutated_requests_do_no_harm() {
     assert_eq!(send(&near, b"GET /after HTTP/1.1\r\nhost: video.test\r\nconnection: close\r\n\r\n").await, [200]);
 }
 
-/// How many mutated requests are sent. `MARIO_INGRESS_MUTATIONS=100000` for more.
+/// The number of mutated requests; `MARIO_INGRESS_MUTATIONS=100000` increases it.
 fn mutations() -> u64 {
     std::env::var("MARIO_INGRESS_MUTATIONS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(300)
 }

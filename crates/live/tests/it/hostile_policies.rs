@@ -75,7 +75,7 @@ fn foreign_deploy_keys_and_unreachable_neighbours_are_reported() {
     assert_eq!(colony.get(0, "/v1/status")["instances"], 1, "nothing came of it");
     colony.deploy(0, "18", &other).expect("an answer").json().expect("another key");
 
-    // Node b is down: node a reports it, and keeps serving.
+    // Node `b` is down. Node `a` reports that, and keeps serving.
     let log = colony.directory.join("a.log");
     colony.wait("it is told", |_| {
         fs::read_to_string(&log).is_ok_and(|log| log.contains("link-failed") && log.contains("\"neighbour\":\"b\""))

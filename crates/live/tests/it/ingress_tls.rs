@@ -16,7 +16,8 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::colony::Colony;
 
-/// An authority that clients trust, and certificates for hosts: `public.pem`, `NAME.pem` and `NAME.key`.
+/// Writes the certificate of an authority that clients trust, `public.pem`, and the certificates and keys of hosts,
+/// `NAME.pem` and `NAME.key`.
 fn sites(directory: &Path, sites: &[(&str, &[&str])]) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
@@ -33,7 +34,8 @@ fn sites(directory: &Path, sites: &[(&str, &[&str])]) {
     }
 }
 
-/// The answer to a client that trusts the public authority and asks for a host; `Err` if it rejects the certificate.
+/// Requests a host as a client that trusts the public authority. Returns the answer, or an error if the client rejects
+/// the certificate.
 fn get(colony: &Colony, host: &str, protocol: &[u8]) -> Result<String, String> {
     let text = fs::read(colony.directory.join("public.pem")).expect("written");
     let mut roots = RootCertStore::empty();
@@ -78,7 +80,7 @@ fn an_ingress_speaks_tls_with_the_certificate_of_the_host() {
     // No certificate is for this host: the client gets the first one, and rejects it.
     let refused = get(&colony, "other.example", b"http/1.1").expect_err("not for this host");
     assert!(refused.contains("certificate"), "{refused}");
-    // HTTP/2 is negotiated; the request that follows is not HTTP/2, and the node closes the connection.
+    // HTTP/2 is negotiated, but the request that follows is not HTTP/2, so the node closes the connection.
     get(&colony, "shop", b"h2").expect("agreed");
     // A client without TLS gets no answer, and does not disturb others.
     assert_eq!(colony.client(0, "/shop"), None);

@@ -37,7 +37,7 @@ type Pool = Mutex<VecDeque<SendRequest<Full<Bytes>>>>;
 /// `MARIO_LOAD_REQUESTS` and `MARIO_LOAD_RATE` increase the load, e.g. `MARIO_LOAD_REQUESTS=100000
 /// MARIO_LOAD_RATE=1000`.
 #[test]
-fn no_request_fails_while_an_instance_wanders_under_load() {
+fn no_request_fails_while_an_instance_migrates_under_load() {
     let value =
         |name: &str, otherwise: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
     let (requests, rate) = (value("MARIO_LOAD_REQUESTS", 3_000), value("MARIO_LOAD_RATE", 200));
@@ -140,7 +140,7 @@ async fn ask(ingress: SocketAddr, pool: &Pool, is_post: bool) -> Result<(), Stri
     Ok(())
 }
 
-/// A number of a node's metrics.
+/// Reads one of a node's metrics.
 fn metric(colony: &Colony, index: usize, name: &str) -> u64 {
     let reply = colony.ask(index, Method::GET, "/metrics", &[], Vec::new()).expect("an answer");
     let value = reply.text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());

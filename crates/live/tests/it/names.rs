@@ -23,7 +23,7 @@ fn status(colony: &Colony, index: usize, host: &str, path: &str) -> Option<u16> 
     answer.split(' ').nth(1)?.parse().ok()
 }
 
-/// An application with names, which its certificate lists.
+/// Signs an application whose certificate lists these names.
 fn signed(colony: &Colony, id: &str, version: u64, hosts: &[&str], prefixes: &[&str]) -> Vec<u8> {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let application = application_id(id).expect("a name");

@@ -98,7 +98,7 @@ pub fn copy(number: u32, address: SocketAddr, protocol: Protocol) -> LocalCopy {
     }
 }
 
-/// Serves HTTP on a port of its own; HTTP/1.1, HTTP/2 and upgrades.
+/// Serves HTTP/1.1, HTTP/2 and upgrades on its own port.
 pub async fn serve<F, A>(answer: F) -> SocketAddr
 where
     F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
@@ -131,14 +131,14 @@ pub fn text(text: impl Into<Bytes>) -> Body {
 /// A copy that answers every request with a text.
 pub async fn fixed(answer: &'static str) -> SocketAddr {
     serve(move |request: Request<Incoming>| async move {
-        // Reads the whole request: answering before its end would close the connection.
+        // Reads the whole request, because answering before its end would close the connection.
         let _ = request.into_body().collect().await;
         Response::new(text(answer))
     })
     .await
 }
 
-/// The certificates of a colony of tests.
+/// The certificate authority of a test colony.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     root: CertificateDer<'static>,

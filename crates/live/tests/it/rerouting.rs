@@ -1,4 +1,4 @@
-//! How soon requests are rerouted when the node of the nearest instance is gone.
+//! How soon requests are rerouted after the node of the nearest instance fails.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use nix::unistd::Pid;
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// Instances on `a` and `c`, and a client at `b` between them. Returns the colony and the node whose instance answers
-/// the client.
+/// Starts a colony with instances on `a` and `c`, and a client at `b` between them. Returns the colony and the node
+/// whose instance answers the client.
 fn colony(test: &str) -> (Colony, usize) {
     let mut colony = Colony::new(test, &["a", "b", "c"], 2);
     for index in 0..3 {

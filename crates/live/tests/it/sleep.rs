@@ -1,9 +1,9 @@
-//! Live instances that sleep, and are woken by client requests.
+//! Live instances that sleep and are woken by client requests.
 
 use crate::colony::Colony;
 use crate::daemons::STAYS;
 
-/// A policy that sleeps when there are no client requests.
+/// A policy that puts an instance to sleep when there are no client requests.
 const SLEEPS: &str =
     "operation(sleep, I, self) :- serviceInstance(I, _, _), \\+ asleep(I), \\+ requests(I, _, _, _).\n";
 

@@ -13,7 +13,7 @@ operation(migrate, I, b) :- serviceInstance(I, _, a).
 operation(replicate, I, c) :- serviceInstance(I, _, b), \\+ inhibited(replicate, I, c).
 ";
 
-/// A colony in which an instance migrated and replicated, and the auditor's report.
+/// Runs a colony in which an instance migrates and replicates. Returns the trace and the auditor's report.
 fn travelled() -> (String, mario_audit::Report) {
     let mut colony = Colony::new("travels", &["a", "b", "c"], 1);
     for index in 0..3 {
@@ -96,7 +96,7 @@ fn a_trace_continues_after_kill_9_and_stays_bounded() {
 #[test]
 fn a_trace_that_cannot_be_written_is_reported_and_stops_nothing() {
     let mut colony = Colony::new("untraced", &["a"], 2);
-    // A file takes the place of the directory.
+    // A file is in the way of the trace's directory.
     fs::create_dir_all(colony.directory.join("a/data")).expect("made");
     fs::write(colony.directory.join("a/data/trace"), "in the way").expect("written");
     colony.start(0, None);

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::nodes::{Authority, TestNode, copy, fixed, link, serve, text};
 
-/// One request over HTTP/1.1 on a connection of its own.
+/// Sends one request over a new HTTP/1.1 connection.
 pub async fn ask(address: std::net::SocketAddr, request: Request<Full<Bytes>>) -> (StatusCode, HeaderMap, String) {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -79,7 +79,7 @@ async fn clients_cannot_forge_and_copies_cannot_see_headers_of_nodes() {
     let address = serve(|request: Request<Incoming>| async move {
         let names: Vec<String> = request.headers().keys().map(ToString::to_string).collect();
         let forwarded = request.headers()["x-forwarded-for"].to_str().unwrap().to_owned();
-        // A copy that claims to be a dead end.
+        // The copy claims to be a dead end.
         Response::builder().header("mario-dead-end", "1;1;a").body(text(format!("{names:?} {forwarded}"))).unwrap()
     })
     .await;
@@ -104,7 +104,7 @@ async fn clients_cannot_forge_and_copies_cannot_see_headers_of_nodes() {
 #[tokio::test]
 async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
     let authority = Authority::new();
-    // a - b - d, where d has lost its copy and only knows the way back; a - c, where a copy is.
+    // The nodes are linked a - b - d and a - c. Node d has lost its copy and only has a route back; c has a copy.
     let (a, b) = (TestNode::new("a").await, TestNode::new("b").await);
     let (c, d) = (TestNode::new("c").await, TestNode::new("d").await);
     a.set_hops(vec![link(&authority, &a, &b, 1).await, link(&authority, &a, &c, 9).await]);
@@ -112,7 +112,7 @@ async fn a_dead_end_goes_back_one_hop_and_is_tried_elsewhere() {
     d.set_hops(vec![link(&authority, &d, &b, 1).await]);
     let served = copy(1, fixed("far").await, Protocol::Http1);
     c.set_copies(vec![served.clone()]);
-    // Works also for methods that are not idempotent, because no copy has seen the request.
+    // This also works for methods that are not idempotent, because no copy has seen the request.
     assert_eq!(ask(a.ingress, post("/", "some body")).await.2, "far");
     assert_eq!(a.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
     assert_eq!(b.forwarder.totals().backed_up.load(Ordering::Relaxed), 1);
@@ -234,7 +234,7 @@ async fn a_copy_drains_without_a_failed_request() {
     for number in 1..20 {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let next = copy(number, slow("copy").await, Protocol::Http1);
-        // The old copy is closed before the routes change: requests that reach it go elsewhere.
+        // The old copy is closed before the routes change. Requests that still reach it go to the other copy.
         node.set_copies(vec![current.clone(), next.clone()]);
         current.backend.close();
         tokio::time::timeout(Duration::from_secs(10), current.backend.emptied()).await.expect("it is emptied");

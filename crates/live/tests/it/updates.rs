@@ -17,7 +17,7 @@ fn only(colony: &Colony, index: usize) -> Value {
     colony.get(index, "/v1/instances")["instances"][0].clone()
 }
 
-/// The application `shop` with other settings of its service.
+/// Signs the application `shop` with another version and answer size.
 fn signed(colony: &Colony, policy: &str, version: u64, bytes: u32) -> Vec<u8> {
     let settings = format!(", settings = {{ answer-bytes = \"{bytes}\" }}");
     colony.signed_with(policy, &format!("hardware = 1\nversion = {version}\n"), &settings, "")

@@ -17,7 +17,7 @@ use mario_live::seams::{Driver, DriverContext, Health, Run, Task};
 use mario_live::workloads::{Cgroups, Enforcer, Launcher, Ports, Process, ProcessDriver};
 use mario_testing::Scratch;
 
-/// A driver in a directory of its own. When it is dropped, nothing of it may run.
+/// A driver with its own directory. When it is dropped, none of its processes may be left.
 struct Bench {
     directory: Scratch,
     journal: JournalId,
@@ -175,7 +175,7 @@ async fn the_sample_service_starts_serves_and_drains() {
 }
 
 #[tokio::test]
-async fn a_workload_knows_its_identity_and_address_and_nothing_of_the_daemon() {
+async fn a_workload_gets_its_identity_and_address_but_not_the_environment_of_the_daemon() {
     let bench = Bench::new();
     let mut run =
         shell("env; echo secret is in $TOKEN_FILE; ls -l $TOKEN_FILE; cat $TOKEN_FILE | wc -c; echo done; sleep 60");
@@ -284,7 +284,7 @@ async fn a_record_with_a_recycled_process_id_is_not_adopted_and_its_process_not_
     let bench = Bench::new();
     let mut stranger = Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let pid = stranger.id().cast_signed();
-    // Start times have a resolution of 10 ms: the copy must not start in the same tick.
+    // Start times have a resolution of 10 ms, and the copy must not start in the same tick.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let task = task(1, sample(&[]));
     bench.driver.start(&task).await.unwrap();
@@ -371,7 +371,7 @@ async fn a_flood_of_output_is_bounded_and_its_end_is_kept() {
 #[tokio::test]
 async fn a_port_taken_by_another_program_is_detected() {
     let bench = Bench::new();
-    // The service waits until the test holds its port, and then cannot bind it.
+    // The service starts late, so that the test can take its port first.
     let task = task(1, Run { health_path: None, ..sample(&[("start-ms", "500")]) });
     let address = bench.driver.start(&task).await.unwrap();
     let _thief = TcpListener::bind(address).unwrap();
@@ -422,7 +422,7 @@ async fn limits_are_enforced_or_reported_as_unenforced() {
     assert!(!left.contains(&format!("mario-test-{}", std::process::id())), "{left}");
 }
 
-/// The daemon of this test is a process that is killed while its workload runs.
+/// The daemon of this test is a separate process, which is killed while its workload runs.
 #[tokio::test]
 async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
     let bench = Bench::new();
@@ -461,6 +461,6 @@ async fn role_of_a_daemon() {
     let address = driver.start(&task).await.unwrap();
     until_healthy(&driver, &task, address).await;
     fs::write(directory.join("ready"), "").unwrap();
-    // The parent kills this process long before.
+    // The parent kills this process long before that.
     tokio::time::sleep(Duration::from_secs(30)).await;
 }

@@ -1,4 +1,4 @@
-//! A journal on a disk that loses unsynced writes, wholly or in part.
+//! Tests the journal on a simulated disk that loses unsynced writes, wholly or in part.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ impl Disk {
         }
     }
 
-    /// Restores the power. Of the unsynced writes, some arrived whole, some in part, and some not at all.
+    /// Restores the power. Some of the unsynced writes reached the disk in full, some in part, and some not at all.
     fn revive(&self, seed: u64) -> Disk {
         let content = self.content();
         let mut disk = content.safe.clone();
@@ -105,7 +105,7 @@ fn made() -> Disk {
 }
 
 /// Writes ten rounds of records, each followed by a compaction. Returns the last ledger that is certainly on disk, and
-/// the one that may be.
+/// the last that may be.
 fn write_until_it_dies(disk: &Disk) -> (Ledger, Ledger) {
     let (mut sure, mut maybe) = (Ledger::default(), Ledger::default());
     let Ok(database) = database(disk) else { return (sure, maybe) };
