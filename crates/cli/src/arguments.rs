@@ -58,7 +58,8 @@ pub enum Colour {
 }
 
 impl OutputArguments {
-    /// The colour setting of a command line that does not parse, so that its error message and its help honour it.
+    /// Extracts the colour setting from a command line that does not parse, so that its error message and help honour
+    /// it.
     pub fn salvage(typed: &[OsString]) -> Self {
         let mut words = typed.iter().map_while(|word| word.to_str());
         let mut color = None;

@@ -1,4 +1,4 @@
-//! What a user sees when mario itself is at fault.
+//! The message for a bug in mario itself.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::console::to_stderr;
 /// Whether the caller catches and reports panics itself.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Runs `body` without printing its panics; the caller catches and reports them.
+/// Runs `body` without printing its panics, which the caller catches and reports.
 pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     IS_QUIET.store(true, Ordering::Relaxed);
     let result = body();
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_the_place_and_asks_for_a_report() {
+    fn names_the_position_and_asks_for_a_report() {
         let rendered = Renderer::plain().render(&describe("index out of bounds", Some("src/machine.rs:1:2")));
         for part in ["src/machine.rs:1:2", "index out of bounds", "please report"] {
             assert!(rendered.contains(part), "{rendered}");

@@ -1,4 +1,4 @@
-//! The output options interpreted for this terminal, and the only way to write to its streams.
+//! Interprets the output options for this terminal. All output goes through this module.
 
 use std::env;
 use std::fmt::Display;
@@ -42,7 +42,7 @@ impl Environment {
     }
 }
 
-/// How much to print beside the data.
+/// How much to print in addition to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Errors only.
@@ -86,7 +86,7 @@ impl Console {
         }
     }
 
-    /// The same streams for work in the background, which reports only errors.
+    /// Returns a console for background work, which prints only errors.
     #[must_use]
     pub fn quiet(&self) -> Console {
         Console { verbosity: Verbosity::Quiet, shows_progress: false, ..self.clone() }
@@ -108,8 +108,8 @@ impl Console {
         write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
     }
 
-    /// Writes a piece of data to standard output. It is flushed at the end of a line at the latest, in an interactive
-    /// session at once.
+    /// Writes a piece of data to standard output. It is flushed at the end of a line at the latest, and immediately in
+    /// an interactive session.
     pub fn write_piece(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
@@ -211,7 +211,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reports how much is done if the total is not known. Cheap to call often: it writes rarely.
+    /// Reports how much is done if the total is not known. Cheap to call often, because it writes rarely.
     pub fn done(&mut self, count: usize) {
         if !self.is_due() {
             return;
@@ -219,14 +219,14 @@ impl Progress {
         self.show(&count.to_string());
     }
 
-    /// Reports how much is done, and of how much.
+    /// Reports how much is done out of `all`.
     pub fn done_of(&mut self, count: usize, all: usize) {
         if self.is_due() {
             self.show(&format!("{count} of {all}"));
         }
     }
 
-    /// Reports progress in words.
+    /// Reports progress as text.
     pub fn say(&mut self, text: &str) {
         if self.is_due() {
             self.show(text);
@@ -240,7 +240,7 @@ impl Progress {
     }
 
     fn show(&mut self, text: &str) {
-        // The first line is delayed too, so that a short task shows none.
+        // The first line is delayed too, so that a short task shows no progress.
         if self.shown.is_some() {
             to_stderr(&format!("\r{}: {text}\x1b[K", self.task));
         }
@@ -256,7 +256,7 @@ pub struct FileProgress {
 }
 
 impl FileProgress {
-    /// Reports how many bytes were read. Cheap to call often: it writes rarely.
+    /// Reports how many bytes were read. Cheap to call often, because it writes rarely.
     pub fn read(&mut self, bytes: u64) {
         if self.progress.is_due() {
             let text = file_progress_text(bytes, self.bytes);

@@ -1,4 +1,4 @@
-//! The one place that decides the exit code.
+//! Determines the exit code of the process.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ pub enum Outcome {
 pub enum Exit {
     /// The command did what was asked.
     Success,
-    /// A check that the command made failed.
+    /// The command performed a check that failed.
     CheckFailed,
     /// The user's input is at fault.
     Input,
@@ -39,10 +39,10 @@ impl Exit {
     pub const ALL: [Self; 6] =
         [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug, Self::Interrupted];
 
-    /// The exit for a program that chose `status`; `None` when a program may not choose it.
+    /// Returns the exit for a program that chose `status`; `None` if programs may not choose it.
     ///
-    /// Statuses from 0 to 125 belong to the program, as in shells: 126 and 127 mean that a command could not be run,
-    /// higher ones signals, and those above 255 do not fit. 101 is excluded because it means a bug in mario.
+    /// Programs may choose 0 to 125, as in shells: 126 and 127 mean that a command could not be run, higher codes mean
+    /// signals, and codes above 255 do not exist. 101 is excluded because it means a bug in mario.
     pub const fn of_program(status: i32) -> Option<Self> {
         match status {
             0..=125 if status != Self::Bug.code() as i32 => Some(Self::Halted(status as u8)),
@@ -82,7 +82,7 @@ impl Exit {
 impl From<&Result<Outcome, Failure>> for Exit {
     fn from(result: &Result<Outcome, Failure>) -> Self {
         match result {
-            // When the reader closes the output, as `head` does, it has seen enough: that is not a failure.
+            // A reader that closes the output, such as `head`, has seen enough. That is not a failure.
             Ok(Outcome::Done) | Err(Failure::OutputClosed) => Self::Success,
             Ok(Outcome::CheckFailed) => Self::CheckFailed,
             Ok(Outcome::Halted(status)) => Self::of_program(*status).unwrap_or(Self::CheckFailed),

@@ -60,8 +60,8 @@ pub struct StudyArguments {
     /// How many seconds a metric's command may take for one run
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub metric_timeout: f64,
-    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; runs that earlier calls
-    /// made get none
+    /// Keep the traces of the runs with these seeds, in `runs` below the directory of --out; runs made by earlier calls
+    /// have no traces
     #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
     pub keep_runs: Vec<u64>,
     /// How many runs to make at a time.
@@ -85,7 +85,7 @@ impl StudyArguments {
         Ok(document)
     }
 
-    /// Makes the runs that are missing.
+    /// Makes the missing runs.
     pub(crate) fn carry_out(
         &self,
         variants: Vec<Vec<String>>,
@@ -122,7 +122,7 @@ impl StudyArguments {
     }
 }
 
-/// Prints how many runs are missing, and whether other parts are to make them.
+/// Prints how many runs are missing, and whether they belong to other parts.
 pub(crate) fn tell_missing(results: &Results, shard: Shard, console: &Console) {
     match results.missing() {
         0 => {}

@@ -22,8 +22,8 @@ use signal_hook::flag;
 
 use crate::Failure;
 
-/// Signals within this time after the first count as the same request: `timeout` and others send one to a process and
-/// another to its group.
+/// Signals within this time after the first count as the same request, because `timeout` and other programs send one
+/// signal to the process and another to its group.
 const SAME_REQUEST_WITHIN: Duration = Duration::from_millis(500);
 
 /// How often to check for a signal.

@@ -1,17 +1,16 @@
 //! The command line of mario: parses the arguments, runs one command, returns one exit code.
 //!
 //! Start at [`main`]. It parses the arguments ([`Arguments`], exactly what was typed), interprets them for this
-//! terminal ([`Console`]), and runs one [`Command`]. A command has a file of its own under `commands/`: an `Arguments`
-//! struct whose help ends in an example, and a function `run` from those arguments to an [`Outcome`] or a [`Failure`].
+//! terminal ([`Console`]), and runs one [`Command`]. Each command has its own file under `commands/`, with an
+//! `Arguments` struct whose help ends in examples, and a function `run` that returns an [`Outcome`] or a [`Failure`].
 //!
 //! **Invariant:** data goes to standard output; everything else goes to standard error, through [`Console`] alone.
 //! **Invariant:** an exit code is chosen in one place, [`Exit`].
 //! **Invariant:** no logic of its own. A command calls a library and shows the result.
 //! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
 //!
-//! Typed and interpreted arguments are two types, not one with defaults filled in. The interpretation depends on the
-//! environment (is this a terminal? is `NO_COLOR` set?); a parser that read the environment would make all its tests
-//! depend on it.
+//! Typed and interpreted arguments are separate types. The interpretation depends on the environment (is this a
+//! terminal? is `NO_COLOR` set?), and a parser that read the environment would make all its tests depend on it.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -77,27 +76,28 @@ pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
     command.is_some_and(|word| commands::node::LONG_LIVED.iter().any(|known| word == *known))
 }
 
-/// The whole command line as clap knows it: the one source of help, completions, man pages and tests.
+/// Returns the definition of the command line for clap, from which help, completions, manual pages and tests are
+/// derived.
 pub fn command() -> clap::Command {
-    judging_negative_numbers(Arguments::command())
+    accepting_negative_numbers(Arguments::command())
 }
 
 /// Lets every option accept a negative number, so that `--seed -1` is reported as a bad value of `--seed` and not as an
 /// unknown option `-1`.
-fn judging_negative_numbers(command: clap::Command) -> clap::Command {
+fn accepting_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| {
             let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
             argument.allow_negative_numbers(is_option)
         })
-        .mut_subcommands(judging_negative_numbers)
+        .mut_subcommands(accepting_negative_numbers)
 }
 
 fn parse(typed: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches(&command().try_get_matches_from(typed)?)
 }
 
-/// mario itself, then every command and subcommand, each with its full name as `get_bin_name`.
+/// Returns mario itself, and then every command and subcommand. `get_bin_name` of each is its full name.
 pub fn every_command() -> Vec<clap::Command> {
     let mut root = command();
     // Propagates full names and global options to all commands.

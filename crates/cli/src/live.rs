@@ -1,5 +1,5 @@
-//! What the commands for live nodes share: arguments that name a node and an operator, and how answers and errors are
-//! printed.
+//! Shared by the commands for live nodes: the arguments that name a node and an operator, and the output of answers and
+//! errors.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ impl NodeArguments {
         self.try_ask(method, path, headers, body).map_err(|fault| failure(&fault))
     }
 
-    /// Queries the node; the caller handles errors.
+    /// Queries the node, and leaves errors to the caller.
     pub(crate) fn try_ask(
         &self,
         method: Method,
@@ -106,7 +106,7 @@ pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure
     })
 }
 
-/// The failure to report for a fault.
+/// Converts a fault to the failure to report.
 pub(crate) fn failure(fault: &Fault) -> Failure {
     let mut diagnostic = Diagnostic::error(fault.to_string());
     if let Some(cause) = fault.source() {
@@ -132,7 +132,7 @@ pub(crate) fn config_failure(error: &ConfigError) -> Failure {
     Failure::Input(diagnostics.collect())
 }
 
-/// A value of an answer, formatted for people.
+/// Formats a value of an answer for people.
 pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -143,7 +143,7 @@ pub(crate) fn word(value: &Value) -> String {
     }
 }
 
-/// Lines of `key  value`.
+/// Formats an answer as lines of `key  value`.
 pub(crate) fn lines(answer: &Value, keys: &[&str]) -> String {
     let width = keys.iter().map(|key| key.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -153,7 +153,7 @@ pub(crate) fn lines(answer: &Value, keys: &[&str]) -> String {
     text
 }
 
-/// A table, one row for each value of a list.
+/// Formats a list as a table with one row for each value.
 pub(crate) fn table(rows: &Value, columns: &[(&str, &str)]) -> String {
     let empty = Vec::new();
     let rows = rows.as_array().unwrap_or(&empty);

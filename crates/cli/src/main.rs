@@ -13,10 +13,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// name it, so a test checks the number.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// Keeps freed memory in the process: a run soon needs it again, and the process ends when its work is done. Memory
-/// that is returned piece by piece has to be cleared again by the system, and large pages are split. Returning memory
-/// would make a run of a million users 5 to 7 % slower, and a further run in the same process 10 % slower, for 3 % less
-/// memory.
+/// Keeps freed memory in the process, because a run soon needs it again, and the process ends when its work is done.
+/// The system has to clear memory that is returned, and splits large pages. Returning memory would make a run of a
+/// million users 5 to 7 % slower, and a further run in the same process 10 % slower, for 3 % less memory.
 ///
 /// `MIMALLOC_PURGE_DELAY` in the environment takes precedence.
 fn keep_memory() {
@@ -31,9 +30,8 @@ fn keep_memory() {
     }
 }
 
-/// Reduces the memory of a process that runs for months beside others. Freed memory is returned to the system, and huge
-/// pages are disabled: a daemon would touch 25 of them for a few kilobytes each (36 MB instead of 9 MB in a development
-/// build).
+/// Reduces the memory of a long-lived process. Freed memory is returned to the system, and huge pages are disabled: a
+/// daemon would touch 25 of them for a few kilobytes each (36 MB instead of 9 MB in a development build).
 fn stay_small() {
     // If this fails, the process only uses more memory.
     #[cfg(target_os = "linux")]

@@ -18,13 +18,13 @@ use crate::{Console, Failure, read_text};
 /// The file in which a run stores its scenario.
 const RUN: &str = "run.json";
 
-/// A scenario that starts at the state of a run at a given time, and what is missing from it.
+/// A scenario that starts from the state of a run at a given time.
 pub(crate) struct Snapshot {
     /// The scenario, as the text of a scenario file. It needs no other file.
     pub(crate) text: String,
     /// The lines of the comment at the top of the file, which describe the snapshot.
     pub(crate) about: Vec<String>,
-    /// Whether a run from here continues exactly as the recorded one did.
+    /// Whether a run from this snapshot continues exactly like the recorded one.
     pub(crate) is_exact: bool,
 }
 
@@ -47,8 +47,8 @@ impl Snapshot {
     }
 }
 
-/// A snapshot of a stored run at time `at`. It is exact if the directory has the scenario that was run; otherwise it
-/// has only what the trace records.
+/// Takes a snapshot of a stored run at time `at`. It is exact if the directory has the scenario of the run; otherwise
+/// it contains only what the trace records.
 pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let path = trace_path(typed);
     let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
@@ -60,9 +60,12 @@ pub(crate) fn of_run(typed: &Path, at: f64, console: &Console) -> Result<Snapsho
         Some(run) if header.live.is_none() => exact(&path, &run, &header, at, console),
         _ => {
             let moment = Moment::of_trace(reader, at).map_err(|error| no_moment(&path, at, &error))?;
-            let why =
-                if header.live.is_some() { "it is of live nodes" } else { "there is no run.json beside its trace" };
-            told(&moment, &format!("time {at} of {}: the run cannot be simulated again, since {why}", path.display()))
+            let why = if header.live.is_some() {
+                "it is a run of live nodes"
+            } else {
+                "there is no run.json beside its trace"
+            };
+            told(&moment, &format!("time {at} of {}: the run cannot be simulated again, because {why}", path.display()))
                 .map_err(|error| no_moment(&path, at, &error))
         }
     }
@@ -81,7 +84,7 @@ fn check_time(path: &Path, header: &Header, at: f64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An exact snapshot: simulates the run again up to this time, and compares it with the recorded trace.
+/// Takes an exact snapshot: simulates the run again up to this time, and compares it with the recorded trace.
 fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -> Result<Snapshot, Failure> {
     let (mut scenario, left_out) = read_kept(run)?;
     if let Some(first) = left_out.first() {
@@ -103,14 +106,15 @@ fn exact(path: &Path, run: &Path, header: &Header, at: f64, console: &Console) -
     let text = as_toml(&scenario, run)?;
     let about = vec![
         format!("Time {at} of {}.", path.display()),
-        "Until then a run of this is the recorded one. From then on, --policy may give agents another policy;"
+        "Up to then, a run of this scenario repeats the recorded one. From then on, --policy may set another policy;"
             .to_owned(),
-        "without it the run continues as it was recorded, byte by byte.".to_owned(),
+        "without it, the run continues exactly as recorded, byte for byte.".to_owned(),
     ];
     Ok(Snapshot { text, about, is_exact: true })
 }
 
-/// The scenario that a run stored, with the files that it names; and the names of files that were not stored.
+/// Reads the scenario that a run stored, with the files that it names. Also returns the names of files that were not
+/// stored.
 fn read_kept(run: &Path) -> Result<(Value, Vec<String>), Failure> {
     let source = read_text(run)?;
     let wrong = |what: &str| {
@@ -136,7 +140,7 @@ fn as_toml(scenario: &Value, about: &Path) -> Result<String, Failure> {
     })
 }
 
-/// A snapshot of a state that is only partly known.
+/// Takes a snapshot of a state that is only partly known.
 pub(crate) fn told(moment: &Moment, what: &str) -> Result<Snapshot, MomentError> {
     let scenario = moment.scenario()?;
     let text = toml::to_string(&scenario).expect("it has texts, numbers, lists and tables alone");

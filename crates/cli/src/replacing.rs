@@ -1,4 +1,4 @@
-//! Commands replace only files that a command of the same kind wrote.
+//! Ensures that commands replace only files that a command of the same kind wrote.
 
 use std::fs::File;
 use std::io::Read;

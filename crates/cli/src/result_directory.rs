@@ -10,7 +10,7 @@ use crate::Failure;
 /// The default parent directory of results.
 const RUNS: &str = "runs";
 
-/// A directory for results. If it was created for them and is still empty at the end, it is removed.
+/// A directory for results. If it was created here and is still empty when this value is dropped, it is removed.
 pub(crate) struct ResultDirectory {
     path: PathBuf,
     /// The directories that were created: this one and its parents.
@@ -18,7 +18,8 @@ pub(crate) struct ResultDirectory {
 }
 
 impl ResultDirectory {
-    /// The directory that the user named, or else the first unused one of `runs/NAME-1`, `runs/NAME-2` and so on.
+    /// Returns the directory that the user named, or else creates the first unused one of `runs/NAME-1`, `runs/NAME-2`
+    /// and so on.
     pub(crate) fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
         match named {
             Some(path) => Ok(ResultDirectory { path: path.to_owned(), made: Vec::new() }),
@@ -27,8 +28,7 @@ impl ResultDirectory {
         }
     }
 
-    /// Creates the first unused directory of `NAME-1`, `NAME-2` and so on. Processes that do so at the same time create
-    /// different ones.
+    /// Creates the first unused directory of `NAME-1`, `NAME-2` and so on. Concurrent processes create different ones.
     fn free(within: &Path, name: &str) -> Result<ResultDirectory, (PathBuf, io::Error)> {
         let plain: String = name
             .chars()

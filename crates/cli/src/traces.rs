@@ -48,12 +48,12 @@ pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, F
     read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
 }
 
-/// A warning that the policies of a trace exhausted their budget; `title` says which task is incomplete.
+/// Returns a diagnostic for policies of a trace that exhausted their budget. `title` says which task is incomplete.
 pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
     Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
 
-/// The runs of a directory: itself, if it has a trace, else those in it, by name.
+/// Returns the directory itself if it is a run, or else the runs in it, sorted by name.
 pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     let has_trace = |path: &Path| path.is_dir() && trace_path(path).exists();
     if has_trace(directory) {

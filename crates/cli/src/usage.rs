@@ -1,4 +1,4 @@
-//! Answers a command line that clap did not turn into a command: help, or an error.
+//! Handles command lines that clap did not parse into a command: prints help, or reports an error.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
 }
 
-/// Says which value is expected if a number is malformed or out of range. Clap and the standard library would name the
+/// Returns a hint for a malformed or out-of-range number. The messages of clap and the standard library would name the
 /// limits of Rust types.
 fn number_expected(cause: &str) -> Option<String> {
     let not_a_number = ["invalid digit found in string", "cannot parse integer from empty string"];
@@ -82,7 +82,7 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("`{}` needs a command", command_name(error, typed))
         }
-        // No existing argument causes the other errors, so they keep clap's message.
+        // The current arguments cannot cause the other errors, so these keep clap's message.
         _ => {
             let rendered = error.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
@@ -115,11 +115,11 @@ fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// The command that the error belongs to: taken from its usage line, or if clap has none, from the arguments.
+/// Returns the command that the error belongs to, from the usage line of the error or else from the arguments.
 fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        // For help that is shown because a command is missing, the usage is only in the text.
+        // If help is shown because a command is missing, the usage is only in the rendered text.
         _ => {
             let rendered = error.render().to_string();
             rendered.lines().find(|line| line.starts_with("Usage:")).unwrap_or_default().to_owned()
@@ -133,8 +133,8 @@ fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     if name.is_empty() { typed_command_name(typed) } else { name.join(" ") }
 }
 
-/// The command that was typed. Values of options may stand between its words, so words that are not commands are
-/// skipped.
+/// Returns the command that was typed. Its words may be separated by values of options, so words that are not commands
+/// are skipped.
 fn typed_command_name(typed: &[OsString]) -> String {
     let root = crate::command();
     let (mut name, mut command) = ("mario".to_owned(), &root);

@@ -24,11 +24,11 @@ use tokio::time::{sleep_until, timeout};
 
 use crate::directory::COLONY;
 use crate::plan::{Plan, PlannedUser};
-use crate::reach::{Excuse, Reach};
+use crate::reach::{FaultImpact, Reach};
 
 /// The timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of open requests of all users. Further ones count as failed: this machine is not fast enough.
+/// The maximum number of open requests of all users. Further requests count as failed, because the machine is too slow.
 const OPEN_REQUESTS_MAX: usize = 4_096;
 /// How many bytes of an answer are read.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -44,8 +44,8 @@ const FAILED_MAX: usize = 100_000;
 pub enum Failure {
     /// The daemon of the user's access point was down, or was killed while it handled the request.
     NodeKilled,
-    /// For part of the time, no instance of the application was on the user's side of the faults, and an instance was
-    /// never there for four seconds in a row.
+    /// For part of the time, the faults separated the user from all instances of the application, and no instance was
+    /// ever reachable for four seconds in a row.
     CutOff,
     /// An instance was reachable all the time, and a fault began or ended during the request or within four seconds
     /// before.
@@ -91,7 +91,7 @@ pub struct FailedRequest {
     pub application: String,
     /// The failure as seen by the client.
     pub seen: String,
-    /// Why it failed, as far as faults explain it.
+    /// Why it failed, taking injected faults into account.
     pub reason: String,
 }
 
@@ -134,7 +134,7 @@ impl Tally {
 
 /// The state of the daemon at an access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Door {
+pub(crate) struct IngressState {
     /// Its address for clients; `None` while it is down.
     pub(crate) ingress: Option<SocketAddr>,
     /// How often it was killed.
@@ -152,7 +152,7 @@ type Connection = (SocketAddr, SendRequest<Empty<Bytes>>);
 
 struct Shared {
     plan: Arc<Plan>,
-    doors: Vec<watch::Receiver<Door>>,
+    ingresses: Vec<watch::Receiver<IngressState>>,
     reach: Arc<Reach>,
     /// One connection for each access point.
     connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
@@ -164,8 +164,12 @@ struct Shared {
 
 impl Clients {
     /// Starts to send the users' requests.
-    pub(crate) fn start(plan: &Arc<Plan>, doors: Vec<watch::Receiver<Door>>, reach: &Arc<Reach>) -> Clients {
-        let shared = Arc::new(Shared::new(plan, doors, reach));
+    pub(crate) fn start(
+        plan: &Arc<Plan>,
+        ingresses: Vec<watch::Receiver<IngressState>>,
+        reach: &Arc<Reach>,
+    ) -> Clients {
+        let shared = Arc::new(Shared::new(plan, ingresses, reach));
         let mut tasks = JoinSet::new();
         for user in 0..plan.users.len() {
             tasks.spawn(send_requests(Arc::clone(&shared), user));
@@ -202,7 +206,7 @@ impl Clients {
     }
 }
 
-/// Sends the requests of one user when they are due.
+/// Sends the requests of one user at their scheduled times.
 async fn send_requests(shared: Arc<Shared>, user: usize) {
     let planned = &shared.plan.users[user];
     let Some(arrival) = planned.arrival() else { return };
@@ -229,10 +233,10 @@ async fn send_requests(shared: Arc<Shared>, user: usize) {
 }
 
 impl Shared {
-    fn new(plan: &Arc<Plan>, doors: Vec<watch::Receiver<Door>>, reach: &Arc<Reach>) -> Shared {
+    fn new(plan: &Arc<Plan>, ingresses: Vec<watch::Receiver<IngressState>>, reach: &Arc<Reach>) -> Shared {
         Shared {
-            connections: doors.iter().map(|_| tokio::sync::Mutex::new(None)).collect(),
-            doors,
+            connections: ingresses.iter().map(|_| tokio::sync::Mutex::new(None)).collect(),
+            ingresses,
             reach: Arc::clone(reach),
             tallies: plan.applications.iter().map(|_| Mutex::new(Tally::default())).collect(),
             failed: Mutex::default(),
@@ -249,19 +253,19 @@ impl Shared {
     /// Sends one request to an application through an access point. Returns the response time.
     async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
         let begin = Instant::now();
-        let before = *self.doors[place].borrow();
+        let before = *self.ingresses[place].borrow();
         let outcome = timeout(REQUEST_TIMEOUT, self.ask(place, &self.plan.applications[application].id)).await;
         let seen = match outcome {
             Ok(Ok(())) => return Ok(begin.elapsed()),
             Ok(Err(failure)) => failure,
             Err(_) => Failure::Late,
         };
-        let after = *self.doors[place].borrow();
+        let after = *self.ingresses[place].borrow();
         let was_killed = before.ingress.is_none() || after.ingress.is_none() || before.killed != after.killed;
-        let failure = match self.reach.excuse(place, application, [begin, Instant::now()]) {
+        let failure = match self.reach.impact(place, application, [begin, Instant::now()]) {
             _ if was_killed => Failure::NodeKilled,
-            Some(Excuse::CutOff) => Failure::CutOff,
-            Some(Excuse::Rerouting) => Failure::Rerouting,
+            Some(FaultImpact::CutOff) => Failure::CutOff,
+            Some(FaultImpact::Rerouting) => Failure::Rerouting,
             None => seen,
         };
         self.keep_failed(place, application, begin, seen, failure);
@@ -300,7 +304,7 @@ impl Shared {
 
     /// The connection to an access point: the open one, or a new one.
     async fn connection(&self, place: usize) -> Result<SendRequest<Empty<Bytes>>, Failure> {
-        let address = self.doors[place].borrow().ingress.ok_or(Failure::NodeKilled)?;
+        let address = self.ingresses[place].borrow().ingress.ok_or(Failure::NodeKilled)?;
         let mut kept = self.connections[place].lock().await;
         if let Some((known, sender)) = kept.as_ref()
             && *known == address
@@ -318,21 +322,21 @@ impl Shared {
     }
 }
 
-/// Waits until every access point reaches every application, or `patience` has passed. Returns whether they do.
+/// Waits until every access point reaches every application, at most for `patience`. Returns whether they do.
 pub(crate) async fn wait_until_served(
     plan: &Arc<Plan>,
-    doors: &[watch::Receiver<Door>],
+    ingresses: &[watch::Receiver<IngressState>],
     patience: Duration,
     mut progress: impl FnMut(usize, usize),
 ) -> bool {
-    let shared = Shared::new(plan, doors.to_vec(), &Arc::new(Reach::new(plan)));
+    let shared = Shared::new(plan, ingresses.to_vec(), &Arc::new(Reach::new(plan)));
     let deadline = Instant::now() + patience;
     let used: Vec<usize> = (0..plan.applications.len())
         .filter(|application| plan.users.iter().any(|user: &PlannedUser| user.application == *application))
         .collect();
-    let doors = (0..plan.nodes.len()).filter(|place| plan.nodes[*place].is_access_point);
+    let ingresses = (0..plan.nodes.len()).filter(|place| plan.nodes[*place].is_access_point);
     let all: Vec<(usize, usize)> =
-        doors.flat_map(|place| used.iter().map(move |application| (place, *application))).collect();
+        ingresses.flat_map(|place| used.iter().map(move |application| (place, *application))).collect();
     for (done, (place, application)) in all.iter().enumerate() {
         progress(done, all.len());
         while shared.request(*place, *application).await.is_err() {

@@ -14,14 +14,14 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::chaos::{self, Planned};
-use crate::clients::{Clients, Door, FailedRequest, Tally, wait_until_served};
+use crate::clients::{Clients, FailedRequest, IngressState, Tally, wait_until_served};
 use crate::daemons::{Daemons, Listens};
 use crate::directory::{Directory, make, write};
+use crate::feed::DashboardFeed;
 use crate::plan::Plan;
 use crate::reach::Reach;
 use crate::relay::Relays;
 use crate::summary::{Ending, Operations, Summary};
-use crate::window::Window;
 
 /// How long it may take until every access point reaches every application.
 const SERVING: Duration = Duration::from_mins(5);
@@ -33,7 +33,7 @@ const ASK: Duration = Duration::from_secs(2);
 /// running.
 const DEPLOY: Duration = Duration::from_secs(30);
 
-/// The approximate memory of one node with its workloads: a daemon, and the copies of one application.
+/// The approximate memory of one node: a daemon, and the copies of one application.
 const NODE_BYTES: u64 = 24 << 20;
 
 /// The options of a run.
@@ -41,7 +41,7 @@ const NODE_BYTES: u64 = 24 << 20;
 pub struct Options {
     /// The program `mario`, which runs the daemons.
     pub binary: PathBuf,
-    /// The directory of the colony. It must not exist, or be empty.
+    /// The directory of the colony. It must either not exist or be empty.
     pub directory: PathBuf,
     /// How long clients send requests; `None` means until `stop`.
     pub length: Option<Duration>,
@@ -58,14 +58,14 @@ pub enum Progress {
     Starting {
         /// How many of them listen.
         up: usize,
-        /// How many there are in all.
+        /// How many there are in total.
         of: usize,
     },
     /// Access points are finding routes to the applications.
     Reaching {
-        /// How many pairs of access point and application answer.
+        /// How many pairs of access point and application work.
         reached: usize,
-        /// How many there are in all.
+        /// How many there are in total.
         of: usize,
     },
     /// Clients start to send requests.
@@ -93,12 +93,12 @@ pub enum Progress {
     Stopping,
 }
 
-/// Runs a colony until its length has passed or `stop` completes; every process has ended when this returns. Returns
-/// `None` if it was stopped before it served clients.
+/// Runs a colony until `options.length` has passed or `stop` completes. When this returns, every process has ended.
+/// Returns `None` if the colony was stopped before it served clients.
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
-    window: &Arc<Window>,
+    feed: &Arc<DashboardFeed>,
     mut tell: impl FnMut(Progress),
     stop: impl Future<Output = ()>,
 ) -> Result<Option<Summary>, Fault> {
@@ -116,10 +116,10 @@ pub async fn run(
         plan: Arc::clone(plan),
         directory,
         relays,
-        doors: plan.nodes.iter().map(|_| watch::channel(Door::default()).0).collect(),
+        ingresses: plan.nodes.iter().map(|_| watch::channel(IngressState::default()).0).collect(),
         operators: vec![None; plan.nodes.len()],
         reach: Arc::new(Reach::new(plan)),
-        window: Arc::clone(window),
+        feed: Arc::clone(feed),
         faults: Vec::new(),
         kills: 0,
         cuts: 0,
@@ -151,8 +151,8 @@ pub async fn run(
     Ok(Some(summary))
 }
 
-/// Checks that the machine has enough memory for this many nodes: one that runs out of memory may kill unrelated
-/// processes.
+/// Checks that the machine has enough memory for this many nodes, because a machine that runs out of memory may kill
+/// unrelated processes.
 fn check_available_memory(nodes: u64) -> Result<(), Fault> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -190,7 +190,7 @@ pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
     })
 }
 
-/// Writes `failed.jsonl`, a line for each failed request, unless none failed.
+/// Writes `failed.jsonl` with a line for each failed request, if any failed.
 fn save_failed(directory: &Path, failed: &[FailedRequest]) -> Result<(), Fault> {
     if failed.is_empty() {
         return Ok(());
@@ -208,10 +208,10 @@ struct Colony {
     plan: Arc<Plan>,
     directory: Directory,
     relays: Relays,
-    doors: Vec<watch::Sender<Door>>,
+    ingresses: Vec<watch::Sender<IngressState>>,
     operators: Vec<Option<std::net::SocketAddr>>,
     reach: Arc<Reach>,
-    window: Arc<Window>,
+    feed: Arc<DashboardFeed>,
     /// Open faults, with their descriptions.
     faults: Vec<(chaos::Fault, String)>,
     kills: u64,
@@ -240,7 +240,7 @@ impl Colony {
     ) -> Result<Option<Ended>, Fault> {
         let mut stop = pin!(stop);
         let plan = Arc::clone(&self.plan);
-        let doors: Vec<_> = self.doors.iter().map(watch::Sender::subscribe).collect();
+        let ingresses: Vec<_> = self.ingresses.iter().map(watch::Sender::subscribe).collect();
         let starting = async {
             tell(Progress::Starting { up: 0, of: plan.nodes.len() });
             let mut up = 0;
@@ -254,7 +254,7 @@ impl Colony {
             for deploy in plan.deploys.iter().filter(|deploy| deploy.at.is_zero()) {
                 self.deploy(deploy.application, deploy.node).await?;
             }
-            let served = wait_until_served(&plan, &doors, SERVING, |reached, of| {
+            let served = wait_until_served(&plan, &ingresses, SERVING, |reached, of| {
                 tell(Progress::Reaching { reached, of });
             });
             if !served.await {
@@ -270,7 +270,7 @@ impl Colony {
         }
         let startup = begin.elapsed();
         tell(Progress::Serving { startup });
-        let mut clients = Clients::start(&self.plan, doors, &self.reach);
+        let mut clients = Clients::start(&self.plan, ingresses, &self.reach);
         let result = self.serve(daemons, options, &clients, tell, stop).await;
         clients.end().await;
         let duration = result?;
@@ -280,7 +280,7 @@ impl Colony {
         Ok(Some(Ended { tallies, failed, operations, instances, startup, duration, memory_bytes }))
     }
 
-    /// Runs the colony: later deploys, faults and progress. Returns how long it ran.
+    /// Runs the colony: performs later deploys, injects faults and reports progress. Returns how long it ran.
     async fn serve(
         &mut self,
         daemons: &mut Daemons,
@@ -322,7 +322,7 @@ impl Colony {
                 tell(Progress::Running { at, requests, failed });
                 let tallies = clients.tallies();
                 let faults: Vec<String> = self.faults.iter().map(|(_, text)| text.clone()).collect();
-                self.window.show(&self.plan, at, &tallies, &sent_before, &faults);
+                self.feed.show(&self.plan, at, &tallies, &sent_before, &faults);
                 sent_before = tallies.iter().map(|tally| tally.requests).collect();
                 self.check_that_all_run(daemons, at)?;
             }
@@ -336,10 +336,10 @@ impl Colony {
         }
     }
 
-    /// Checks that no daemon has ended without being killed: that would be a defect, and must not go unnoticed.
+    /// Checks that no daemon has ended without being killed, which would be a defect.
     fn check_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
         for (place, node) in self.plan.nodes.iter().enumerate() {
-            if self.doors[place].borrow().ingress.is_some() && !daemons.runs(place) {
+            if self.ingresses[place].borrow().ingress.is_some() && !daemons.runs(place) {
                 return Err(Fault::new(format!(
                     "the daemon of node {} ended by itself after {} s",
                     node.id,
@@ -351,7 +351,7 @@ impl Colony {
         Ok(())
     }
 
-    /// Adds a fault to the open ones, or removes it when it ends.
+    /// Adds a fault to the list of open faults, or removes it when it ends.
     fn remember(&mut self, fault: chaos::Fault, text: &str) {
         use chaos::Fault::{Cut, Heal, Kill, Start};
         match fault {
@@ -364,8 +364,8 @@ impl Colony {
     fn is_up(&mut self, node: usize, listens: Listens) {
         self.relays.set_target(node, Some(listens.links));
         self.operators[node] = Some(listens.operators);
-        self.window.set_operators(node, listens.operators);
-        self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
+        self.feed.set_operators(node, listens.operators);
+        self.ingresses[node].send_modify(|state| state.ingress = Some(listens.ingress));
     }
 
     /// Injects or ends a fault. Its start is recorded before it begins, and its end after it has ended.
@@ -386,7 +386,8 @@ impl Colony {
         let ends = |link: usize| (&plan.nodes[plan.links[link].a].id, &plan.nodes[plan.links[link].b].id);
         Ok(match fault {
             chaos::Fault::Kill { node } => {
-                self.doors[node].send_modify(|door| *door = Door { ingress: None, killed: door.killed + 1 });
+                self.ingresses[node]
+                    .send_modify(|state| *state = IngressState { ingress: None, killed: state.killed + 1 });
                 self.relays.set_target(node, None);
                 self.operators[node] = None;
                 daemons.kill(node).await;
@@ -447,7 +448,7 @@ impl Colony {
         instances
     }
 
-    /// Records which applications have instances where, so that failed requests can be explained.
+    /// Records which nodes have instances of which applications, to explain failed requests.
     async fn note_hosts(&self) {
         for node in 0..self.plan.nodes.len() {
             if let Some(hosted) = self.hosted(node).await {

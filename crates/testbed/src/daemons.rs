@@ -1,7 +1,7 @@
 //! The processes of a colony: one daemon per node, and the processes that the daemons start.
 //!
 //! Workloads outlive their daemons by design. So this process becomes the subreaper of all its descendants: a process
-//! that a daemon leaves behind becomes a child of this one, and [`Daemons::end`] ends it.
+//! that outlives its daemon becomes a child of this process, and [`Daemons::end`] ends it.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -47,7 +47,7 @@ struct Daemon {
 }
 
 impl Daemons {
-    /// The daemons of nodes with these ids, none of which runs yet.
+    /// Creates the daemons of nodes with these ids, without starting them.
     pub(crate) fn new(
         binary: PathBuf,
         directory: Directory,
@@ -89,8 +89,8 @@ impl Daemons {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
-            // In a process group of its own, so that Ctrl-C at the terminal reaches only this process, which then stops
-            // the daemons in order.
+            // The daemon gets its own process group, so that Ctrl-C at the terminal reaches only this process, which
+            // then stops the daemons in order.
             .process_group(0);
         let mut process = command.spawn().map_err(unable)?;
         let stdout = process.stdout.take().map(BufReader::new);

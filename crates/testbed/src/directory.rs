@@ -4,8 +4,8 @@
 //! DIR/colony/ca.pem ca.key operator.pem operator.key   the authority, and the operator who deploys
 //! DIR/applications/ID.signed                           the applications, signed by their owners
 //! DIR/nodes/ID/node.toml node.pem node.key             one node
-//! DIR/nodes/ID/data/                                   its journal and what its workloads leave
-//! DIR/nodes/ID/log.jsonl                               what its daemon told
+//! DIR/nodes/ID/data/                                   its journal, its trace and the files of its workloads
+//! DIR/nodes/ID/log.jsonl                               the log of its daemon
 //! ```
 
 use std::fs;
@@ -27,7 +27,7 @@ use crate::plan::{Plan, PlannedApplication};
 /// The name of the colony in certificates and host names.
 pub(crate) const COLONY: &str = "testbed";
 
-/// The validity of certificates: longer than every run.
+/// How long certificates are valid: longer than every run.
 const DAYS: u32 = 30;
 
 /// The ports for copies of applications, split between the nodes.
@@ -79,7 +79,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Signs an application with a certificate of its own. Returns the signed document.
+    /// Signs an application with its own certificate. Returns the signed document.
     pub(crate) fn sign(&self, application: &PlannedApplication) -> Result<Vec<u8>, Fault> {
         let directory = self.root.join("applications");
         let signed = directory.join(format!("{}.signed", application.id));

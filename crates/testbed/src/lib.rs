@@ -14,8 +14,8 @@
 //! | `reach` | which requests could have been answered, given the faults |
 //! | [`chaos`] | faults drawn from a seed: killed daemons and cut links |
 //! | [`summary`] | the results |
-//! | `window` | what a dashboard sees while the colony runs |
-//! | `colony` | puts everything together |
+//! | `feed` | the data of a running colony for a dashboard |
+//! | `colony` | runs a colony from start to end |
 //!
 //! A [`Plan`] is the live form of a scenario:
 //!
@@ -34,10 +34,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** every process started here has ended when [`run`] returns, whatever it returns.
-//! **Invariant:** every socket is bound to loopback.
+//! **Invariant:** every process started here has ended when [`run`] returns, even with an error. **Invariant:** every
+//! socket is bound to loopback.
 //!
-//! Not here: what a node does (`live`), and how a run is shown (`cli`).
+//! The node itself is in `live`, and the output for users in `cli`.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 
@@ -51,11 +51,11 @@ pub mod clients;
 pub mod plan;
 pub mod summary;
 
-mod window;
+mod feed;
 
 mod colony;
 
 pub use colony::{Options, Progress, run, stop_signal};
+pub use feed::DashboardFeed;
 pub use plan::Plan;
 pub use summary::Summary;
-pub use window::Window;

@@ -17,10 +17,10 @@ use mario_scenario::{Management, NodeIndex, Scenario, UserIndex, Workload};
 /// The hardware of a node whose hardware is unbounded in the scenario, in units.
 const UNBOUNDED: u64 = 1_000_000;
 
-/// The shortest evaluation period: a node that evaluated more often would have no time for other work.
+/// The shortest evaluation period. With a shorter one, a node would have no time for other work.
 const EVALUATION_MIN: Duration = Duration::from_millis(50);
 
-/// The maximum number of nodes, each with processes of its own.
+/// The maximum number of nodes, each of which has its own processes.
 pub const NODES_MAX: usize = 400;
 
 /// The live form of a scenario.
@@ -125,12 +125,12 @@ pub struct PlannedUser {
     pub application: usize,
     /// When requests are sent, in the units of the scenario.
     pub workload: Workload,
-    /// The user's location over time, in units: an index in [`Plan::nodes`], or `None` when away. By time.
+    /// The user's location over time, sorted by time in units: an index in [`Plan::nodes`], or `None` while away.
     pub moves: Vec<(f64, Option<usize>)>,
 }
 
 impl PlannedUser {
-    /// The access point of the user at a time, in units of the scenario.
+    /// Returns the access point of the user at a time in units of the scenario.
     pub fn place(&self, units: f64) -> Option<usize> {
         let past = self.moves.partition_point(|(from, _)| *from <= units);
         past.checked_sub(1).and_then(|last| self.moves[last].1)
@@ -143,7 +143,7 @@ impl PlannedUser {
 }
 
 impl Plan {
-    /// Plans a scenario; `speed` is the number of time units per second. Returns an error if the scenario cannot run
+    /// Plans a live run of a scenario. `speed` is the number of time units per second. Fails if the scenario cannot run
     /// live.
     pub fn new(scenario: &Scenario, speed: f64) -> Result<Plan, Fault> {
         let unfit = |cause: String| {

@@ -1,8 +1,8 @@
 //! Determines which client requests a colony with faults could have answered.
 //!
-//! A request that fails while no instance of its application is on the user's side of a fault is not a defect: in a
-//! tree, a cut link is a partition, and by design the colony does not fail over. A failure while an instance was
-//! reachable all the time is counted separately, because nodes hold requests longer than rerouting takes.
+//! If a fault separates a user from all instances of the application, a failed request is not a defect: in a tree, a
+//! cut link is a partition, and by design the colony does not fail over. A request that fails although an instance was
+//! reachable all the time is counted separately, because nodes hold requests for longer than rerouting takes.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crate::chaos::Fault;
 use crate::plan::Plan;
 
-/// How long nodes may take to detect a fault and reroute: three seconds of silence, and one more.
+/// How long nodes may take to detect a fault and reroute: three seconds of silence, plus one second.
 pub(crate) const REROUTING: Duration = Duration::from_secs(4);
 
-/// The history of faults and instances. A failed request is classified by the states while it was open.
+/// The history of faults and instances. A failed request is classified by the state of the colony while it was open.
 pub(crate) struct Reach {
     links: Vec<(usize, usize)>,
     applications: usize,
@@ -43,11 +43,11 @@ struct State {
     hosted: Vec<BTreeSet<usize>>,
 }
 
-/// Why a request could not be answered.
+/// How faults explain a failed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Excuse {
-    /// For part of the time, no instance was on this side of the faults, and the nodes never had four seconds in a row
-    /// to find one.
+pub(crate) enum FaultImpact {
+    /// For part of the time, the faults separated the user from all instances, and no instance was ever reachable for
+    /// four seconds in a row.
     CutOff,
     /// An instance was reachable all the time, and a fault began or ended during the request or just before.
     Rerouting,
@@ -80,8 +80,9 @@ impl Reach {
         }
     }
 
-    /// Why a request that was open from `begin` to `end` may have failed; `None` if nothing excuses it.
-    pub(crate) fn excuse(&self, place: usize, application: usize, [begin, end]: [Instant; 2]) -> Option<Excuse> {
+    /// Returns why a request that was open from `begin` to `end` may have failed, or `None` if faults do not explain
+    /// it.
+    pub(crate) fn impact(&self, place: usize, application: usize, [begin, end]: [Instant; 2]) -> Option<FaultImpact> {
         let history = self.history();
         let mut state = State {
             down: vec![false; self.nodes],
@@ -127,9 +128,9 @@ impl Reach {
         }
         let last_fault = last_fault?;
         match was_cut_off {
-            true if longest < REROUTING => Some(Excuse::CutOff),
+            true if longest < REROUTING => Some(FaultImpact::CutOff),
             true => None,
-            false if begin < last_fault + REROUTING => Some(Excuse::Rerouting),
+            false if begin < last_fault + REROUTING => Some(FaultImpact::Rerouting),
             false => None,
         }
     }
@@ -188,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn without_faults_there_is_no_excuse() {
+    fn without_faults_no_failure_is_explained() {
         let reach = reach();
         let now = Instant::now();
-        assert_eq!(reach.excuse(1, 0, [now, now + REROUTING]), None);
+        assert_eq!(reach.impact(1, 0, [now, now + REROUTING]), None);
     }
 
     #[test]
-    fn a_failed_request_is_excused_while_no_instance_is_on_its_side_and_shortly_afterwards() {
+    fn faults_explain_failures_while_they_separate_a_user_from_all_instances_and_shortly_after() {
         let reach = reach();
         let start = Instant::now();
         let at = |seconds: f64| start + Duration::from_secs_f64(seconds);
@@ -205,18 +206,18 @@ mod tests {
         reach.note(at(10.0), Fault::Cut { link });
         reach.note(at(20.0), Fault::Heal { link });
         reach.note(at(40.0), Fault::Kill { node: 0 });
-        let excuse = |place, application, begin, end| reach.excuse(place, application, [at(begin), at(end)]);
-        assert_eq!(excuse(2, 0, 1.0, 6.0), None, "before the fault");
-        assert_eq!(excuse(2, 0, 9.0, 14.0), Some(Excuse::CutOff), "the link was cut meanwhile");
-        assert_eq!(excuse(2, 0, 12.0, 17.0), Some(Excuse::CutOff));
-        assert_eq!(excuse(2, 1, 12.0, 17.0), Some(Excuse::Rerouting), "an instance is on the access point itself");
-        assert_eq!(excuse(1, 0, 12.0, 17.0), Some(Excuse::Rerouting), "the fault is elsewhere");
-        assert_eq!(excuse(1, 0, 15.0, 19.0), None, "the fault is elsewhere, and old");
-        assert_eq!(excuse(2, 0, 16.0, 21.0), Some(Excuse::CutOff), "it has healed a second ago");
-        assert_eq!(excuse(2, 0, 19.0, 24.5), None, "it has healed long enough ago");
-        assert_eq!(excuse(2, 0, 21.0, 26.0), Some(Excuse::Rerouting));
-        assert_eq!(excuse(3, 1, 42.0, 47.0), Some(Excuse::CutOff), "the hub of the star is down");
-        assert_eq!(excuse(2, 1, 42.0, 47.0), Some(Excuse::Rerouting));
-        assert_eq!(excuse(2, 1, 45.0, 47.0), None);
+        let impact = |place, application, begin, end| reach.impact(place, application, [at(begin), at(end)]);
+        assert_eq!(impact(2, 0, 1.0, 6.0), None, "before the fault");
+        assert_eq!(impact(2, 0, 9.0, 14.0), Some(FaultImpact::CutOff), "the link was cut meanwhile");
+        assert_eq!(impact(2, 0, 12.0, 17.0), Some(FaultImpact::CutOff));
+        assert_eq!(impact(2, 1, 12.0, 17.0), Some(FaultImpact::Rerouting), "an instance is on the access point itself");
+        assert_eq!(impact(1, 0, 12.0, 17.0), Some(FaultImpact::Rerouting), "the fault is elsewhere");
+        assert_eq!(impact(1, 0, 15.0, 19.0), None, "the fault is elsewhere, and old");
+        assert_eq!(impact(2, 0, 16.0, 21.0), Some(FaultImpact::CutOff), "it has healed a second ago");
+        assert_eq!(impact(2, 0, 19.0, 24.5), None, "it has healed long enough ago");
+        assert_eq!(impact(2, 0, 21.0, 26.0), Some(FaultImpact::Rerouting));
+        assert_eq!(impact(3, 1, 42.0, 47.0), Some(FaultImpact::CutOff), "the hub of the star is down");
+        assert_eq!(impact(2, 1, 42.0, 47.0), Some(FaultImpact::Rerouting));
+        assert_eq!(impact(2, 1, 45.0, 47.0), None);
     }
 }

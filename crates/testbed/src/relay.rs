@@ -1,7 +1,7 @@
 //! Links with latency: relays between the daemons that delay every byte and can be cut.
 //!
-//! Each node reaches its neighbours through relays, whose addresses are fixed before any daemon runs. The address of a
-//! daemon itself is known only once it has started, and changes on restart.
+//! Each node reaches its neighbours through relays. The addresses of relays are fixed before any daemon runs, whereas
+//! the address of a daemon is known only once it has started, and changes on restart.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::plan::Plan;
 const CHUNKS: usize = 64;
 /// The largest chunk.
 const CHUNK_BYTES: usize = 16 << 10;
-/// The timer rounds up to whole milliseconds; waking this much earlier makes the mean delay correct.
+/// The timer rounds up to whole milliseconds. Waking this much earlier makes the mean delay correct.
 const TIMER_ERROR: Duration = Duration::from_micros(500);
 
 /// All relays of a colony. They stop when this is dropped.
@@ -35,7 +35,7 @@ pub(crate) struct Relays {
 }
 
 impl Relays {
-    /// Listens for all links of a plan.
+    /// Starts the relays of all links of a plan.
     pub(crate) async fn start(plan: &Plan) -> Result<Relays, Fault> {
         let targets: Vec<_> = plan.nodes.iter().map(|_| watch::channel(None).0).collect();
         let mut relays = Relays { targets, cuts: Vec::new(), addresses: Vec::new(), tasks: JoinSet::new() };
@@ -63,8 +63,8 @@ impl Relays {
         self.targets[node].send_replace(address);
     }
 
-    /// Cuts a link, or heals it. A cut link is silent: connections stay open and nothing arrives. When it heals, they
-    /// are closed, so that no stream continues with a gap.
+    /// Cuts a link, or heals it. While a link is cut, its connections stay open and nothing arrives. When it heals,
+    /// they are closed, so that no stream continues with a gap.
     pub(crate) fn set_cut(&self, link: usize, is_cut: bool) {
         self.cuts[link].send_replace(is_cut);
     }
@@ -144,7 +144,7 @@ async fn delayed(
         while let Some((due, chunk)) = receiver.recv().await {
             tokio::time::sleep_until(due.into()).await;
             if *is_cut.borrow() {
-                // Nothing arrives any more; the connection ends when the link heals.
+                // Nothing more arrives. The connection ends when the link heals.
                 std::future::pending::<()>().await;
             }
             if to.write_all(&chunk).await.is_err() {
@@ -153,7 +153,7 @@ async fn delayed(
         }
         let _ = to.shutdown().await;
     };
-    // A side is closed only after everything that it sent has arrived.
+    // The receiving side is closed only after everything has arrived.
     tokio::join!(reading, writing);
 }
 
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree of two levels, and an echo server in place of the daemon of its last node.
+    /// Returns relays for a tree of two levels, with an echo server as the daemon of its last node.
     async fn echoing() -> (Plan, Relays, SocketAddr) {
         let mut document = Document::preset("paper").expect("it ships");
         document.set(&["topology.size=2".to_owned()]);

@@ -29,7 +29,7 @@ pub struct Summary {
     pub users: usize,
     /// Time units of the scenario per second.
     pub speed: f64,
-    /// From the first process until every access point reached every application, in seconds.
+    /// The time from the start of the first process until every access point reached every application, in seconds.
     pub startup_s: f64,
     /// How long clients sent requests, in seconds.
     pub duration_s: f64,
@@ -61,7 +61,7 @@ pub struct Summary {
     pub kills: u64,
     /// Links that were cut by injected faults.
     pub cuts: u64,
-    /// The resident memory of all processes of the colony when the clients ended, in bytes.
+    /// The memory of all processes of the colony when the clients ended, in bytes.
     pub memory_bytes: u64,
     /// The results by application.
     pub applications: Vec<ApplicationSummary>,
@@ -78,7 +78,7 @@ pub struct ApplicationSummary {
     pub failed: u64,
     /// Response times of the answered ones, in milliseconds.
     pub response_ms: Option<Percentiles>,
-    /// The share of answered requests that took longer than twice the tolerated latency, the round trip.
+    /// The share of answered requests whose round trip took longer than twice the tolerated latency.
     pub late_share: Option<f64>,
     /// Instances at the end.
     pub instances: usize,
@@ -100,7 +100,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// The percentiles of times in microseconds, in any order; `None` if there are none.
+    /// Computes the percentiles of unsorted times in microseconds; `None` if there are no times.
     pub fn of(mut times_us: Vec<u32>) -> Option<Percentiles> {
         times_us.sort_unstable();
         let count = times_us.len();
@@ -118,8 +118,8 @@ impl Percentiles {
     }
 }
 
-/// The share of late requests: the tolerated latency is one-way, and a client measures the round trip. `None` if there
-/// are none.
+/// Returns the share of late requests; `None` if there are no requests. The tolerated latency is one-way, whereas a
+/// client measures the round trip.
 pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
     let late = times_us.iter().filter(|us| f64::from(**us) / 1_000.0 > 2.0 * max_latency_ms).count();
     (!times_us.is_empty()).then(|| late as f64 / times_us.len() as f64)
@@ -143,7 +143,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Adds the counts of a daemon's log. An incomplete last line, of a killed daemon, is skipped.
+    /// Adds the counts of a daemon's log. The incomplete last line of a killed daemon is skipped.
     pub fn add_log(&mut self, path: &Path) -> std::io::Result<()> {
         for line in BufReader::new(fs::File::open(path)?).split(b'\n') {
             if let Ok(event) = serde_json::from_slice::<Value>(&line?) {
@@ -242,7 +242,7 @@ impl Summary {
         write(&directory.join("summary.json"), text.as_bytes())
     }
 
-    /// Replaces counts by those of the trace, which are exact: logs omit evaluations without a proposal, and instances
+    /// Replaces counts by those of the trace, which are exact. Logs omit evaluations without a proposal, and instances
     /// may change until the last daemon has ended. `instances` returns the number of instances of an application.
     pub fn set_traced(&mut self, evaluations: u64, instances: impl Fn(&ApplicationId) -> usize) {
         self.evaluations = evaluations;

@@ -267,7 +267,7 @@ fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure
     Ok(())
 }
 
-/// The policy named by an application's file, checked, with every file that it loads.
+/// Reads and checks the policy that an application's file names, with every file that it loads.
 fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, Failure> {
     let path = directory.join(&file.policy);
     let source = read_text(&path)?;

@@ -193,7 +193,7 @@ fn make(
     let certified = certified(&authority).map_err(|fault| failure(&fault))?;
     let issued = authority.issue(&certified, i64::from(issue.days)).map_err(|fault| failure(&fault))?;
     let [certificate, key] = ["pem", "key"].map(|ending| issue.out.join(format!("{name}.{ending}")));
-    // The certificate first: a key without one would block the next attempt.
+    // Checks both files before writing any, because a leftover key would block the next attempt.
     for path in [&certificate, &key] {
         refuse_existing(path)?;
     }

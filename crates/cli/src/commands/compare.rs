@@ -25,13 +25,13 @@ use crate::{Console, Failure, Outcome};
   mario compare runs/live-1 runs/live-2",
   mut_arg("policies", |policies| policies.required(false)))]
 pub struct Arguments {
-    /// Which runs to make.
+    /// The runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// More directories of runs, if the first argument is one: the figures of all are shown side by side
+    /// More directories of runs, if the first argument is the directory of a run; their figures are shown side by side
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
+    /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
     /// How to print the result

@@ -14,7 +14,7 @@ pub struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    // Into memory first: the generator panics when a write fails, as it does on a closed pipe.
+    // Generates into memory first, because the generator panics if a write fails, for example on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command(), "mario", &mut script);
     console.write_data(|stdout| stdout.write_all(&script))?;

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let unable = |error: &std::io::Error| cannot_listen(arguments.port, error);
     let listener = runtime.block_on(listen(arguments.port))?;
     let address = listener.local_addr().map_err(|error| unable(&error))?;
-    runtime.block_on(somebody_answers(&identity, &arguments.node))?;
+    runtime.block_on(check_some_node_answers(&identity, &arguments.node))?;
     let stop = interruptions()?;
     console.write_data(|stdout| writeln!(stdout, "http://{address}/"))?;
     console.inform("press Ctrl-C to stop");
@@ -87,8 +87,8 @@ fn cannot_listen(port: u16, error: &std::io::Error) -> Failure {
 }
 
 /// Checks that at least one node answers this operator, so that a wrong address, a foreign certificate or a missing
-/// role is reported here and not as an empty page. The other nodes may start later.
-async fn somebody_answers(identity: &Identity, nodes: &[String]) -> Result<(), Failure> {
+/// role is reported here instead of an empty page. The other nodes may start later.
+async fn check_some_node_answers(identity: &Identity, nodes: &[String]) -> Result<(), Failure> {
     let mut asking = JoinSet::new();
     for (place, node) in nodes.iter().enumerate() {
         let client = Client::new(identity, node).map_err(|fault| failure(&fault))?;

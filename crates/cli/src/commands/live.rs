@@ -11,7 +11,7 @@ use mario_dashboard::{Dashboard, NodeSource};
 use mario_diagnostics::Diagnostic;
 use mario_live::identity::Identity;
 use mario_scenario::{Resolved, Scenario};
-use mario_testbed::{Options, Plan, Progress, Summary, Window, run as run_colony, stop_signal};
+use mario_testbed::{DashboardFeed, Options, Plan, Progress, Summary, run as run_colony, stop_signal};
 use tokio::net::TcpListener;
 
 use crate::commands::{dashboard, trace};
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     };
     tell_plan(&plan, &resolved.scenario, arguments, console);
     let plan = Arc::new(plan);
-    let window = Arc::new(Window::new(&plan));
+    let feed = Arc::new(DashboardFeed::new(&plan));
     let runtime = runtime(2)?;
     let mut listener = Some(runtime.block_on(dashboard::listen(arguments.port))?);
     let mut progress = console.progress("live");
@@ -105,11 +105,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let stop = stop_signal().map_err(|fault| failure(&fault))?;
         let tell = |news: Progress| {
             if let (Progress::Prepared, Some(listener)) = (&news, listener.take()) {
-                show_page(&options, &window, listener, console);
+                show_page(&options, &feed, listener, console);
             }
             show(&news, &mut progress, console);
         };
-        run_colony(&plan, &options, &window, tell, stop).await.map_err(|fault| failure(&fault))
+        run_colony(&plan, &options, &feed, tell, stop).await.map_err(|fault| failure(&fault))
     });
     drop(progress);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 /// Serves the dashboard of the colony in the background while the colony runs, and prints its address.
-fn show_page(options: &Options, window: &Window, listener: TcpListener, console: &Console) {
+fn show_page(options: &Options, feed: &DashboardFeed, listener: TcpListener, console: &Console) {
     let address = listener.local_addr();
     // A page that cannot be served does not stop the colony.
     let (Ok(identity), Ok(address)) = (Identity::load_bundle(&options.directory.join("colony/operator.pem")), address)
@@ -139,13 +139,13 @@ fn show_page(options: &Options, window: &Window, listener: TcpListener, console:
         return;
     };
     let identity = Arc::new(identity);
-    let sources = window.operators().into_iter().map(|address| NodeSource::moving(Arc::clone(&identity), address));
-    let dashboard = Dashboard::new(sources.collect(), Some(window.picture()));
+    let sources = feed.operators().into_iter().map(|address| NodeSource::moving(Arc::clone(&identity), address));
+    let dashboard = Dashboard::new(sources.collect(), Some(feed.picture()));
     tokio::spawn(async move { dashboard.serve(listener, std::future::pending()).await });
     console.inform(format!("dashboard: http://{address}/"));
 }
 
-/// The scenario that the arguments name: the paper's tree with the given number of nodes, or another scenario.
+/// Returns the scenario that the arguments name: the paper's tree with the given number of nodes, or another scenario.
 fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     let mut overrides = Vec::new();
     if arguments.scenario.is_none() {
@@ -169,7 +169,7 @@ fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
     named.resolve()
 }
 
-/// Rejects a directory that has the journals and keys of another colony.
+/// Rejects a directory that is not empty, because it may have the journals and keys of another colony.
 fn must_be_empty(directory: &Path) -> Result<(), Failure> {
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         let diagnostic = Diagnostic::error(format!("cannot keep the colony: `{}` is not empty", directory.display()));
@@ -200,12 +200,15 @@ fn tell_plan(plan: &Plan, scenario: &Scenario, arguments: &Arguments, console: &
 fn show(news: &Progress, progress: &mut crate::console::Progress, console: &Console) {
     match news {
         Progress::Prepared => {}
-        Progress::Starting { up, of } => progress.say(&format!("{up} of {of} daemons listen")),
+        Progress::Starting { up, of } => progress.say(&format!("{up} of {of} daemons are listening")),
         Progress::Reaching { reached, of } => {
-            progress.say(&format!("{reached} of {of} pairs of access point and application answer"));
+            progress.say(&format!("{reached} of {of} pairs of access point and application work"));
         }
         Progress::Serving { startup } => {
-            console.inform(format!("all daemons serve after {:.1} s; Ctrl-C ends the colony", startup.as_secs_f64()));
+            console.inform(format!(
+                "all daemons are serving after {:.1} s; Ctrl-C stops the colony",
+                startup.as_secs_f64()
+            ));
         }
         Progress::Happened { at, text } => console.inform(format!("{:6.1} s  {text}", at.as_secs_f64())),
         Progress::Running { at, requests, failed } => {

@@ -55,6 +55,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     let first = joined.first_missing().map_or_else(String::new, |run| format!(", the first of them {run}"));
     console.inform(format!("{} of the requested runs are missing{first}", joined.missing()));
-    // The exit code tells a script that a part of the study is missing.
+    // The exit code lets scripts detect that part of the study is missing.
     Ok(Outcome::CheckFailed)
 }

@@ -135,14 +135,14 @@ pub struct LostArguments {
     pub node: Asking,
 }
 
-/// The commands with which the daemon starts its own executable as a process of a workload. Not for users.
+/// The internal commands with which the daemon runs its own executable as a process of a workload.
 const LAUNCH: &str = "workload-launch";
 const SAMPLE: &str = "workload-sample";
 
 /// The commands that start long-lived processes.
 pub(crate) const LONG_LIVED: [&str; 3] = ["node", LAUNCH, SAMPLE];
 
-/// Runs as a process of a workload if the program was started as one, and returns the exit code.
+/// If this process was started as a process of a workload, runs it and returns the exit code.
 pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
     let (word, rest) = (typed.get(1)?, typed.get(2..)?);
     if word == LAUNCH {
@@ -181,10 +181,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         }
         (Some(Command::Drain(DrainArguments { undo, node })), _) => {
             let body = serde_json::json!({ "is_draining": !undo }).to_string().into_bytes();
-            let takes = if *undo { "it takes new instances again" } else { "it takes nothing new" };
+            let accepts =
+                if *undo { "the node accepts new instances again" } else { "the node accepts no new instances" };
             node.show(console, Method::PUT, "/v1/drain", body, |answer| {
                 let left = answer["left"].as_array().map_or(0, Vec::len);
-                format!("{takes}; instances on it: {left}\n")
+                format!("{accepts}; instances on it: {left}\n")
             })?;
             Ok(Outcome::Done)
         }
@@ -231,7 +232,7 @@ fn explanation_line(line: &Value) -> String {
     format!("{:2$}{before}{mark}{}{after}{place}\n", "", text("text").unwrap_or_default(), depth * 2)
 }
 
-/// Escapes control characters: text from a node must not control the terminal.
+/// Replaces control characters, because text from a node must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
@@ -305,7 +306,7 @@ fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
         };
         daemon::run(config, checked, engine(), equipment, ready, stop).await.map_err(|fault| failure(&fault))
     });
-    // Workloads do not run on this runtime, so it need not wait for anything.
+    // Workloads do not run on this runtime, so there is nothing to wait for.
     runtime.shutdown_background();
     result.map(|()| Outcome::Done)
 }

@@ -115,7 +115,7 @@ impl Arguments {
     }
 }
 
-/// How the command ends after the program chose `status`. Reports a status that a program may not choose on standard
+/// Returns the outcome for a program that chose `status`. A status that programs may not choose is reported on standard
 /// error.
 fn halted(status: i32, console: &Console) -> Outcome {
     if Exit::of_program(status).is_none() {

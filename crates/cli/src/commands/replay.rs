@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// What happened in a run after a given time.
+/// Counts of what happened in a run after a given time.
 #[derive(Default)]
 struct Since {
     evaluations: u64,
@@ -95,7 +95,7 @@ struct Since {
     lost: u64,
     response_sum: f64,
     until: f64,
-    /// False for a trace that records no client requests, such as those of live nodes.
+    /// False if the trace records no client requests, like the traces of live nodes.
     has_responses: bool,
 }
 

@@ -62,7 +62,7 @@ pub struct Arguments {
     /// Spend at most N inferences on explaining the decisions of each trace
     #[arg(long, value_name = "N", default_value_t = INFERENCES)]
     pub budget: u64,
-    /// Do not explain decisions: explaining runs the policies of the traces, and takes most of the time
+    /// Do not explain decisions, which takes most of the time because it runs the policies of the traces
     #[arg(long)]
     pub no_explanations: bool,
 }
@@ -87,7 +87,7 @@ A run that was interrupted or is in progress is shown up to its last record. `ma
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out, |opening| contains(opening, Report::MARK), "a report", "--out")?;
-    // A directory that contains runs stands for all of them. The directory of a comparison or a sweep has figures
+    // A directory that contains runs is expanded to all of them. The directory of a comparison or a sweep has figures
     // instead of runs.
     let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
@@ -135,7 +135,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Reads runs to be shown together. Runs of the same name are labelled with their seed, then with their path.
+/// Reads runs for one report. Runs of the same name are also labelled with their seed, and if necessary with their
+/// path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
     read_with(|path| read_run(path, Explain::Within(INFERENCES), console), runs, title, console)
 }
@@ -161,7 +162,7 @@ pub(crate) fn read_with(
     Ok(report)
 }
 
-/// The values published about the policies of the runs.
+/// Returns the published values for the policies of the runs.
 fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
     let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
     let known: Vec<Option<&Published>> = known.collect();
@@ -177,7 +178,7 @@ fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
     Ok(Beside { source: name.to_owned(), values: values.collect() })
 }
 
-/// Measurements of `mario bench scale`, named after their file.
+/// Reads measurements of `mario bench scale`, named after their file.
 fn read_scale(path: &Path) -> Result<Scale, Failure> {
     let text = read_text(path)?.text;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();

@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Prints the next steps, as commands that can be typed in the current directory.
+/// Prints suggested next steps, as commands that can be typed in the current directory.
 fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     let mario = std::env::args_os().next().map_or_else(|| "mario".into(), |name| name.to_string_lossy().into_owned());
     console.inform(format!(
@@ -153,7 +153,7 @@ fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     ));
 }
 
-/// Writes the page of all experiments, beside the published values.
+/// Writes the report of all experiments, with the published values for comparison.
 fn write_report(
     directory: &Path,
     reproduction: &Reproduction,

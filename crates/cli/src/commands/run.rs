@@ -140,11 +140,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 /// Resumes a run.
 fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
-    let went_on = quietly(|| Checkpoint::guarded(directory, || go_on(arguments, directory, console)));
-    went_on.map_err(|error| not_resumed(&error))?
+    let resumed = quietly(|| Checkpoint::guarded(directory, || resume_from(arguments, directory, console)));
+    resumed.map_err(|error| not_resumed(&error))?
 }
 
-fn go_on(arguments: &Arguments, directory: &Path, console: &Console) -> Result<Outcome, Failure> {
+fn resume_from(arguments: &Arguments, directory: &Path, console: &Console) -> Result<Outcome, Failure> {
     let checkpoint = open(directory)?;
     let scenario = checkpoint.scenario();
     let interrupted = interruptions()?;
@@ -201,7 +201,8 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
     };
     let scenario = &resolved.scenario;
     let keep = Keep { detail, messages: arguments.messages };
-    // Before the directory is created: a scenario that cannot be run must neither leave a directory nor replace one.
+    // Done before the directory is created, because a scenario that cannot be run must neither leave a directory nor
+    // replace one.
     let simulation = start(resolved, options)?;
     verify(scenario).map_err(|error| differs(Path::new(&scenario.name), &error))?;
     let interrupted = interruptions()?;

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Describes a snapshot, and what it lacks.
+/// Prints the description of a snapshot, including what it lacks.
 pub(super) fn tell(snapshot: &Snapshot, console: &Console) {
     for line in &snapshot.about {
         console.inform(line);

@@ -19,13 +19,13 @@ use crate::{Console, Failure, Outcome};
   mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1
   mario sweep paper --key workload.period=20,40 --policy latency-aware --metric jain='python3 jain.py'")]
 pub struct Arguments {
-    /// Which runs to make.
+    /// The runs to make.
     #[command(flatten)]
     pub study: StudyArguments,
     /// A key and its values, separated by commas; with several keys, all combinations
     #[arg(long = "key", value_name = "KEY=VALUE,…", required = true)]
     pub keys: Vec<String>,
-    /// Make only one part of the runs, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
+    /// Make only one part of the runs, e.g. 2/8, in a separate directory; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = read_shard)]
     pub shard: Option<Shard>,
     /// A figure to show in the table, e.g. LS.response, the response time of latency-sensitive applications; may be

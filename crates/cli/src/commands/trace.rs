@@ -62,7 +62,7 @@ fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// Joins the parts in some directories into one trace.
+/// Joins the parts in these directories into one trace.
 pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Joined, Failure> {
     let mut parts = Vec::new();
     for directory in directories {
@@ -104,7 +104,7 @@ fn tell(joined: &Joined, out: &Path, console: &Console) {
     }
 }
 
-/// The parts in a directory, or in its subdirectory `trace`, in the order of writing.
+/// Returns the parts in a directory, or in its subdirectory `trace`, in the order in which they were written.
 fn parts_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let inside = directory.join("trace");
     let directory = if inside.is_dir() { &inside } else { directory };

@@ -35,7 +35,7 @@ its address and runs until Ctrl-C or SIGTERM, then exits with code 130.
 It answers only GET and HEAD requests whose host is 127.0.0.1 or localhost. It accepts up to 64 connections at once, and closes \
 a connection that does not send a request head within 10 seconds or reads nothing of a response for 30 seconds.";
 
-/// The runs in a directory; they are reread when their files change.
+/// The runs in a directory. They are read again when their files change.
 struct Runs {
     directory: PathBuf,
     console: Console,

@@ -1,6 +1,6 @@
 //! No input makes mario panic, and every rejection names the argument at fault.
 //!
-//! A new command joins by a row in [`rows`]; [`every_command_has_a_row`] fails until it does.
+//! Every new command needs a row in [`rows`]; [`every_command_has_a_row`] checks this.
 
 mod rows;
 
@@ -25,7 +25,7 @@ struct Row {
     refuses: &'static [(&'static [&'static str], &'static str)],
     /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
     path: Option<&'static [&'static str]>,
-    /// Things that the command accepts at that path; it must reject all others.
+    /// The things that the command accepts at that path. It must reject all others.
     accepts: &'static [Thing],
 }
 

@@ -1,4 +1,4 @@
-//! Baselines as a user runs them: each keeps the rules, each is reproducible, and none is better than the optimum.
+//! Runs baselines as a user does: each keeps the rules, each is reproducible, and none is better than the optimum.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{run, stderr, stdout};
 
-/// A part of the paper's run: long enough for users to move, short enough to run many times.
+/// A shortened run of the paper, in which users still move.
 const SHORT: [&str; 2] = ["--set", "duration=6500"];
 
 /// A cloud and four access points: small enough to search all placements.
@@ -138,7 +138,7 @@ fn a_policy_for_all_applications_overrides_a_baseline() {
     assert!(shown(&["--policy", "app1=latency-aware"]).contains("[management]\nstrategy = \"central-greedy\"\n"));
 }
 
-/// Nodes that crash, leave and come, and a link that fails.
+/// A scenario in which nodes crash, leave and join, and a link fails.
 const CHURN: &str = r#"
 preset = "paper"
 duration = 6500

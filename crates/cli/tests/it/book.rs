@@ -1,4 +1,4 @@
-//! The book is correct: its commands run, print the outputs shown, and its examples work as described.
+//! Checks the book: its commands run and print the output shown, and its examples work as described.
 
 mod citation;
 mod clean_clone;
@@ -24,7 +24,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// A directory for one test that looks like a fresh copy of the repository, without build output.
+/// Creates a directory for one test that looks like a fresh copy of the repository, without build output.
 fn place(name: &str) -> PathBuf {
     let place = empty_directory(env!("CARGO_TARGET_TMPDIR"), &format!("book/{name}"));
     for entry in ["examples", "policies", "scenarios"] {

@@ -1,4 +1,4 @@
-//! `mario dashboard`: shows a colony, and reports what keeps it from doing so.
+//! `mario dashboard`: shows a colony, or reports why it cannot.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

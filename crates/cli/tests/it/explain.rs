@@ -68,7 +68,7 @@ fn prints_the_same_explanation_as_json() {
 }
 
 #[test]
-fn colours_only_where_colour_is_wanted() {
+fn uses_colour_only_if_wanted() {
     assert!(!stdout(&example(&[])).contains('\u{1b}'));
     assert!(stdout(&example(&["--color", "always"])).contains("\u{1b}["));
 }

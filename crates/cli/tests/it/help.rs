@@ -1,4 +1,4 @@
-//! Help, completions and manual pages come from one description, and match the parser.
+//! Help, completions and manual pages have the same source, and match the parser.
 
 use std::fs;
 use std::path::Path;

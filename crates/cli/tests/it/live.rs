@@ -19,7 +19,7 @@ fn directory(test: &str) -> PathBuf {
     path
 }
 
-/// The processes that were started with something below a directory.
+/// Returns the processes whose command lines contain a path below a directory.
 fn processes_below(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("a list of processes").flatten();
     let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
@@ -51,12 +51,12 @@ fn a_colony_serves_its_users_and_leaves_no_process() {
     assert_eq!(summary["applications"].as_array().map(Vec::len), Some(6));
     assert!(stdout(&output).starts_with("client requests"), "{}", stdout(&output));
     assert_eq!(processes_below(&out), Vec::<String>::new());
-    the_run_is_taken_like_any_other(&out);
+    check_that_it_is_like_a_simulated_run(&out);
     fs::remove_dir_all(out).expect("it was there");
 }
 
-/// Checks that the run can be audited, reported, compared and resumed like a simulated one.
-fn the_run_is_taken_like_any_other(out: &Path) {
+/// Checks that the live run can be audited, reported, compared and resumed like a simulated one.
+fn check_that_it_is_like_a_simulated_run(out: &Path) {
     let run = out.display().to_string();
     let beside = |name: &str| out.join(name).display().to_string();
     let succeed = |arguments: &[&str]| {
@@ -104,8 +104,8 @@ fn faults_are_survived_and_counted() {
     assert_eq!(printed, summary);
     assert!(summary["kills"].as_u64() > Some(0) && summary["cuts"].as_u64() > Some(0), "{summary}");
     assert!(summary["answered"].as_u64() > Some(1_000), "{summary}");
-    // Failed requests are counted by reason, and only two reasons are legitimate: the access point was down, or no
-    // instance was on its side of a cut link. A failure with an instance within reach is a defect.
+    // Failed requests are counted by reason, and only two reasons are legitimate: the access point was down, or a cut
+    // link separated it from all instances. A failure while an instance was reachable is a defect.
     let failures = summary["failures"].as_object().expect("reasons");
     let counted: u64 = failures.values().filter_map(Value::as_u64).sum();
     assert_eq!(Some(counted), summary["failed"].as_u64());

@@ -43,7 +43,7 @@ mod update;
 use std::ffi::OsStr;
 use std::process::{Command, Output};
 
-/// The binary, in an environment that does not depend on who runs the tests.
+/// The binary, with an environment that does not depend on the user who runs the tests.
 fn mario() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mario"));
     command.env_remove("NO_COLOR").env("TERM", "xterm");

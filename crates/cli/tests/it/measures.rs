@@ -180,7 +180,7 @@ fn hand_world(name: &str) -> (PathBuf, String) {
 }
 
 #[test]
-fn a_run_and_its_page_have_the_measures_that_are_computed_by_hand_and_the_auditor_knows_others() {
+fn a_run_and_its_page_have_the_measures_computed_by_hand_and_the_auditor_detects_wrong_ones() {
     let (place, scenario) = hand_world("hand-run");
     let directory = place.join("kept");
     let (code, printed, said) = mario(&["run", &scenario], &directory);
@@ -233,7 +233,7 @@ fn a_run_and_its_page_have_the_measures_that_are_computed_by_hand_and_the_audito
     }
 }
 
-/// The values of a CSV by the names in its first line, in the row that begins like this.
+/// Returns the values of the first CSV row that starts with `begin`, with their column names.
 fn row_of(csv: &str, begin: &str) -> Vec<(String, f64)> {
     let head = csv.lines().next().expect("a head").split(',');
     let row = csv.lines().find(|line| line.starts_with(begin)).expect("a row");
@@ -242,7 +242,7 @@ fn row_of(csv: &str, begin: &str) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn comparisons_and_sweeps_have_the_measures_that_are_computed_by_hand() {
+fn comparisons_and_sweeps_have_the_measures_computed_by_hand() {
     let (place, scenario) = hand_world("hand-study");
     let policy = place.join("still.pl").to_string_lossy().into_owned();
     let other = place.join("other.pl").to_string_lossy().into_owned();

@@ -1,13 +1,12 @@
-//! A colony of daemons, each in a network namespace of its own, under every fault that can be injected.
+//! A colony of daemons, each in its own network namespace, under every fault that can be injected.
 //!
 //! ```text
-//! this test ── unshare ──► its second half: process 1 of namespaces of its own (network, mounts, processes)
+//! this test ── unshare ──► its second half: process 1 of new namespaces (network, mounts, processes)
 //!                            │  a bridge; relays that delay and cut links; clients; an operator
 //!                            └─ 13 namespaces with a daemon each, in a tree
 //! ```
 //!
-//! When the second half ends, however it ends, the kernel ends every process in it, and its namespaces and mounts are
-//! gone.
+//! However the second half ends, the kernel then kills every process in it, and removes its namespaces and mounts.
 
 mod clients;
 mod nodes;
@@ -79,7 +78,7 @@ fn a_tree_of_daemons_survives_all_faults_and_its_trace_passes_the_audit() {
     assert!(is_good, "the second half failed or took longer than {TEST_TIMEOUT:?}");
 }
 
-/// Why this machine does not let the test make namespaces.
+/// Checks that this machine lets the test create namespaces. The error says why not.
 fn can_make_namespaces() -> Result<(), String> {
     let tried = Command::new("unshare")
         .args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"])
@@ -107,7 +106,7 @@ fn processes_in(directory: &Path) -> Vec<PathBuf> {
     running.filter(|path| path.starts_with(directory)).collect()
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition is true.
 #[track_caller]
 fn wait(nodes: &Nodes, what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -166,7 +165,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     load
 }
 
-/// Kills with `kill -9` a daemon that the wandering instance visits: the daemon recovers all its state.
+/// Kills a daemon that the wandering instance visits with `kill -9`. The restarted daemon recovers all its state.
 fn killed_daemon(nodes: &mut Nodes) {
     let b = Nodes::index("b");
     nodes.kill(b);
@@ -180,7 +179,7 @@ fn killed_daemon(nodes: &mut Nodes) {
     wait(nodes, "the nomad wanders on", || nodes.counted("mario_arrived_total") > before);
 }
 
-/// Kills a workload with `kill -9`: its node restarts it.
+/// Kills a workload with `kill -9`, and checks that its node restarts it.
 fn killed_workload(nodes: &Nodes) {
     let index = Nodes::index("a1");
     let before = nodes.workloads(index);
@@ -242,7 +241,7 @@ fn full_disk(nodes: &Nodes) {
     wait(nodes, "and it runs", || nodes.hosts(index, "ballast"));
 }
 
-/// Stops all daemons; mario joins their partial traces, audits the result, and reports on it.
+/// Stops all daemons, and checks that mario can join their partial traces, audit the result, and report on it.
 fn ends_in_a_trace_without_findings(nodes: &mut Nodes, directory: &Path) {
     wait(nodes, "all is quiet but the nomad", || {
         (0..TREE.len()).all(|index| nodes.get(index, "/v1/status")["in_custody"] == 0)

@@ -1,4 +1,4 @@
-//! Results whose writing fails, and results written concurrently.
+//! Results that cannot be written, and results that are written concurrently.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn a_run_that_cannot_begin_leaves_no_directory() {
 }
 
 #[test]
-fn a_trace_that_decompresses_to_more_than_a_text_is_refused() {
+fn a_trace_that_decompresses_beyond_the_size_limit_is_refused() {
     use std::io::Write;
     let place = place("bomb");
     let path = place.join("trace.jsonl.gz");

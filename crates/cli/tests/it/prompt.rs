@@ -20,7 +20,7 @@ struct Person {
     mario: Child,
     keyboard: File,
     screen: Receiver<Vec<u8>>,
-    /// What was shown after the last match of [`Person::sees`].
+    /// The output after the last match of [`Person::sees`].
     unread: String,
     state: PathBuf,
 }
@@ -48,7 +48,7 @@ impl Person {
         let (sender, screen) = channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // The terminal is closed when mario ends, which some systems report as an error.
+            // When mario ends, the terminal is closed, which some systems report as an error.
             while let Ok(count @ 1..) = display.read(&mut buffer) {
                 if sender.send(buffer[..count].to_vec()).is_err() {
                     return;
@@ -62,7 +62,7 @@ impl Person {
         self.keyboard.write_all(keys.as_bytes()).expect("the terminal is open");
     }
 
-    /// Waits until `text` is on the screen; returns what came before it.
+    /// Waits until `text` is on the screen. Returns the text before it.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
         let deadline = Instant::now() + TIMEOUT;

@@ -1,4 +1,4 @@
-//! What the README promises.
+//! Checks the output that the README shows.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What `mario run` prints when agents perform no operation, and that the command it suggests explains why.
+//! Checks what `mario run` prints if agents perform no operation, and that the command it suggests explains why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn a_trace_without_evaluations_cannot_be_explained() {
 }
 
 #[test]
-fn a_budget_bounds_decisions_and_the_audit_knows_it() {
+fn a_budget_bounds_decisions_and_the_audit_uses_it() {
     let directory = directory("budget");
     // The policy first counts to a thousand: too much for a budget of a hundred inferences, but not for the default.
     let text = "operation(replicate, I, self) :- count(1000), requests(I, _, R, _), R > 1000000.\n\

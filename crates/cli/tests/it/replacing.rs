@@ -1,4 +1,4 @@
-//! Existing, missing and unrelated files: no file is lost, and the message names it.
+//! Checks that commands do not replace unrelated files, and that messages name the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};

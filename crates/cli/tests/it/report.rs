@@ -131,7 +131,7 @@ fn refuses_a_trace_of_a_newer_format_and_says_what_to_do() {
 }
 
 #[test]
-fn a_directory_of_runs_stands_for_all_of_them() {
+fn a_directory_of_runs_is_expanded_to_all_of_them() {
     let directory = run_directory("many", TRACE);
     for name in ["a", "b"] {
         fs::create_dir_all(directory.join("all").join(name)).expect("writable");

@@ -51,7 +51,7 @@ impl Running {
         kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is there");
     }
 
-    /// Waits until something holds.
+    /// Waits until a condition is true.
     fn until(&mut self, holds: impl Fn() -> bool) {
         let patience = Instant::now() + Duration::from_mins(1);
         while !holds() {
@@ -113,7 +113,7 @@ fn killed_repeatedly(name: &str, options: &[&str], seed: u64) {
         );
     }
     drop(running);
-    // A run that finished before it could be killed proves nothing.
+    // A run that finished before it was killed often enough proves nothing.
     assert!(kills > 2, "{kills} kills");
     let output = run(["run", "--resume", broken_shown]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -136,7 +136,7 @@ fn a_repeatedly_killed_run_with_rates_leaves_the_same_bytes() {
     killed_repeatedly("rates", &options, 88_172_645_463_325_252);
 }
 
-/// A run that does not end, and its directory.
+/// Starts a run that does not end. Returns it with its directory.
 fn endless(place: &Path) -> (Running, PathBuf) {
     let directory = place.join("run");
     let out = directory.to_str().expect("a name");

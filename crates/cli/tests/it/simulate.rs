@@ -57,7 +57,7 @@ fn leaves_a_complete_directory_that_the_auditor_accepts() {
 }
 
 #[test]
-fn the_same_scenario_and_seed_give_the_same_bytes() {
+fn the_same_scenario_and_seed_yield_the_same_bytes() {
     let place = place("same");
     for (name, options) in [("one", vec![]), ("two", vec!["--threads", "2"]), ("three", vec!["--no-reuse"])] {
         let (code, _, message) = simulate(&place.join(name), &options);
@@ -89,7 +89,7 @@ fn replaces_a_run_only_when_told_to_and_nothing_else() {
 }
 
 #[test]
-fn what_cannot_be_run_leaves_no_directory() {
+fn a_scenario_that_cannot_run_leaves_no_directory() {
     let directory = place("impossible").join("run");
     let (code, _, message) = simulate(&directory, &["--policy", "no-such-policy"]);
     assert_eq!(code, Some(2), "{message}");
@@ -101,7 +101,7 @@ fn what_cannot_be_run_leaves_no_directory() {
 }
 
 #[test]
-fn messages_are_rejected_where_none_are_sent() {
+fn messages_are_rejected_if_requests_are_simulated_as_rates() {
     let directory = place("flow").join("run");
     let (code, _, message) = simulate(&directory, &["--messages", "--set", "network.fidelity=flow"]);
     assert_eq!(code, Some(2), "{message}");

@@ -1,4 +1,4 @@
-//! Data goes to standard output, everything else to standard error; colour is used where the user wants it.
+//! Data goes to standard output, everything else to standard error; colour is used as the user wants.
 
 use std::path::Path;
 

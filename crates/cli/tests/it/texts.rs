@@ -1,4 +1,5 @@
-//! Texts with very many errors, or that load each other very many times: the command ends with a readable message.
+//! Texts with very many errors, and texts that load each other very many times. The command must end with a readable
+//! message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use mario_testing::empty_directory;
 
 use crate::{mario, stderr};
 
-/// A number of errors that only a broken generator writes.
+/// More errors than a person would write; only a broken generator does.
 const MANY: usize = 20_000;
 
 /// A directory, fresh for each test.

@@ -45,7 +45,7 @@ fn command(line: &str, directory: &Path) -> Command {
     command
 }
 
-/// The transcript with the output of each command replaced by the current one.
+/// Returns the transcript with the output of each command replaced by its current output.
 fn replay(transcript: &str, directory: &Path) -> String {
     let mut replayed = String::new();
     let mut is_output = false;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{mario, stderr, stdout};
 
-/// A slow machine needs seconds for a step.
+/// How long a step may take on a slow machine.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).\n";

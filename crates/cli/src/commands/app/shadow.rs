@@ -149,7 +149,7 @@ fn write(
     Ok(Outcome::Done)
 }
 
-/// The failure, with the number of nodes that were already changed.
+/// Adds to a fault how many nodes were already changed.
 fn stopped(fault: &Fault, done: usize) -> Failure {
     match done {
         0 => failure(fault),

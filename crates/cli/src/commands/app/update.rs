@@ -195,7 +195,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     let deadline = Instant::now() + opened.run.start_timeout + opened.run.drain_timeout + TIMEOUT;
     loop {
         let reply = node.try_ask(Method::GET, &format!("/v1/instances/{instance}"), &[], Vec::new())?;
-        // Status 404: the instance has migrated since, and its new node watches it.
+        // Status 404 means that the instance has migrated since. Its new node is responsible for it then.
         if reply.status == 404 || reply.json()?["copy"]["state"] == "healthy" {
             return Ok(());
         }
@@ -207,7 +207,7 @@ fn wait(node: &NodeArguments, instance: &str, opened: &Opened) -> Result<(), Fau
     }
 }
 
-/// The failure, with how far the update got.
+/// Adds to a fault how many instances were already updated.
 fn stopped(fault: &Fault, changed: &[Value]) -> Failure {
     match changed.len() {
         0 => failure(fault),

@@ -157,7 +157,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-/// Measures a size in a process of its own, so that its peak memory is not mixed with that of other sizes.
+/// Measures a size in a separate process, so that its peak memory is not mixed with that of other sizes.
 fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<Measured, Failure> {
     /// How often to check whether the child is done or the user has interrupted.
     const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -11,7 +11,7 @@ use super::{Arguments, Format};
 use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome, read_text};
 
-/// A figure of each run; `None` where a run does not have it.
+/// A figure and its value for each run; `None` if a run does not have it.
 type Row = (&'static str, Vec<Option<f64>>);
 
 /// Whether the path is the directory of a stored run.
@@ -49,12 +49,12 @@ pub(super) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     };
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
     console.inform(
-        "each is one run: whether a difference is more than chance, `mario compare SCENARIO` tells with many seeds",
+        "each column is one run; `mario compare SCENARIO` tests with many seeds whether a difference is significant",
     );
     Ok(Outcome::Done)
 }
 
-/// The figures of a run: those computed from its trace, and for a live run also those that its clients measured, from
+/// Returns the figures of a run, computed from its trace. For a live run, adds those that its clients measured, from
 /// the summary.
 fn figures(run: &Path, console: &Console) -> Result<Vec<(&'static str, Option<f64>)>, Failure> {
     let path = trace_path(run);

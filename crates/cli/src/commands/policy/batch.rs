@@ -1,4 +1,4 @@
-//! Many knowledge bases, one JSON object per line.
+//! Reads batches of knowledge bases, one JSON object per line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -26,7 +26,7 @@ impl Batch {
         Ok(Batch { path: path.to_path_buf(), reader, buffer: Vec::new(), line: 0 })
     }
 
-    /// The next knowledge base; `None` at the end. Blank lines are skipped.
+    /// Returns the next knowledge base, or `None` at the end. Blank lines are skipped.
     pub(super) fn next(&mut self, symbols: &Symbols) -> Result<Option<Recorded>, Failure> {
         loop {
             self.buffer.clear();

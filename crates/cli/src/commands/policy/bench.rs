@@ -68,7 +68,7 @@ impl Case {
 /// The cost of deciding one knowledge base.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// The minimum over all repeats: other load on the machine only ever adds time.
+    /// The minimum over all repeats, because other load on the machine can only add time.
     time: Duration,
     /// The number of inferences, which is the same in all repeats.
     inferences: u64,

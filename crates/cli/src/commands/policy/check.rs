@@ -46,7 +46,7 @@ A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables 
 
 The exit code is 1 if there are findings, and 2 if a file cannot be read or is not Prolog.";
 
-/// A file and what was found in it.
+/// A file and its findings.
 struct Checked {
     name: String,
     report: Report,
@@ -98,7 +98,7 @@ fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
     console.write_data(|stdout| checked.iter().try_for_each(|checked| write_summary(stdout, checked)))
 }
 
-/// Every finding about a policy, without the counterexamples that illustrate it.
+/// Returns the findings about a policy, without their counterexamples.
 pub(crate) fn found(report: &Report) -> Vec<Diagnostic> {
     report.findings.iter().map(diagnostic).collect()
 }
@@ -144,12 +144,12 @@ fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     if !exploration.acted {
         writeln!(
             stdout,
-            "  in none of them did an agent ask for anything: `mario policy explain` shows where each clause fails"
+            "  no agent proposed an operation in any of them: `mario policy explain` shows where each clause fails"
         )?;
         return write_end(stdout, exploration);
     }
     for line in &exploration.silent_clauses {
-        writeln!(stdout, "  the clause in line {line} never gave what an agent asked for")?;
+        writeln!(stdout, "  the clause in line {line} never yielded an agent's proposal")?;
     }
     write_end(stdout, exploration)
 }

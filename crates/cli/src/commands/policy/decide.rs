@@ -114,7 +114,7 @@ fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
     }
 }
 
-/// The failures of a batch: the first is shown, the others are counted.
+/// The failures of a batch. Only the first one is shown; the others are counted.
 #[derive(Default)]
 struct Trouble {
     failed: usize,

@@ -163,7 +163,7 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
 }
 
-/// A batch that is being explained, and its failures.
+/// A batch to explain, and the failures so far.
 struct Reasons {
     batch: Batch,
     descriptors: Descriptors,

@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 impl InputArguments {
-    /// The policy as typed. Only for commands that require one.
+    /// The policy as typed. Only for commands whose parser requires one.
     pub(super) fn policy(&self) -> &Path {
         self.policy.as_deref().unwrap_or(Path::new(""))
     }

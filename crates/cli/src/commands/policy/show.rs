@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         console.write_data(list)?;
         return Ok(Outcome::Done);
     };
-    // Looks up the policy first, so that a wrong name is reported as one.
+    // Looks up the policy first, so that an unknown name is reported as such.
     let policy = Text::shipped(name)?.source;
     let source = if arguments.tests {
         let missing = || Failure::input(Diagnostic::error(format!("`{name}` has no tests")));

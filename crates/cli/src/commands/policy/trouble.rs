@@ -1,4 +1,4 @@
-//! Reports what went wrong with a decision, and what helps.
+//! Reports failed decisions and missing descriptors, with hints.
 
 use mario_diagnostics::Diagnostic;
 use mario_frontend::policies::undecided;
@@ -12,7 +12,7 @@ use crate::Console;
 /// How many applications without a descriptor are named.
 const NAMED_MAX: usize = 5;
 
-/// Why a policy reached no decision; `None` if it decided.
+/// Returns why a policy reached no decision, or `None` if it decided.
 pub(super) fn failure(
     ending: &Ending,
     policy_name: &str,
@@ -22,8 +22,8 @@ pub(super) fn failure(
     undecided(ending, policy_name, Text::find(inputs.policy()).ok().as_ref(), engine)
 }
 
-/// Applications without a descriptor. Policies query the descriptor for what an application handles and tolerates;
-/// without one, most of them silently do nothing.
+/// Applications without a descriptor. Policies read the rates and latencies that an application tolerates from its
+/// descriptor; without one, most policies silently do nothing.
 #[derive(Default)]
 pub(super) struct Descriptors {
     missing: Vec<String>,

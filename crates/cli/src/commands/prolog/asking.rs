@@ -20,7 +20,7 @@ pub(super) struct Asker<'c> {
 pub(super) enum Ended {
     /// With at least one answer.
     Answered,
-    /// Without one: it failed, raised an error, or ran out of its budget.
+    /// Without an answer: it failed, raised an error, or exhausted its budget.
     Unanswered,
     /// The text is not a goal.
     NotAGoal(Box<Diagnostic>),
@@ -44,19 +44,19 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A text that is a single goal.
+    /// For a text that is a single goal.
     pub(super) fn whole(name: &'static str) -> Self {
         Self { name, lines_before: 0 }
     }
 
-    /// A goal that starts after `lines_before` lines of the same text.
+    /// For a goal that starts after `lines_before` lines of the text.
     pub(super) fn after_lines(name: &'static str, lines_before: usize) -> Self {
         Self { name, lines_before }
     }
 
     /// The diagnostic for a syntax error in the goal `text`.
     pub(super) fn diagnose(&self, text: &str, error: &SyntaxError) -> Diagnostic {
-        // Empty lines stand in for the preceding ones, so that line numbers are right.
+        // The preceding lines are replaced by empty ones, so that line numbers are right.
         let source = Source::new(self.name, "\n".repeat(self.lines_before) + text);
         let span = error.span.start + self.lines_before..error.span.end + self.lines_before;
         let mut diagnostic = Diagnostic::error("cannot read the goal").at(&source, span, error.message.clone());

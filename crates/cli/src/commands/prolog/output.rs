@@ -1,4 +1,4 @@
-//! Standard output as a running program writes to it.
+//! The standard output of a running program.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,9 +6,10 @@ use mario_prolog::{Interrupt, Sink};
 
 use crate::{Console, Failure};
 
-/// Passes on what a program writes, unbuffered, and remembers a failed write.
+/// Forwards the output of a program, unbuffered, and records a failed write.
 ///
-/// A program cannot be told that its output is closed, so it is interrupted; [`ProgramOutput::end`] returns the cause.
+/// There is no way to report a closed output to a program, so it is interrupted; [`ProgramOutput::end`] returns the
+/// cause.
 #[derive(Clone)]
 pub(super) struct ProgramOutput {
     console: Console,
@@ -46,7 +47,7 @@ impl ProgramOutput {
         state.is_inside_line = !text.ends_with('\n');
     }
 
-    /// Writes a text that starts a line.
+    /// Writes a text at the start of a line.
     pub(super) fn write_on_new_line(&self, text: &str) {
         if self.state().is_inside_line {
             self.write_text("\n");
@@ -62,7 +63,7 @@ impl ProgramOutput {
         self.console.flush()
     }
 
-    /// Like [`ProgramOutput::end`], and leaves the cursor at the start of a line for what goes to standard error.
+    /// Like [`ProgramOutput::end`], but also ends the current line, so that messages on standard error start a new one.
     pub(super) fn end_line(&self) -> Result<(), Failure> {
         self.write_on_new_line("");
         self.end()
@@ -79,7 +80,7 @@ impl Sink for ProgramOutput {
     }
 
     fn write_error(&mut self, text: &str) {
-        // A user who sees both streams should see them in the order of writing.
+        // Flushes standard output first, so that a terminal shows both streams in the order of writing.
         if self.state().failure.is_none() && self.console.flush().is_ok() {
             self.console.pass_error(text);
         }

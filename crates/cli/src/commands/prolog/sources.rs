@@ -55,7 +55,7 @@ impl Sources {
         }
     }
 
-    /// Adds files that a user named at the prompt, if the program may read them.
+    /// Adds files that the user named at the prompt, if the program may read them.
     pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {

@@ -20,7 +20,7 @@ use crate::Failure;
 const PROMPT: &str = "?- ";
 const CONTINUED: &str = "|    ";
 const HISTORY_ENTRIES_MAX: usize = 1000;
-/// The exit code with which shells report a process that Ctrl-C ended.
+/// The exit code that shells report for a process ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
 /// The input of a user at the prompt.
@@ -43,7 +43,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// The meaning of a key; `None` for what is not a key, such as the start of pasted text.
+    /// Interprets a key event; `None` if it is not a key, such as the start of pasted text.
     fn of(event: &KeyEvent) -> Option<Self> {
         Some(match (event.0, event.1) {
             (KeyCode::Char(';' | ' ' | 'n' | 'r'), Modifiers::NONE) | (KeyCode::Tab, _) => Self::Next,
@@ -77,8 +77,8 @@ enum Mode {
 
 /// Ends a line at its first key, in single-key mode.
 ///
-/// Keys are read through the editor because it reads ahead: any other reader would miss keys that were pasted or typed
-/// early.
+/// Keys are read through the editor, because the editor reads ahead: another reader would miss keys that were pasted or
+/// typed early.
 struct KeyReader(Arc<Mutex<Mode>>);
 
 impl ConditionalEventHandler for KeyReader {
@@ -101,7 +101,7 @@ fn mode(mode: &Mutex<Mode>) -> MutexGuard<'_, Mode> {
 pub(super) struct Terminal {
     editor: DefaultEditor,
     mode: Arc<Mutex<Mode>>,
-    /// Text that was read after the last goal: a line or a pasted text may hold several goals.
+    /// Text that was read after the last goal. A line or a pasted text may contain several goals.
     typed_ahead: String,
     /// The file of the history. `None` if there is no directory for it; the history then ends with the session.
     history: Option<PathBuf>,
@@ -110,7 +110,7 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Opens the terminal. From now on, Ctrl-C interrupts queries instead of ending the process.
     pub(super) fn open(interrupt: &Interrupt) -> Result<Self, Failure> {
-        // Order matters: the second Ctrl-C, while the first has had no effect yet, ends the process.
+        // The order matters: a second Ctrl-C, before the first one has taken effect, ends the process.
         signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED, interrupt.flag())
             .map_err(|error| broken(&error))?;
         signal_hook::flag::register(SIGINT, interrupt.flag()).map_err(|error| broken(&error))?;
@@ -130,7 +130,7 @@ impl Terminal {
         Ok(Self { editor, mode, typed_ahead: String::new(), history })
     }
 
-    /// Reads lines until they hold a goal; `goal_end` returns the end of the first goal of a text.
+    /// Reads lines until they contain a goal. `goal_end` returns the end of the first goal of a text.
     pub(super) fn read_goal(&mut self, mut goal_end: impl FnMut(&str) -> Option<usize>) -> Result<Typed, Failure> {
         let mut text = std::mem::take(&mut self.typed_ahead);
         loop {

@@ -198,7 +198,7 @@ fn answer_request(
 struct Script {
     /// Text that was read but not run yet.
     pending: String,
-    /// Whether `pending` may hold a full stop that was not searched for yet.
+    /// Whether `pending` may contain a complete goal that was not looked for yet.
     may_be_complete: bool,
     /// The number of lines before `pending`.
     lines_done: usize,
@@ -207,7 +207,7 @@ struct Script {
 }
 
 impl Script {
-    /// Reads a line. Returns false at the end.
+    /// Reads a line. Returns false at the end of the input.
     fn read_line(&mut self, input: &mut impl BufRead) -> Result<bool, Failure> {
         let mut line = Vec::new();
         // One byte more than the limit, to detect that it is exceeded.

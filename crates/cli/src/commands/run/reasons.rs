@@ -21,8 +21,9 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Fewer exhausted decisions than this are not worth a warning.
 const EXHAUSTED_MIN: u64 = 3;
 
-/// Warns during a run if most decisions exhaust their budget. One cycle of many agents may then take minutes. Only a
-/// second thread can report it in time: the run does so at its end, and without a terminal no progress is shown.
+/// Warns during a run if most decisions exhaust their budget, because one cycle of many agents may then take minutes. A
+/// second thread is needed for this: the run itself reports failures only at its end, and without a terminal no
+/// progress is shown.
 pub(super) struct Watching {
     /// Dropped to stop the watcher.
     end: Option<Sender<()>>,
@@ -42,7 +43,7 @@ impl Watching {
                 }
             }
         });
-        // If no thread can be started, the warning comes at the end of the run.
+        // If no thread can be started, the warning is given at the end of the run.
         Watching { end: Some(end), watcher: watcher.ok() }
     }
 }
@@ -89,11 +90,9 @@ pub(super) fn tell(finished: &Finished, scenario: &Scenario, directory: &Path, c
             .push(format!("first at time {time}, instance {instance}, {}: {}", first.request, first.reason));
         console.show(&[diagnostic.hint(explaining(directory, instance, time))]);
     } else if effort.first.failed.is_none() && effort.asked > 0 && !is_silent_by_purpose(scenario) {
-        let message = "note: no agent asked for anything";
-        console.inform(format!(
-            "{message}; `mario policy explain --run {} --instance ID` shows why not",
-            quoted(directory)
-        ));
+        let message = "note: no agent proposed an operation";
+        console
+            .inform(format!("{message}; `mario policy explain --run {} --instance ID` shows why", quoted(directory)));
     }
 }
 

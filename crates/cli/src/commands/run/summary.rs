@@ -7,7 +7,7 @@ use mario_simulator::{GroupFigures, RegretFigures, Summary, Versus};
 
 use crate::console::many;
 
-/// The result of a run for people: one column for all applications, and one for each kind.
+/// The result of a run as a table: one column for all applications, and one for each kind.
 pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     let figures = &summary.figures;
     let mut text = format!(
@@ -97,7 +97,7 @@ fn regret_text(regret: &RegretFigures) -> String {
     row("instances, mean", &regret.instances, None);
     let _ = writeln!(
         text,
-        "as good as that in {} of {} activations, with {:.1} users on average",
+        "optimal in {} of {} activations, with {:.1} users on average",
         regret.optimal, regret.activations, regret.users
     );
     text

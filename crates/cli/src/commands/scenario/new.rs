@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 fn create(path: &Path, text: &[u8], force: bool) -> io::Result<()> {
-    // `create_new` replaces no existing file, not even one that another process creates at this moment.
+    // `create_new` never replaces an existing file, not even one that another process creates concurrently.
     let new = if force { None } else { Some(File::create_new(path)?) };
     let written = write_whole(path, |file| file.write_all(text));
     if new.is_some() && written.is_err() {

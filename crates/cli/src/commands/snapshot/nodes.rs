@@ -22,7 +22,7 @@ use crate::{Console, Failure};
 /// The timeout of a node's answers.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An instance that a node hosts, as answered by `/v1/applications`.
+/// An application that a node hosts, as returned by `/v1/applications`.
 struct Hosted {
     application: Application,
     facts: Vec<Fact>,
@@ -40,7 +40,7 @@ impl Hosted {
 }
 
 /// The answers of one node.
-struct Told {
+struct NodeAnswers {
     status: Value,
     instances: Value,
     links: Value,
@@ -70,7 +70,7 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
     for (address, fault) in silent {
         moment.left_out.push(format!("the node at {address}: {}", fault.line()));
     }
-    let what = format!("{} of a live colony, as they are now", many(nodes.len(), "node"));
+    let what = format!("{} of a live colony, in their current state", many(nodes.len(), "node"));
     let snapshot = told(&moment, &what).map_err(|error| {
         let diagnostic = Diagnostic::error("what the nodes have makes no scenario").caused_by(&error);
         Failure::input(diagnostic.hint("deploy something, or name more nodes with --node"))
@@ -79,12 +79,12 @@ pub(super) fn ask(addresses: &[String], operator: &Path, console: &Console) -> R
     Ok(snapshot)
 }
 
-async fn ask_one(identity: &Identity, address: &str) -> Result<Told, Fault> {
+async fn ask_one(identity: &Identity, address: &str) -> Result<NodeAnswers, Fault> {
     let client = Client::new(identity, address)?;
     let get = async |path: &str| client.ask(Method::GET, path, &[], Vec::new()).await?.json();
     let hosted = get("/v1/applications").await?;
     let unknown = |error| Fault::new(format!("the node at {address} answers what is not understood")).caused_by(error);
-    Ok(Told {
+    Ok(NodeAnswers {
         status: get("/v1/status").await?,
         instances: get("/v1/instances").await?,
         links: get("/v1/links").await?,
@@ -100,7 +100,7 @@ async fn ask_one(identity: &Identity, address: &str) -> Result<Told, Fault> {
 }
 
 /// Combines the answers of the nodes.
-fn gather(told: &[Told]) -> Result<Moment, Failure> {
+fn gather(told: &[NodeAnswers]) -> Result<Moment, Failure> {
     let mut moment = Moment { name: "colony-now".to_owned(), ..Moment::default() };
     let mut places = BTreeMap::new();
     for node in told {
@@ -124,17 +124,19 @@ fn gather(told: &[Told]) -> Result<Moment, Failure> {
         }
     }
     moment.left_out = vec![
-        "users: the client requests that agents saw last come from the node before the last hop, and nobody moves"
+        "users: the client requests that agents observed last come from the node before the last hop, and no user moves"
             .to_owned(),
-        "what agents remember, and client requests that are on their way".to_owned(),
+        "the memory of agents, and client requests in transit".to_owned(),
         "acceptance policies of nodes, pins, and replication budgets".to_owned(),
     ];
     if transferring > 0 {
-        moment.left_out.push(format!("{transferring} transfers under way: these instances are where they were"));
+        moment
+            .left_out
+            .push(format!("{transferring} transfers in progress: these instances are still on their source nodes"));
     }
     if !beyond.is_empty() {
         let names: Vec<String> = beyond.into_iter().collect();
-        moment.left_out.push(format!("nodes that were not asked: {}", names.join(", ")));
+        moment.left_out.push(format!("nodes that were not queried: {}", names.join(", ")));
     }
     Ok(moment)
 }
@@ -197,7 +199,7 @@ fn take_instance(moment: &mut Moment, places: &BTreeMap<String, usize>, place: u
     }
 }
 
-/// A name or a number, as text.
+/// Converts a name or a number to text.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

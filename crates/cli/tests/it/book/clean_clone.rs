@@ -13,7 +13,7 @@ use super::page::{Block, blocks};
 use super::walk::walk;
 use super::{pages_in, root};
 
-/// The one command of the README that is not run here: it runs this test.
+/// The only command of the README that is not run here, because it would run this test again.
 const ALL_TESTS: &str = "./test\n";
 
 fn base() -> PathBuf {
@@ -27,7 +27,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// A clean clone of the last commit; `None`, with a message, outside of a checkout.
+/// Returns a clean clone of the last commit. Outside of a checkout, prints a message and returns `None`.
 fn clean_clone() -> Option<PathBuf> {
     let is_ci = env::var_os("CI").is_some_and(|value| value == "true");
     if !root().join(".git").exists() {
@@ -49,8 +49,8 @@ fn clean_clone() -> Option<PathBuf> {
     Some(clone)
 }
 
-/// The shell of a newcomer: builds and installations go into directories of this test, and nothing of the cargo that
-/// runs the test leaks in.
+/// The shell of a newcomer. Builds and installations go into directories of this test, and the environment of the cargo
+/// that runs the test is removed.
 fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let installed = base().join("installed");
     let mut path = OsString::from(installed.join("bin"));
@@ -81,7 +81,7 @@ fn typed(script: &str, clone: &Path) -> (String, String) {
     (printed, said)
 }
 
-/// The commands that mario suggests next: its output lines that name the program it was started as.
+/// Returns the next commands that mario suggests: the lines of its output that contain the path of its program.
 fn next_commands(said: &str) -> Vec<String> {
     let program = base().join("target/release/mario").display().to_string();
     let own_lines = said.lines().skip_while(|line| !line.starts_with("kept in"));

@@ -1,4 +1,5 @@
-//! The example files for clusters call mario with valid arguments, and their parts together are the whole sweep.
+//! Checks that the example files for clusters call mario with valid arguments, and that their parts add up to the whole
+//! sweep.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +17,7 @@ fn note_instead_of_running(directory: &Path) {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// The arguments with which a script calls mario.
+/// Returns the arguments with which a script calls mario.
 fn call(script: &str, directory: &Path, environment: &[(String, String)]) -> Vec<String> {
     let own_mario_first = format!("PATH=\"$PWD:$PATH\"\n{script}");
     let mut command = shell(&own_mario_first, directory);

@@ -1,9 +1,10 @@
-//! mario accepts the command lines in the README and on all pages.
+//! Checks that mario accepts the command lines in the README and on all pages.
 
 use super::page::{Block, blocks};
 use super::{pages_in, read};
 
-/// The calls of mario in a block, each with its line: what follows `mario` or `cargo run --release --` at the start of a line.
+/// Returns the calls of mario in a block, with their line numbers: the text after `mario` or `cargo run --release --`
+/// at the start of a line.
 fn calls(block: &Block) -> Vec<(usize, String)> {
     let joined = block.text.replace("\\\n", " ");
     let calls = joined.lines().enumerate().filter_map(|(index, line)| {

@@ -1,4 +1,4 @@
-//! The code blocks of a page, and the output that they promise.
+//! The code blocks of a page, and the output that they show.
 
 /// A block between two fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Whether an output matches the promised one, in which a line `…` stands for any number of lines.
+/// Whether an output matches the one on the page, in which a line `…` stands for any number of lines.
 pub(super) fn is_as_promised(promised: &[String], output: &str) -> bool {
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
     let parts: Vec<Vec<&str>> =

@@ -1,9 +1,9 @@
-//! Reads the YAML of examples, as far as they need it: no anchors, no tags.
+//! Reads the subset of YAML that the examples use: no anchors, no tags.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-/// An open collection while a document is read.
+/// A collection that is being read.
 enum Open {
     Sequence(Vec<Value>),
     Mapping(Map<String, Value>, Option<String>),

@@ -43,7 +43,7 @@ impl Drop for Running {
     }
 }
 
-/// When each migrated instance arrived, according to the numbered records of the journals: node, instance,
+/// Returns when each migrated instance arrived, according to the numbered records of the journals: node, instance,
 /// milliseconds.
 fn arrivals(out: &Path) -> Vec<(String, String, f64)> {
     let mut arrivals = Vec::new();
@@ -127,7 +127,7 @@ fn the_page_shows_a_real_colony_and_each_migration_soon_after_the_journal() {
             let brief = format!("{}…{}", &instance[..6], &instance[32..]);
             key.starts_with(&format!("{node} ")) && (key.contains(&brief) || key.contains(instance.as_str()))
         };
-        // An instance may come to a node several times: its last arrival before the line was shown counts.
+        // An instance may arrive at a node several times. The last arrival before the line was shown counts.
         let before = arrivals.iter().filter(is_it).map(|(_, _, ms)| shown_ms.as_f64().expect("a time") - ms);
         late.push(before.filter(|late| *late >= 0.0).fold(f64::INFINITY, f64::min));
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::directory;
 use crate::{mario, stderr};
 
-/// A star of a cloud and four access points, with users who do not move. `near` has to be where its users are; `busy`
-/// has more users at one access point than one instance handles.
+/// A cloud and four access points in a star, with users who do not move. `near` must be close to its users; `busy` has
+/// more users at one access point than one instance can handle.
 const SCENARIO: &str = r#"
 preset = "paper"
 name = "side-by-side"

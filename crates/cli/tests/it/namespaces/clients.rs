@@ -1,4 +1,4 @@
-//! Open-loop clients: they send at a fixed rate, answered or not.
+//! Open-loop clients: they send at a fixed rate, whether or not earlier requests were answered.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Load {
         Load { shared, runtime: runtime.clone() }
     }
 
-    /// Requests answered with 200, and all others.
+    /// Returns the number of requests answered with 200, and of all others.
     pub fn counts(&self) -> (u64, u64) {
         (self.shared.answered.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }

@@ -37,7 +37,7 @@ pub const TREE: [(&str, Option<&str>); 13] = [
 /// The node whose data directory is a small disk.
 pub const SMALL_DISK: &str = "b3";
 
-/// A policy that migrates to the only neighbour with requests; with several, it replicates to the first.
+/// A policy that migrates to the only neighbour with requests, or replicates to the first of several.
 pub const FOLLOWS: &str = "
 operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
 operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
@@ -56,7 +56,7 @@ operation(migrate, I, b) :- serviceInstance(I, _, b1).
 /// A policy that proposes nothing.
 pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
 
-/// Neighbours of the root that are not daemons.
+/// Neighbours of the root that are not real daemons.
 pub const IMPOSTORS: [&str; 2] = ["babble", "mute"];
 
 /// The daemons.
@@ -138,7 +138,7 @@ impl Nodes {
         for neighbour in Nodes::neighbours(index).into_iter().chain(impostors) {
             let address = match TREE.iter().position(|(other, _)| *other == neighbour) {
                 Some(other) => format!("10.77.0.1:{}", relay_port(index, other)),
-                // No server listens there: the impostors connect to the root, never the other way round.
+                // No server listens there. The impostors connect to the root, never the other way round.
                 None => "10.77.0.1:9".to_owned(),
             };
             text += &format!("[[neighbours]]\nid = \"{neighbour}\"\naddress = \"{address}\"\n");
@@ -146,7 +146,7 @@ impl Nodes {
         fs::write(home.join("node.toml"), text).expect("written");
     }
 
-    /// The daemons that a node is set up to talk to.
+    /// The configured neighbours of a node.
     pub fn neighbours(index: usize) -> Vec<&'static str> {
         let (name, above) = TREE[index];
         let below = TREE.iter().filter(|(_, above)| *above == Some(name)).map(|(below, _)| *below);
@@ -238,7 +238,7 @@ impl Nodes {
             .unwrap_or_default()
     }
 
-    /// A counter, summed over all nodes.
+    /// Sums a counter over all nodes.
     pub fn counted(&self, metric: &str) -> f64 {
         let of = |index: usize| -> f64 {
             let text =
@@ -249,7 +249,7 @@ impl Nodes {
         (0..TREE.len()).map(of).sum()
     }
 
-    /// Deploys an application with a policy; returns its instance.
+    /// Deploys an application with a policy. Returns its instance.
     pub fn deploy(&self, node: &str, application: &str, policy: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let key = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Links as between machines: each connection goes through a relay that delays it and can cut it.
+//! Links with delays like those between machines: each connection goes through a relay that delays it and can cut it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +82,7 @@ impl Relay {
         }
     }
 
-    /// Forwards bytes after the delay. What arrives while the link is cut is lost, and with it the connection.
+    /// Forwards bytes after the delay. Bytes that arrive while the link is cut are lost, and the connection with them.
     async fn pass(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
         let (sender, mut waiting) = mpsc::channel::<(Instant, Vec<u8>)>(256);
         let writing = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! What a report shows beside its runs: published values, and how the cost grows with the size of the world.
+//! What a report shows in addition to its runs: published values, and how the cost grows with the size of the world.
 
 use std::fs;
 use std::path::Path;

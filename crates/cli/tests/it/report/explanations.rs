@@ -31,7 +31,7 @@ fn reported() -> (PathBuf, Value, Value) {
     (directory, header, serde_json::from_str(data).expect("JSON"))
 }
 
-/// The facts of an agent as Prolog, from the page and the header.
+/// Returns the facts of an agent in Prolog, reconstructed from the page and the header.
 fn facts(header: &Value, replay: &Value, instance: usize, decision: &Value) -> String {
     const OPERATIONS: [&str; 4] = ["undeploy", "migrate", "replicate", "deploy"];
     let name = |node: &Value| match node.as_i64() {
@@ -62,7 +62,7 @@ fn facts(header: &Value, replay: &Value, instance: usize, decision: &Value) -> S
     text
 }
 
-/// An explanation of the page as the terminal shows it.
+/// Returns an explanation of the page in the format of the terminal.
 fn shown(explanations: &Value, case: &Value) -> String {
     let parts = explanations["all"][case.as_u64().expect("a place") as usize].as_array().expect("parts");
     let part = |part: &Value| {
@@ -115,7 +115,7 @@ fn the_page_explains_as_the_command_does() {
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
 
-/// A policy that reads every kind of fact about the past.
+/// A policy that uses every kind of fact about the past.
 const LOOKS_BACK: &str = "\
 :- dynamic requests/4, earlier/5, done/4, age/2.
 :- remembers(requests, 2). :- remembers(operations, 3).

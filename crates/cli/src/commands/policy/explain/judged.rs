@@ -1,4 +1,4 @@
-//! `mario policy explain --acceptance`: what a manager answers to a request, and why.
+//! `mario policy explain --acceptance`: the verdict of a manager on a request, and the reason.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -62,7 +62,7 @@ fn write_text(stdout: &mut dyn Write, explained: &ExplainedVerdict, request: &st
         writeln!(stdout, "  => {change}")?;
     }
     if !is_accepted && changes.is_empty() {
-        writeln!(stdout, "  no small change of facts was found that would have it accepted")?;
+        writeln!(stdout, "  found no small change of facts that would get it accepted")?;
     }
     Ok(())
 }
@@ -76,8 +76,8 @@ fn write_initiative(stdout: &mut dyn Write, explained: &ExplainedInitiative) -> 
         }
     }
     match failure {
-        Some(failure) => writeln!(stdout, "nothing is wanted, since the policy gave no valid answer: {failure}")?,
-        None if acts.is_empty() => writeln!(stdout, "nothing is wanted")?,
+        Some(failure) => writeln!(stdout, "no eviction or shrink: the policy returned no valid answer: {failure}")?,
+        None if acts.is_empty() => writeln!(stdout, "no eviction or shrink")?,
         None => {}
     }
     for clause in failed {

@@ -54,7 +54,7 @@ fn write_text(stdout: &mut dyn Write, decision: &DecisionOfRun, instance: &str, 
             }
             None => writeln!(stdout, "\ntime {}: {asked} was accepted", judged.time),
         },
-        (Some(asked), None) => writeln!(stdout, "\nthe trace does not tell what became of {asked}"),
+        (Some(asked), None) => writeln!(stdout, "\nthe trace does not record the verdict on {asked}"),
         (None, _) => Ok(()),
     }
 }

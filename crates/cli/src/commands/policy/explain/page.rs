@@ -35,7 +35,8 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 
-/// Writes one knowledge base. In a batch it carries its line number and is folded, so that a reader can skim the list.
+/// Writes the explanation for one knowledge base. In a batch, it has its line number and is folded, so that a reader
+/// can skim the list.
 pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
     if let Some(line) = line {
         let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));

@@ -47,7 +47,7 @@ fn write_line(stdout: &mut dyn Write, line: &Line, coloured: bool) -> io::Result
     }
 }
 
-/// Escapes control characters: text from files must not control the terminal.
+/// Replaces control characters, because text from files must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }

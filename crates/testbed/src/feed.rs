@@ -1,4 +1,4 @@
-//! The data of a running colony for a dashboard: the addresses of its nodes, and what no node knows.
+//! The data of a running colony for a dashboard: the addresses of its nodes, and data that only the testbed has.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,21 +11,21 @@ use crate::clients::Tally;
 use crate::plan::Plan;
 use crate::summary::{Percentiles, late_share};
 
-/// Percentiles cover about this many recent requests of an application.
+/// The approximate number of recent requests of an application that percentiles cover.
 const RECENT: usize = 500;
 
 /// The data of a colony for a dashboard.
 #[derive(Debug)]
-pub struct Window {
+pub struct DashboardFeed {
     operators: Vec<watch::Sender<String>>,
     picture: watch::Sender<Value>,
 }
 
-impl Window {
-    /// The window of a colony whose nodes do not run yet.
-    pub fn new(plan: &Plan) -> Window {
+impl DashboardFeed {
+    /// Creates the feed of a colony whose nodes do not run yet.
+    pub fn new(plan: &Plan) -> DashboardFeed {
         let operators = plan.nodes.iter().map(|_| watch::channel(String::new()).0).collect();
-        Window { operators, picture: watch::channel(Value::Null).0 }
+        DashboardFeed { operators, picture: watch::channel(Value::Null).0 }
     }
 
     /// For each node, its operator address, which changes when its daemon is restarted; empty before the first start.
@@ -33,8 +33,8 @@ impl Window {
         self.operators.iter().map(watch::Sender::subscribe).collect()
     }
 
-    /// The data that no node knows: tiers, users, response times as clients measure them, and injected faults. The keys
-    /// are those of the dashboard's `extra`.
+    /// The data that only the testbed has: tiers, users, response times measured at clients, and injected faults. The
+    /// keys are those of the dashboard's `extra`.
     pub fn picture(&self) -> watch::Receiver<Value> {
         self.picture.subscribe()
     }
@@ -43,8 +43,8 @@ impl Window {
         self.operators[node].send_replace(address.to_string());
     }
 
-    /// Publishes the current state, `at` this time after the clients started. `faults` are those that have not ended
-    /// yet.
+    /// Publishes the current state. `at` is the time since the clients started, and `faults` are those that have not
+    /// ended.
     pub(crate) fn show(&self, plan: &Plan, at: Duration, tallies: &[Tally], before: &[u64], faults: &[String]) {
         if self.picture.is_closed() {
             return;
@@ -94,18 +94,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_has_users_by_node_and_recent_response_times() {
+    fn the_feed_has_users_by_node_and_recent_response_times() {
         let mut document = Document::preset("paper").expect("it ships");
         document.set(&["topology.size=2".to_owned()]);
         let scenario = document.resolve(&mut NoFiles).expect("valid").scenario;
         let plan = Plan::new(&scenario, 200.0).expect("it can be live");
-        let window = Window::new(&plan);
-        let seen = window.picture();
+        let feed = DashboardFeed::new(&plan);
+        let seen = feed.picture();
         let mut tallies = vec![Tally::default(); plan.applications.len()];
         tallies[0] =
             Tally { requests: 30, answered: 20, times_us: vec![4_000; 20], sum_us: 80_000, ..Tally::default() };
         let before = vec![10; 1].into_iter().chain(vec![0; 5]).collect::<Vec<u64>>();
-        window.show(&plan, Duration::ZERO, &tallies, &before, &["a link is cut".to_owned()]);
+        feed.show(&plan, Duration::ZERO, &tallies, &before, &["a link is cut".to_owned()]);
         let picture = seen.borrow().clone();
         let users: u64 = plan.nodes.iter().filter_map(|node| picture["nodes"][&node.id]["users"].as_u64()).sum();
         assert_eq!(users, 50, "one of 51 comes later");
