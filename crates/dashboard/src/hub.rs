@@ -9,9 +9,9 @@ use tokio::sync::{Notify, broadcast};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::NodeSource;
-use crate::picture::{Answer, Happening, Picture};
+use crate::picture::{Answer, ColonyEvent, Picture};
 
-/// How long changes are batched before a new picture is sent to browsers. Events are sent at once.
+/// How long changes are batched before a new snapshot is sent to browsers. Events are sent at once.
 const GATHERING: Duration = Duration::from_millis(250);
 
 /// How often a point is added to the time series.
@@ -70,16 +70,16 @@ impl Hub {
     /// Adds an event to the picture, and sends it to browsers. Returns whether it is new.
     pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
         let mut picture = self.picture();
-        let Some(happening) = picture.happened(source, now_ms(), event) else { return false };
+        let Some(colony_event) = picture.happened(source, now_ms(), event) else { return false };
         // Sent under the lock, so that a connecting browser gets each event exactly once.
-        let _ = self.news.send(self.happening_frame(&happening));
+        let _ = self.news.send(self.event_frame(&colony_event));
         drop(picture);
         self.has_news.notify_one();
         true
     }
 
-    fn happening_frame(&self, happening: &Happening) -> Bytes {
-        frame("happened", Some(&format!("{}-{}", self.name, happening.number)), &json!(happening))
+    fn event_frame(&self, colony_event: &ColonyEvent) -> Bytes {
+        frame("happened", Some(&format!("{}-{}", self.name, colony_event.number)), &json!(colony_event))
     }
 
     /// Returns the first frames for a browser, and a receiver for later ones. `last` is the last event of this
@@ -92,7 +92,7 @@ impl Hub {
             frame("picture", None, &picture.snapshot(now_ms())),
             frame("history", None, &picture.history()),
         ];
-        first.extend(picture.happenings(last).map(|happening| self.happening_frame(happening)));
+        first.extend(picture.events(last).map(|colony_event| self.event_frame(colony_event)));
         (first, news)
     }
 
@@ -104,7 +104,7 @@ impl Hub {
     }
 }
 
-/// Sends a picture when something changed, and a sample of the time series at regular intervals.
+/// Sends a snapshot when something has changed, and a point of the time series at regular intervals.
 pub(crate) async fn publish(hub: Arc<Hub>) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

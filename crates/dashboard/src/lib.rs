@@ -64,19 +64,19 @@ pub struct NodeSource {
 }
 
 impl NodeSource {
-    /// A node with a fixed address.
+    /// Creates a source for a node with a fixed address.
     pub fn fixed(identity: Arc<Identity>, address: impl Into<String>) -> NodeSource {
         // A receiver keeps the last value when the sender is gone.
         NodeSource { identity, address: cell::channel(address.into()).1 }
     }
 
-    /// A node whose address may change, e.g. when its daemon is restarted on another port.
+    /// Creates a source for a node whose address may change, for example when its daemon is restarted on another port.
     pub fn moving(identity: Arc<Identity>, address: cell::Receiver<String>) -> NodeSource {
         NodeSource { identity, address }
     }
 }
 
-/// A dashboard of some nodes.
+/// A dashboard of several nodes.
 ///
 /// `extra` carries data that a testbed knows and nodes do not. All keys are optional, and unknown ones are ignored:
 ///
@@ -99,7 +99,7 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// A dashboard of these nodes, of which the first [`SOURCES_MAX`] are polled.
+    /// Creates a dashboard of these nodes. Only the first [`SOURCES_MAX`] are polled.
     pub fn new(mut sources: Vec<NodeSource>, extra: Option<cell::Receiver<Value>>) -> Dashboard {
         sources.truncate(SOURCES_MAX);
         Dashboard { sources, extra, limits: Limits::default() }

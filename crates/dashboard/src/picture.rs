@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** its memory is bounded, whatever nodes send.
 
-mod happening;
+mod event;
 mod history;
 mod problems;
 mod shown;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-pub use happening::Happening;
+pub use event::ColonyEvent;
 pub use problems::{Part, Problem, Severity};
 pub use source::{Answer, Topic};
 
@@ -23,8 +23,8 @@ use history::History;
 use source::Source;
 
 /// How many events are kept.
-const HAPPENINGS_MAX: usize = 2_000;
-/// How many instances on nodes that are not polled are remembered.
+const EVENTS_MAX: usize = 2_000;
+/// How many instances on unpolled nodes are kept.
 const ELSEWHERE_MAX: usize = 1_000;
 /// How many nodes' verdicts are kept, and how many of each.
 const JUDGES_MAX: usize = 1_000;
@@ -38,11 +38,11 @@ const TEXT_CHARS_MAX: usize = 600;
 #[derive(Debug)]
 pub struct Picture {
     sources: Vec<Source>,
-    /// Instances that moved to nodes that are not polled, as reported by the node that they left.
+    /// Instances that migrated to nodes that are not polled, as reported by the nodes that they left.
     elsewhere: BTreeMap<String, Elsewhere>,
     /// The verdicts of managers by node, oldest first.
     verdicts: BTreeMap<String, VecDeque<Judged>>,
-    happenings: VecDeque<Happening>,
+    events: VecDeque<ColonyEvent>,
     next_number: u64,
     history: History,
     extra: Value,
@@ -66,13 +66,13 @@ struct Judged {
 }
 
 impl Picture {
-    /// A picture of nodes at these addresses, before any answer.
+    /// Creates a picture of nodes at these addresses, which have not answered yet.
     pub fn new(addresses: Vec<String>) -> Picture {
         Picture {
             sources: addresses.into_iter().map(Source::new).collect(),
             elsewhere: BTreeMap::new(),
             verdicts: BTreeMap::new(),
-            happenings: VecDeque::new(),
+            events: VecDeque::new(),
             next_number: 1,
             history: History::default(),
             extra: Value::Null,
@@ -107,34 +107,34 @@ impl Picture {
     }
 
     /// Adds an event of a node. Returns `None` if it was added before.
-    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<Happening> {
+    pub fn happened(&mut self, source: usize, now_ms: u64, event: &Value) -> Option<ColonyEvent> {
         let origin = self.sources.get_mut(source)?;
         if !origin.is_new(event) {
             return None;
         }
         let node = origin.name();
         let application = |instance: &str| self.application_of(instance);
-        let mut happening = Happening::read(event, &node, application);
-        happening.number = self.next_number;
-        happening.is_fresh = now_ms.saturating_sub(happening.time_ms) < happening::FRESH_MS;
+        let mut colony_event = ColonyEvent::read(event, &node, application);
+        colony_event.number = self.next_number;
+        colony_event.is_fresh = now_ms.saturating_sub(colony_event.time_ms) < event::FRESH_MS;
         self.next_number += 1;
-        self.judged(event, &happening);
-        self.went(&happening);
-        self.remember(happening.clone());
-        Some(happening)
+        self.judged(event, &colony_event);
+        self.went(&colony_event);
+        self.remember(colony_event.clone());
+        Some(colony_event)
     }
 
-    /// Stores an event in time order: nodes report past events when they are first polled.
-    fn remember(&mut self, happening: Happening) {
-        let place = self.happenings.partition_point(|kept| kept.time_ms <= happening.time_ms);
-        self.happenings.insert(place, happening);
-        if self.happenings.len() > HAPPENINGS_MAX {
-            self.happenings.pop_front();
+    /// Stores an event in time order, because nodes also report past events when they are first polled.
+    fn remember(&mut self, colony_event: ColonyEvent) {
+        let place = self.events.partition_point(|kept| kept.time_ms <= colony_event.time_ms);
+        self.events.insert(place, colony_event);
+        if self.events.len() > EVENTS_MAX {
+            self.events.pop_front();
         }
     }
 
     /// Records the verdict of a manager.
-    fn judged(&mut self, event: &Value, happening: &Happening) {
+    fn judged(&mut self, event: &Value, colony_event: &ColonyEvent) {
         let report = &event["report"];
         if report["kind"] != "judged" {
             return;
@@ -142,7 +142,7 @@ impl Picture {
         let is_accepted = report["is_accepted"] == true;
         let judge = match text(&report["inhibited_by"]) {
             Some(node) => Some(node),
-            None => happening.to.clone().or_else(|| happening.from.clone()),
+            None => colony_event.to.clone().or_else(|| colony_event.from.clone()),
         };
         let Some(judge) = judge else { return };
         if self.verdicts.len() >= JUDGES_MAX && !self.verdicts.contains_key(&judge) {
@@ -150,7 +150,8 @@ impl Picture {
         }
         let verdicts = self.verdicts.entry(judge).or_default();
         let is_for_room = report["rule"] == ROOM;
-        let judged = Judged { time_ms: happening.time_ms, is_accepted, is_for_room, text: happening.text.clone() };
+        let judged =
+            Judged { time_ms: colony_event.time_ms, is_accepted, is_for_room, text: colony_event.text.clone() };
         let place = verdicts.partition_point(|kept| kept.time_ms <= judged.time_ms);
         verdicts.insert(place, judged);
         if verdicts.len() > VERDICTS_MAX {
@@ -158,17 +159,17 @@ impl Picture {
         }
     }
 
-    /// Records the node that an instance moved to, if that node is not polled.
-    fn went(&mut self, happening: &Happening) {
-        let (Some(instance), Some(to)) = (&happening.instance, &happening.to) else { return };
-        if happening.kind != "migrate" || self.sources.iter().any(|source| source.id.as_ref() == Some(to)) {
+    /// Records the node that an instance migrated to, if that node is not polled.
+    fn went(&mut self, colony_event: &ColonyEvent) {
+        let (Some(instance), Some(to)) = (&colony_event.instance, &colony_event.to) else { return };
+        if colony_event.kind != "migrate" || self.sources.iter().any(|source| source.id.as_ref() == Some(to)) {
             return;
         }
-        let Some(application) = happening.application.clone() else { return };
+        let Some(application) = colony_event.application.clone() else { return };
         if self.elsewhere.len() >= ELSEWHERE_MAX {
             self.elsewhere.pop_first();
         }
-        let told = Elsewhere { node: to.clone(), application, told_by: happening.node.clone() };
+        let told = Elsewhere { node: to.clone(), application, told_by: colony_event.node.clone() };
         self.elsewhere.insert(instance.clone(), told);
     }
 
@@ -178,9 +179,9 @@ impl Picture {
         here.or_else(|| self.elsewhere.get(instance).map(|elsewhere| elsewhere.application.clone()))
     }
 
-    /// Events, oldest first: those after a number, or all that are kept.
-    pub fn happenings(&self, after: Option<u64>) -> impl Iterator<Item = &Happening> {
-        self.happenings.iter().filter(move |happening| happening.number > after.unwrap_or(0))
+    /// Returns the events after a number, or all that are kept, oldest first.
+    pub fn events(&self, after: Option<u64>) -> impl Iterator<Item = &ColonyEvent> {
+        self.events.iter().filter(move |colony_event| colony_event.number > after.unwrap_or(0))
     }
 
     /// Adds a point to the time series, and returns it.
@@ -203,7 +204,7 @@ impl Picture {
     pub fn everything(&self, now_ms: u64) -> Value {
         let mut shown = self.snapshot(now_ms);
         shown["details"] = self.sources.iter().filter_map(|source| self.node_details(source.id.as_deref()?)).collect();
-        shown["happenings"] = json!(self.happenings);
+        shown["happenings"] = json!(self.events);
         shown["history"] = self.history();
         shown
     }

@@ -1,15 +1,15 @@
 //! Answers browsers on this machine.
 //!
-//! It has the limits of the report server and rejects the same requests (decision 9 in `docs/decisions`). In addition,
-//! it serves event streams, which may use at most half of the connections.
+//! The server has the same limits as the report server and rejects the same requests (decision 9 in `docs/decisions`).
+//! It also serves event streams, which may use at most half of the connections.
 //!
-//! **Invariant:** no client ends the server, fills its memory, or delays the answers to others for longer than a
-//! timeout. **Invariant:** only the head of a request is read from a client.
+//! **Invariant:** no client can stop the server, exhaust its memory, or delay the answers to others for longer than a
+//! timeout. **Invariant:** only the head of a request is read, never its body.
 
 mod connections;
-mod patience;
 mod reply;
 mod stream;
+mod timed;
 
 use std::convert::Infallible;
 use std::io;
@@ -25,13 +25,13 @@ use tokio::time::sleep;
 
 use crate::hub::Hub;
 use connections::{Activity, Connections};
-use patience::Patient;
+use timed::TimedStream;
 
 /// Resource limits for browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The maximum number of open connections. A further one closes the oldest connection that is not being answered;
-    /// if all are being answered, it waits.
+    /// The maximum number of open connections. A further connection replaces the oldest idle one; if none is idle, it
+    /// waits.
     pub connections: usize,
     /// The maximum size of a request's head in bytes. The HTTP library accepts no limit below 8192.
     pub head_bytes: usize,
@@ -60,7 +60,7 @@ const ACCEPT_FAILURES_MAX: u32 = 100;
 
 /// Answers requests. A clone is a handle to the same state.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct Handler {
     hub: Arc<Hub>,
     /// How many event streams may still be opened.
     streams: Arc<Semaphore>,
@@ -68,7 +68,7 @@ pub(crate) struct Desk {
 
 /// Answers browsers until accepting connections fails.
 pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) -> io::Result<()> {
-    let desk = Desk { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
+    let handler = Handler { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
     let mut connections = Connections::default();
     let mut failures = 0;
     loop {
@@ -80,7 +80,7 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) 
             Ok((stream, _)) => {
                 failures = 0;
                 let activity = Activity::default();
-                let talking = talk(desk.clone(), stream, activity.clone(), limits);
+                let talking = talk(handler.clone(), stream, activity.clone(), limits);
                 connections.add(talking, activity, limits.connections);
             }
             Err(error) => {
@@ -95,15 +95,15 @@ pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) 
 }
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
-async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits) {
+async fn talk(handler: Handler, stream: TcpStream, activity: Activity, limits: Limits) {
     // Disables Nagle's algorithm: events must be visible at once, not when a packet is full.
     let _ = stream.set_nodelay(true);
-    let stream = Patient::new(stream, limits.write_timeout, activity.clone());
+    let stream = TimedStream::new(stream, limits.write_timeout, activity.clone());
     let service = service_fn(|request| {
-        let (desk, activity) = (desk.clone(), activity.clone());
+        let (handler, activity) = (handler.clone(), activity.clone());
         async move {
             activity.answering();
-            let reply = desk.reply(request).await;
+            let reply = handler.reply(request).await;
             activity.writing();
             Ok::<_, Infallible>(reply)
         }

@@ -15,15 +15,15 @@ use crate::picture::{Answer, Topic};
 
 /// How often an idle node is polled.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// Up to this many nodes are polled that often; with more, each is polled less often.
+/// With more nodes than this, each is polled less often.
 const NODES_AT_FULL_PACE: u32 = 24;
-/// The longest polling interval: nodes close idle connections after 10 seconds.
+/// The longest polling interval. It must be less than 10 seconds, after which nodes close idle connections.
 const ASK_EVERY_MAX: Duration = Duration::from_secs(8);
 /// How often data that rarely changes is polled.
 const SELDOM: Duration = Duration::from_secs(5);
-/// After an event, more events are awaited this long before the node is polled.
+/// How long further events are awaited after an event, before the node is polled.
 const GATHERING: Duration = Duration::from_millis(80);
-/// How soon a node that did not answer is retried.
+/// The delay before a node that did not answer is polled again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long a node may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,14 +50,14 @@ pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
     }
 }
 
-/// Waits for another address; waits for ever if the sender is gone.
+/// Waits until the address changes; waits for ever if the sender is gone.
 async fn changed(address: &mut watch::Receiver<String>) {
     if address.changed().await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Polls and follows until the node does not answer.
+/// Polls a node and follows its events until it stops answering.
 async fn attend(hub: &Hub, index: usize, client: &Client) {
     let happened = Notify::new();
     tokio::select! {

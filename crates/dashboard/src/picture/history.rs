@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// How many points are kept: ten minutes, at one a second.
 const POINTS_MAX: usize = 600;
-/// How many applications a point has at most.
+/// The maximum number of applications in a point.
 const APPLICATIONS_MAX: usize = 64;
 
 /// An application at one time.
@@ -65,7 +65,7 @@ impl History {
     }
 }
 
-/// Rounds to a tenth; more digits would only cost bytes.
+/// Rounds to a tenth, to save bytes.
 fn rounded(value: Option<f64>) -> Option<f64> {
     value.map(|value| (value * 10.0).round() / 10.0)
 }

@@ -43,7 +43,7 @@ pub struct Problem {
     pub parts: Vec<Part>,
 }
 
-/// One node's part in a problem of several.
+/// The part of one node in a problem of several nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Part {
@@ -74,8 +74,8 @@ impl Found {
         self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
     }
 
-    /// Adds one problem that several nodes share: listed individually, they would push everything else out of sight.
-    /// `words` returns the text for a number of nodes.
+    /// Adds one problem that several nodes share, because a list of all of them would hide other problems. `words`
+    /// returns the text for a number of nodes.
     fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
         match parts.len() {
             0 => {}
@@ -104,7 +104,7 @@ fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
         Reach::Answers => {}
     }
     if let Some(fault) = text(&source.status["journal_fault"]) {
-        let words = format!("The journal of {name} cannot be written, so that it promises nothing new: {fault}");
+        let words = format!("The journal of {name} cannot be written, so the node makes no new reservations: {fault}");
         found.add(Severity::Bad, Some(name.clone()), None, words);
     }
     if let Some(fault) = text(&source.status["trace_fault"]) {
@@ -117,7 +117,7 @@ fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
     }
     if source.status["is_draining"] == true {
         let left = source.instances.len();
-        let words = format!("Node {name} drains: it takes nothing new; {left} instances are left on it");
+        let words = format!("Node {name} is draining: it accepts no new instances; {left} instances are left on it");
         found.add(Severity::Notice, Some(name.clone()), None, words);
     }
     for (instance, told) in &source.instances {
@@ -133,7 +133,7 @@ fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
     }
 }
 
-/// Links that do not work, each once.
+/// Adds the links that are down, each once.
 fn links(found: &mut Found, picture: &Picture) {
     let mut told: BTreeMap<(String, String), &'static str> = BTreeMap::new();
     for source in picture.sources.iter().filter(|source| source.answers()) {
@@ -157,8 +157,8 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Nodes whose managers inhibit everything. A node without free hardware is reported as full instead: it would accept a
-/// smaller or a later request.
+/// Adds the nodes whose managers inhibit everything. A node without free hardware is reported as full instead, because
+/// it may accept a smaller or a later request.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
     let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {
@@ -182,10 +182,10 @@ fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
         }
     }
     found.add_together(refusing, |count| format!("{count} nodes refuse everything"));
-    found.add_together(full, |count| format!("{count} nodes are full: they have no room for what agents ask for"));
+    found.add_together(full, |count| format!("{count} nodes are full: they had no room for the last requests"));
 }
 
-/// Nodes that run different versions.
+/// Adds a problem if nodes run different versions.
 fn versions(found: &mut Found, picture: &Picture) {
     let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in picture.sources.iter().filter(|source| source.answers()) {

@@ -14,7 +14,7 @@ use super::{Elsewhere, Picture, text};
 const NODES_MAX: usize = 2_000;
 const INSTANCES_MAX: usize = 10_000;
 
-/// The overview that the page draws. What a node reports is passed on as it is, and may have any shape.
+/// The overview that the page draws. Values reported by a node are passed on unchanged, and may have any shape.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Snapshot {
@@ -35,7 +35,7 @@ pub(super) struct Snapshot {
     faults: Value,
 }
 
-/// A node: polled, or named by another.
+/// A node that is polled, or that another node names.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownNode {
@@ -58,7 +58,7 @@ pub(super) struct ShownNode {
     requests_per_s: Option<f64>,
     answered_per_s: Option<f64>,
     failed_per_s: Option<f64>,
-    /// Where a testbed says so: the tier, its name, and how many users are here.
+    /// The tier, its name and the number of users, if a testbed provides them.
     #[cfg_attr(test, ts(type = "unknown"))]
     tier: Value,
     #[cfg_attr(test, ts(type = "unknown"))]
@@ -77,7 +77,7 @@ pub(super) struct ShownLink {
     round_trip_ms: Option<f64>,
 }
 
-/// An instance where it is owned, or where it was handed over from.
+/// An instance, on the node that owns it or that handed it over.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownInstance {
@@ -102,14 +102,14 @@ pub(super) struct ShownInstance {
     told_by: Option<String>,
 }
 
-/// An application now.
+/// The current state of an application.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ShownApplication {
     id: String,
     instances: usize,
     requests_per_s: Option<f64>,
-    /// What a testbed measured at clients.
+    /// Response times that a testbed measured at clients.
     #[cfg_attr(test, ts(type = "unknown"))]
     responses: Value,
 }
@@ -147,13 +147,13 @@ impl Picture {
         })
     }
 
-    /// Polled nodes, and those that others name.
+    /// The polled nodes, and the nodes that they name.
     fn shown_nodes(&self) -> Vec<ShownNode> {
         let mut nodes: BTreeMap<String, ShownNode> = BTreeMap::new();
         for source in &self.sources {
             let name = source.name();
             let shown = shown_node(source);
-            // One node may be polled at two addresses: the one that answers is shown.
+            // A node may be polled at two addresses. The address that answers is shown.
             if source.answers() || !nodes.contains_key(&name) {
                 nodes.insert(name, shown);
             }
@@ -200,7 +200,7 @@ impl Picture {
         shown.collect()
     }
 
-    /// Each instance once, on the node that owns it rather than on one that has it in custody.
+    /// Each instance once. The node that owns it takes precedence over a node that has it in custody.
     fn placed(&self) -> BTreeMap<&str, Placed<'_>> {
         let mut placed: BTreeMap<&str, Placed<'_>> = BTreeMap::new();
         for source in &self.sources {
@@ -336,7 +336,7 @@ impl ShownNode {
 }
 
 impl ShownInstance {
-    /// An instance that went to a node that is not polled.
+    /// An instance that migrated to a node that is not polled.
     fn elsewhere(id: &str, elsewhere: &Elsewhere) -> ShownInstance {
         ShownInstance {
             id: id.to_owned(),

@@ -76,7 +76,7 @@ pub(super) enum Reach {
     /// It was not polled yet.
     Unknown,
     Answers,
-    /// It does not answer: since when, and why.
+    /// It does not answer, since this time and for this reason.
     Silent {
         since_ms: u64,
         cause: String,
@@ -160,7 +160,7 @@ impl Source {
     fn counted(&mut self, now_ms: u64, values: BTreeMap<String, f64>) {
         if let Some(before_ms) = self.metrics_at_ms {
             let seconds = now_ms.saturating_sub(before_ms) as f64 / 1_000.0;
-            // Two answers in quick succession would make the rate of one request look large.
+            // Over a very short interval, even one request would be a high rate.
             if seconds < 0.5 {
                 return;
             }
@@ -213,7 +213,7 @@ impl Source {
         self.metrics.get("mario_reservations").copied()
     }
 
-    /// Whether the last evaluation of an instance failed to return a valid answer.
+    /// Whether the last evaluation of an instance had no valid answer.
     pub(super) fn has_no_answer(instance: &Value) -> bool {
         let decisions = instance["decisions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let last = decisions.iter().rev().find(|decision| decision["kind"] == "evaluated");

@@ -79,7 +79,7 @@ fn unpolled_nodes_are_shown_as_reported_by_neighbours() {
         (&instance["node"], &instance["state"], &instance["told_by"]),
         (&json!("far"), &json!("elsewhere"), &json!("a"))
     );
-    // When it is back, its own node's answer takes precedence.
+    // When the instance is back on a polled node, the answer of that node takes precedence.
     hosts(&mut picture, 1, &[self::instance("i1", "owned")]);
     let shown = picture.snapshot(START_MS);
     assert_eq!((shown["instances"].as_array().map(Vec::len), &shown["instances"][0]["node"]), (Some(1), &json!("b")));
@@ -98,21 +98,21 @@ fn an_event_counts_once_even_after_a_daemon_restart() {
     // A restarted daemon counts from 1 again.
     assert!(picture.happened(0, START_MS, &event(1, START_MS + 5)).is_some());
     assert!(picture.happened(0, START_MS, &event(2, START_MS + 6)).is_some());
-    assert_eq!(picture.happenings(None).count(), 5);
-    assert_eq!(picture.happenings(Some(3)).count(), 2);
+    assert_eq!(picture.events(None).count(), 5);
+    assert_eq!(picture.events(Some(3)).count(), 2);
 }
 
 #[test]
 fn recent_events_are_kept_in_time_order() {
     let mut picture = two_nodes();
     let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "stopping" });
-    for number in 1..=HAPPENINGS_MAX as u64 {
+    for number in 1..=EVENTS_MAX as u64 {
         picture.happened(0, START_MS, &event(number, START_MS + 10 * number));
     }
     // A node that is polled later reports past events.
     picture.happened(1, START_MS, &event(1, START_MS + 25));
-    let times: Vec<u64> = picture.happenings(None).map(|happening| happening.time_ms - START_MS).collect();
-    assert_eq!(times.len(), HAPPENINGS_MAX);
+    let times: Vec<u64> = picture.events(None).map(|colony_event| colony_event.time_ms - START_MS).collect();
+    assert_eq!(times.len(), EVENTS_MAX);
     assert_eq!(times[..3], [20, 25, 30]);
 }
 
@@ -172,7 +172,7 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     let problems = picture.problems(START_MS);
     let told = texts(&problems);
     let expected = [
-        "The journal of a cannot be written, so that it promises nothing new: no space left",
+        "The journal of a cannot be written, so the node makes no new reservations: no space left",
         "The policy of shop has no valid answer for i1 on a",
         "The link a – b is down",
         "Node b refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to b inhibited: node b is full",
@@ -202,10 +202,10 @@ fn full_nodes_are_distinguished_from_refusing_ones_and_grouped() {
     let problems = picture.problems(START_MS);
     let refusing =
         "Node d refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to d inhibited: no";
-    assert_eq!(texts(&problems), [refusing, "2 nodes are full: they have no room for what agents ask for"]);
+    assert_eq!(texts(&problems), [refusing, "2 nodes are full: they had no room for the last requests"]);
     assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
     assert_eq!(problems[1].parts[0].text, told);
-    // A node that also inhibits for another reason is not simply full.
+    // A node that also inhibits for another reason is not reported as full.
     refuse(&mut picture, "b", "acceptance", 31);
     assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));
 }
@@ -281,8 +281,8 @@ fn events_of_owners_sleepers_and_shadows_have_descriptions() {
     let mut told = |number: u64, event: Value| {
         let mut event = event;
         (event["number"], event["time_ms"]) = (number.into(), (START_MS + number).into());
-        let happening = picture.happened(0, START_MS, &event).expect("it is new");
-        (happening.kind, happening.text)
+        let colony_event = picture.happened(0, START_MS, &event).expect("it is new");
+        (colony_event.kind, colony_event.text)
     };
     let report = |report: Value| json!({ "event": "report", "report": report });
     let leave = report(json!({ "kind": "leave", "instance": "i1", "evaluations": 3, "reason": "ours" }));
@@ -297,6 +297,6 @@ fn events_of_owners_sleepers_and_shadows_have_descriptions() {
     let failed = report(json!({ "kind": "initiative-failed", "cause": "a type error" }));
     assert_eq!(told(5, failed), ("policy", "the policy of the owner of a has no answer: a type error".to_owned()));
     let shadow = json!({ "event": "shadow-differs", "instance": "i1", "policy": "nothing", "shadow": "migrate b" });
-    assert_eq!(told(6, shadow), ("proposed", "i1 wants nothing; the shadow wants migrate b".to_owned()));
+    assert_eq!(told(6, shadow), ("proposed", "i1 proposes nothing; the shadow proposes migrate b".to_owned()));
     assert_eq!(told(7, judged(7, "sleep", "self", &json!({ "is_accepted": true }))).1, "i1: sleep accepted");
 }

@@ -1,4 +1,4 @@
-//! The open connections, of which the oldest idle one is closed when there are too many.
+//! The open connections. When there are too many, the oldest idle one is closed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

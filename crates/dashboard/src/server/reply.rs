@@ -14,7 +14,7 @@ use mario_live::operators::{Client, Reply as NodeReply};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::Desk;
+use super::Handler;
 use super::stream::EventBody;
 use crate::hub::now_ms;
 
@@ -27,7 +27,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 const DATA: &str = "application/json";
 
 /// The security headers of every reply. The page may load scripts and styles from this server and connect to it, and
-/// nothing else. Scripts and styles are files of their own, so that no inline code has to be allowed by its hash.
+/// nothing else. Scripts and styles are separate files, so that no inline code has to be allowed by its hash.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -50,7 +50,7 @@ const EXPLANATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const MARKUP: &str = include_str!("../../assets/dashboard.html");
 
-/// The parts of the script. Some are shared with the report instead of copied, so that both pages look and read alike.
+/// The parts of the script. Some are shared with the report, so that both pages look alike.
 const PROGRAM: &[&str] = &[
     "(() => {\n\"use strict\";\n",
     include_str!("../../../experiments/assets/elements.js"),
@@ -80,7 +80,7 @@ const STYLES: &[&str] = &[
     include_str!("../../assets/dashboard.css"),
 ];
 
-impl Desk {
+impl Handler {
     /// The reply to a request. The body of a request is never read.
     pub(super) async fn reply<B: Body>(&self, request: Request<B>) -> Reply {
         let has_body = !request.body().is_end_stream();
@@ -173,8 +173,8 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     None
 }
 
-/// Whether the request is addressed to this machine by name. This rejects DNS rebinding: a foreign page whose name
-/// resolves to this address must not read what nodes tell an operator.
+/// Whether the request is addressed to this machine by name. This prevents DNS rebinding: a foreign page whose name
+/// resolves to this address must not read the nodes' answers.
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -191,7 +191,7 @@ fn is_this_machine(host: &str) -> bool {
     name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
 }
 
-/// A part of a path with its escapes decoded; invalid escapes are left unchanged.
+/// Decodes the escapes of a part of a path. Invalid escapes are left unchanged.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

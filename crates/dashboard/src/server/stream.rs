@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::hub::Hub;
 
-/// How many frames may wait for a browser; beyond that, it lags.
+/// How many frames may wait for a browser before it counts as lagging.
 const WAITING_MAX: usize = 8;
 
 /// The heartbeat interval when nothing happens. The page considers the connection lost after twice this time.
@@ -40,7 +40,8 @@ impl EventBody {
                 let frame = match timeout(HEARTBEAT, news.recv()).await {
                     Err(_) => Bytes::from_static(b"event: alive\ndata: 1\n\n"),
                     Ok(Ok(frame)) => frame,
-                    // A browser that lags too far reconnects, and resumes after the last event that it has seen.
+                    // A browser that lags too far must reconnect, and then resumes after the last event that it has
+                    // seen.
                     Ok(Err(RecvError::Lagged(_) | RecvError::Closed)) => return,
                 };
                 if sender.send(frame).await.is_err() {

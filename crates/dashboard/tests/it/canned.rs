@@ -1,4 +1,4 @@
-//! A picture of a tree of 21 nodes, as daemons would report it.
+//! A picture of a tree of 21 nodes, with answers like those of daemons.
 
 use mario_dashboard::Picture;
 use mario_dashboard::picture::{Answer, Topic};

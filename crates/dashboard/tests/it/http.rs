@@ -1,4 +1,4 @@
-//! Hostile clients: each is rejected or cut off, and a well-behaved client is answered after it.
+//! Hostile clients: each is rejected or disconnected, and well-behaved clients are still answered.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use mario_dashboard::{Dashboard, Limits};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// A server that is silent for this long has failed.
+/// How long the server may take to answer before a test fails.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 struct Running {
@@ -68,7 +68,7 @@ fn read_head(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-/// Requests, and the statuses that they may get; an empty list if the connection is closed without an answer.
+/// Requests, and the statuses that they may get. The list is empty if the connection is closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", &["405"]),
     (
@@ -150,7 +150,7 @@ fn a_slow_request_is_cut_off() {
 }
 
 #[test]
-fn idle_connections_and_streams_make_room_for_a_client_that_asks() {
+fn idle_connections_and_streams_are_closed_for_an_active_client() {
     let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
     let server = Running::new(limits);
     let _idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();

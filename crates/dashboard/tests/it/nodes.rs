@@ -1,4 +1,4 @@
-//! Nodes that answer, that do not, and that reject the operator.
+//! Nodes that answer, nodes that do not, and nodes that reject the operator.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ use tokio::sync::watch;
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A directory that is removed at the end.
-struct Place(Scratch);
+struct TestDirectory(Scratch);
 
-impl Place {
-    fn new(test: &str) -> Place {
-        Place(Scratch::new(test))
+impl TestDirectory {
+    fn new(test: &str) -> TestDirectory {
+        TestDirectory(Scratch::new(test))
     }
 
     fn certificate(&self, authority: &Authority, name: &str, certified: &Certified) -> PathBuf {
@@ -43,9 +43,9 @@ impl Place {
 }
 
 /// Runs a node without instances in this process. Returns its address for operators, and a sender that stops it.
-async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, watch::Sender<bool>) {
+async fn node(directory: &TestDirectory, authority: &Authority, name: &str) -> (SocketAddr, watch::Sender<bool>) {
     let certified = authority.node(node_id(name).expect("a name"), Vec::new());
-    let certificate = place.certificate(authority, name, &certified);
+    let certificate = directory.certificate(authority, name, &certified);
     let [links, ingress, operators] = [(); 3].map(|()| free_address());
     let text = format!(
         "id = \"{name}\"\ncapacity = 2\ndata = \"data-{name}-{}\"\n[listen]\nlinks = \"{links}\"\ningress = \"{ingress}\"\n\
@@ -56,7 +56,7 @@ async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, 
         certificate.with_extension("key").display(),
     );
     let engine: &'static mario_prolog::Engine = Box::leak(Box::new(mario_prolog::Engine::new()));
-    let config = NodeConfig::read("node.toml", &text, &place.0).expect("a configuration");
+    let config = NodeConfig::read("node.toml", &text, &directory.0).expect("a configuration");
     let checked = check(&config, engine).unwrap_or_else(|error| panic!("{:?}", error.mistakes));
     let nothing = Launcher { binary: PathBuf::from("/bin/false"), launch: Vec::new(), sample: Vec::new() };
     let (stop, mut stopped) = watch::channel(false);
@@ -111,10 +111,10 @@ fn problems(shown: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_node_alone_shows_itself_and_the_neighbours_that_it_names() {
-    let place = Place::new("alone");
+    let directory = TestDirectory::new("alone");
     let authority = Authority::new("harbour", 10).expect("an authority");
-    let ada = place.operator(&authority, "ada", vec![Role::Look]);
-    let (address, _stop) = node(&place, &authority, "a").await;
+    let ada = directory.operator(&authority, "ada", vec![Role::Look]);
+    let (address, _stop) = node(&directory, &authority, "a").await;
     let page = dashboard(vec![NodeSource::fixed(ada, address.to_string())], None).await;
     let shown = wait(page, "the node is shown", |shown| shown["details"][0]["journal"]["records"].is_u64()).await;
     assert_eq!((&shown["nodes"][0]["id"], &shown["nodes"][0]["reach"]), (&"a".into(), &"answers".into()));
@@ -126,11 +126,11 @@ async fn one_node_alone_shows_itself_and_the_neighbours_that_it_names() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
-    let place = Place::new("silent");
+    let directory = TestDirectory::new("silent");
     let authority = Authority::new("harbour", 10).expect("an authority");
-    let ada = place.operator(&authority, "ada", vec![Role::Look]);
-    let (address, stop) = node(&place, &authority, "a").await;
-    // At one address no server listens, and at another one a server that stays silent.
+    let ada = directory.operator(&authority, "ada", vec![Role::Look]);
+    let (address, stop) = node(&directory, &authority, "a").await;
+    // No server listens at one address, and a silent server listens at another.
     let mute = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let (moving, addresses) = watch::channel(free_address().to_string());
     let (tell, extra) = watch::channel(serde_json::json!({ "title": "a testbed" }));
@@ -147,7 +147,7 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
     assert_eq!(shown["title"], "a testbed");
     assert!(problems(&shown).contains("refused"), "{}", problems(&shown));
     // The first daemon starts at another address.
-    let (other, _other_stop) = node(&place, &authority, "b").await;
+    let (other, _other_stop) = node(&directory, &authority, "b").await;
     moving.send(other.to_string()).expect("it is watched");
     wait(page, "both answer", |shown| shown["answering"] == 2 && shown["nodes"].to_string().contains("\"b\"")).await;
     tell.send(serde_json::json!({ "title": "still a testbed" })).expect("it is watched");
@@ -160,12 +160,12 @@ async fn a_node_that_does_not_answer_does_not_hide_other_nodes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_and_operators_without_the_role_get_a_reason() {
-    let (place, foreign_place) = (Place::new("strangers"), Place::new("foreign"));
+    let (directory, foreign_directory) = (TestDirectory::new("strangers"), TestDirectory::new("foreign"));
     let authority = Authority::new("harbour", 10).expect("an authority");
     let foreign = Authority::new("harbour", 10).expect("an authority");
-    let (address, _stop) = node(&place, &authority, "a").await;
-    let blind = place.operator(&authority, "bob", vec![Role::Deploy]);
-    let stranger = foreign_place.operator(&foreign, "eve", vec![Role::Look]);
+    let (address, _stop) = node(&directory, &authority, "a").await;
+    let blind = directory.operator(&authority, "bob", vec![Role::Deploy]);
+    let stranger = foreign_directory.operator(&foreign, "eve", vec![Role::Look]);
     let sources = vec![NodeSource::fixed(blind, address.to_string()), NodeSource::fixed(stranger, address.to_string())];
     let page = dashboard(sources, None).await;
     let shown = wait(page, "both are refused", |shown| {

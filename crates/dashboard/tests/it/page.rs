@@ -52,7 +52,7 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64
 }
 
-/// Errors on the console, except for requests to the server.
+/// Returns the errors on the console, except for failed requests to the server.
 fn complaints(browser: &Browser) -> Vec<String> {
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with("asked for http://127.0.0.1:")).collect()
 }
@@ -170,7 +170,7 @@ fn the_page_reports_a_lost_connection_and_resumes_when_it_is_back() {
     let port = served.end().port();
     browser.wait_for("!document.querySelector('.lost-note').hidden");
     assert_eq!(browser.number("document.querySelectorAll('.stage .node').length"), 21, "what was known stays");
-    // Another dashboard starts on the same port: the page follows it without a reload.
+    // Another dashboard starts on the same port. The page reconnects to it without a reload.
     let mut picture = canned::picture(now_ms());
     picture.happened(5, now_ms(), &canned::judged(7, now_ms(), "undeploy", "edge2", "self", true));
     let _served = Served::new(picture, port);

@@ -15,23 +15,23 @@ use super::connections::Activity;
 /// The timeout is restarted whenever the client has read this many bytes of an answer.
 const PROGRESS_BYTES: usize = 16 << 10;
 
-pub(super) struct Patient {
+pub(super) struct TimedStream {
     inner: TcpStream,
     timeout: Duration,
-    /// The timeout, which runs while the client has not read what was sent to it.
+    /// The timeout, which runs while sent data has not been read by the client.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Bytes written since `stalled` started.
     written: usize,
     activity: Activity,
 }
 
-impl Patient {
-    pub(super) fn new(inner: TcpStream, timeout: Duration, activity: Activity) -> Patient {
-        Patient { inner, timeout, stalled: None, written: 0, activity }
+impl TimedStream {
+    pub(super) fn new(inner: TcpStream, timeout: Duration, activity: Activity) -> TimedStream {
+        TimedStream { inner, timeout, stalled: None, written: 0, activity }
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for TimedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -41,7 +41,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for TimedStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.inner).poll_write(context, bytes) {
             Poll::Pending => {

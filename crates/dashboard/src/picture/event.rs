@@ -1,4 +1,4 @@
-//! Events, in words and as the page draws them.
+//! Events of nodes, with descriptions for users and the data that the page draws.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +10,8 @@ pub(super) const FRESH_MS: u64 = 10_000;
 
 /// An event on a node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Happening {
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Happening"))]
+pub struct ColonyEvent {
     /// The sequence number in this picture, from 1.
     pub number: u64,
     /// The time by the clock of the node, in milliseconds since 1970.
@@ -21,7 +21,7 @@ pub struct Happening {
     /// The kind: `migrate`, `replicate`, `undeploy` or `deploy` for an accepted operation; else `inhibited`, `arrived`,
     /// `proposed`, `policy`, `copy`, `link`, `journal`, `fault` or `node`.
     pub kind: &'static str,
-    /// The event in words.
+    /// A description for users.
     pub text: String,
     /// The instance concerned.
     pub instance: Option<String>,
@@ -31,14 +31,14 @@ pub struct Happening {
     pub from: Option<String>,
     /// The target node of the operation, or the node that inhibited it.
     pub to: Option<String>,
-    /// Whether the event was reported when it happened, and not later.
+    /// Whether the event was reported when it happened. A node that is first polled also reports past events.
     pub is_fresh: bool,
 }
 
-impl Happening {
+impl ColonyEvent {
     /// Interprets an event of a node.
-    pub(super) fn read(event: &Value, node: &str, application_of: impl Fn(&str) -> Option<String>) -> Happening {
-        let mut happening = Happening {
+    pub(super) fn read(event: &Value, node: &str, application_of: impl Fn(&str) -> Option<String>) -> ColonyEvent {
+        let mut colony_event = ColonyEvent {
             number: 0,
             time_ms: event["time_ms"].as_u64().unwrap_or(0),
             node: node.to_owned(),
@@ -54,11 +54,11 @@ impl Happening {
         let (kind, words) = match event["event"].as_str().unwrap_or_default() {
             "report" => {
                 let report = &event["report"];
-                happening.instance = text(&report["instance"]);
-                happening.report(report)
+                colony_event.instance = text(&report["instance"]);
+                colony_event.report(report)
             }
             "started" => ("node", "the daemon started".to_owned()),
-            "stopping" => ("node", "the daemon ends".to_owned()),
+            "stopping" => ("node", "the daemon is stopping".to_owned()),
             "fault" => ("fault", word("message")),
             "link-up" => ("link", format!("the link to {} is up", word("neighbour"))),
             "link-down" => ("link", format!("the link to {} is down", word("neighbour"))),
@@ -67,7 +67,7 @@ impl Happening {
             "copy" => ("copy", format!("the copy {} of {} is {}", word("workload"), word("instance"), word("state"))),
             "shadow-differs" => {
                 let words =
-                    format!("{} wants {}; the shadow wants {}", word("instance"), word("policy"), word("shadow"));
+                    format!("{} proposes {}; the shadow proposes {}", word("instance"), word("policy"), word("shadow"));
                 ("proposed", words)
             }
             "journal-fails" => ("journal", format!("the journal cannot be written: {}", word("cause"))),
@@ -76,12 +76,12 @@ impl Happening {
             "journal-works" => ("journal", "the journal can be written again".to_owned()),
             other => ("node", other.to_owned()),
         };
-        happening.kind = kind;
-        happening.text = clipped(&words);
-        if happening.application.is_none() {
-            happening.application = happening.instance.as_deref().and_then(application_of);
+        colony_event.kind = kind;
+        colony_event.text = clipped(&words);
+        if colony_event.application.is_none() {
+            colony_event.application = colony_event.instance.as_deref().and_then(application_of);
         }
-        happening
+        colony_event
     }
 
     fn report(&mut self, report: &Value) -> (&'static str, String) {
@@ -102,7 +102,7 @@ impl Happening {
                 ("arrived", format!("{instance} arrived from {from}"))
             }
             "undeployed" => ("copy", format!("{instance} was undeployed")),
-            "lives-on" => ("copy", format!("{instance} lives on at {}", text(&report["node"]).unwrap_or_default())),
+            "lives-on" => ("copy", format!("{instance} continues on {}", text(&report["node"]).unwrap_or_default())),
             "updated" => {
                 let (from, to) = (text(&report["from"]).unwrap_or_default(), text(&report["to"]).unwrap_or_default());
                 match text(&report["reason"]) {
@@ -139,7 +139,7 @@ impl Happening {
             }
             "refused-peer" => {
                 let peer = text(&report["node"]).unwrap_or_default();
-                ("fault", format!("{peer} is refused: its journal is not the one it had"))
+                ("fault", format!("{peer} is rejected: its journal is another one than before"))
             }
             other => ("node", other.to_owned()),
         }
