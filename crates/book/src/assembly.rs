@@ -1,7 +1,7 @@
 //! Assembles the sources of the book in the layout that mdBook reads.
 //!
-//! Every file keeps its path in the repository, so that all links between them stay valid. Only the summary moves:
-//! mdBook expects it at the top.
+//! Every file keeps its path in the repository, so that all links between them stay valid. Only the summary is moved to
+//! the top, where mdBook expects it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,11 +13,11 @@ use crate::{BookError, Finding, SUMMARY, files, markdown};
 /// The settings of mdBook, and the style sheet that they name.
 const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 
-/// The place of the generated pages in the summary.
+/// Marks where the generated pages are inserted in the summary.
 const MARK: &str = "<!-- reference -->";
 
-/// Writes the settings and `src` into `directory`, replacing those of an earlier book, and returns the problems of the
-/// pages.
+/// Writes the settings and the sources (`src`) into `directory`, replacing those of an earlier build. Returns the
+/// problems of the pages.
 pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError> {
     for former in ["src", "html"].map(|name| directory.join(name)) {
         if former.exists() {
@@ -47,13 +47,13 @@ pub fn assemble(root: &Path, directory: &Path) -> Result<Vec<Finding>, BookError
     missing_chapters(root, &summary, &chapters)
 }
 
-/// The pages that the summary names. A title that only groups others has no link.
+/// Returns the pages that the summary links to. A title that only groups other pages has no link.
 fn chapters(summary: &str) -> BTreeSet<String> {
     let links = markdown::links(summary).into_iter().filter(|link| !link.target.is_empty());
     links.filter_map(|link| files::resolve(SUMMARY, &link.target)).collect()
 }
 
-/// The summary, rewritten for its place at the top of the sources.
+/// Returns the summary with its links rewritten for the top of the sources.
 fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     let mut moved = summary.to_owned();
     for link in markdown::links(summary).into_iter().filter(|link| !link.target.is_empty()) {
@@ -65,7 +65,7 @@ fn moved_to_the_top(summary: &str, generated: &[Generated]) -> String {
     moved.replace(MARK, &entries.join("\n"))
 }
 
-/// Documentation pages that are missing from the summary.
+/// Reports the documentation pages that are missing from the summary.
 fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> Result<Vec<Finding>, BookError> {
     let mut findings = Vec::new();
     for path in files::below(&root.join("docs"), ".md")?.into_iter().map(|path| format!("docs/{path}")) {
@@ -79,8 +79,8 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
     Ok(findings)
 }
 
-/// Copies the files that a page links to, including its pictures. Pages are copied because the summary names them, and
-/// missing files are reported when links are checked.
+/// Copies the files that a page links to, including its pictures. Pages are skipped, because the summary lists them.
+/// Missing files are reported when links are checked.
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();
@@ -103,7 +103,7 @@ fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> R
     Ok(())
 }
 
-/// A page that lists the files of a directory, for links that lead to the directory.
+/// Returns an HTML page that lists the files of a directory, for links to the directory.
 fn listing(directory: &str, names: &[String]) -> String {
     let row = |name: &String| {
         let page = name.strip_suffix(".md").map_or_else(|| name.clone(), |page| format!("{page}.html"));

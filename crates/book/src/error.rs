@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the book could not be built. A broken link does not prevent it: that is a [`Finding`](crate::Finding).
+/// Why the book could not be built. A broken link is not such an error but a [`Finding`](crate::Finding).
 #[derive(Debug)]
 pub enum BookError {
     /// A file cannot be read or written.
@@ -17,7 +17,7 @@ pub enum BookError {
 }
 
 impl BookError {
-    /// The same error with a hint.
+    /// Adds a hint to the error.
     pub(crate) fn with_hint(self, hint: &str) -> Self {
         match self {
             Self::Failed(program, said) => Self::Failed(program, format!("{}\n{hint}", said.trim_end())),

@@ -1,4 +1,4 @@
-//! Files of a directory, and paths as links write them: relative to the directory, with `/` as separator.
+//! Files of a directory, and their paths as in links: relative to the directory, with `/` as separator.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn collect(directory: &Path, prefix: &str, ending: &str, paths: &mut Vec<String>
     Ok(())
 }
 
-/// Resolves `link` relative to the page `from`. Returns `None` when it leads outside of the directory.
+/// Resolves `link` relative to the page `from`. Returns `None` if it leads outside of the directory.
 pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_from_the_directory_of_its_page() {
+    fn links_are_relative_to_the_directory_of_their_page() {
         for (from, link, to) in [
             ("docs/runs.md", "trace.md", Some("docs/trace.md")),
             ("docs/book/gallery.md", "../runs.md", Some("docs/runs.md")),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One problem.
+/// A problem of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The page, with a line number if there is one.

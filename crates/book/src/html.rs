@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Page {
     page
 }
 
-/// The attributes of an element, with their values, and what follows the element.
+/// Returns the attributes of an element with their values, and the text after the element.
 fn attributes(mut rest: &str) -> (Vec<(String, String)>, &str) {
     let mut attributes = Vec::new();
     loop {

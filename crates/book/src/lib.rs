@@ -2,7 +2,7 @@
 //!
 //! Start at [`build`]. The sources are a copy of a part of the repository, with all files at their original paths: the
 //! pages that `docs/book/SUMMARY.md` names, the files that they link to, and a [`mod@reference`] that is generated from
-//! the code. So a page has the same links in the book as in the repository, and no page exists twice.
+//! the code. So pages need no other links in the book than in the repository.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | [`markdown`], [`html`] | read links and link targets |
 //! | [`links`] | checks the links of the repository's Markdown and programs, and of the built HTML |
 //!
-//! mdBook is run as a program and not linked: linking it would more than double the build time of this workspace, and
-//! its licence requires more than a notice.
+//! mdBook is run as a separate program. Linking it would more than double the build time of this workspace, and its
+//! licence requires more than a notice.
 //!
 //! **Invariant:** writes nothing outside the given directory and that of the tool. **Invariant:** does not use the
 //! network to check links. Links to other sites are not checked.

@@ -33,7 +33,7 @@ pub fn of_repository(root: &Path) -> Result<Vec<Finding>, BookError> {
     Ok(findings)
 }
 
-/// The problem of a link of a Markdown page, if it is broken.
+/// Returns what is wrong with a link of a Markdown page, or `None` if it is valid.
 fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<String>, BookError> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let leads_to = if file.is_empty() { Some(path.to_owned()) } else { files::resolve(path, file) };

@@ -1,7 +1,7 @@
 //! Reads links and headings from Markdown.
 //!
-//! This is not a full Markdown parser. It knows what the pages of this repository use: inline links and pictures,
-//! `[text](target)`, and headings with `#`. It skips code.
+//! This is not a full Markdown parser. It supports only what the pages of this repository use: inline links and
+//! pictures, `[text](target)`, and headings with `#`. Code is skipped.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub fn is_outside(target: &str) -> bool {
     ["http://", "https://", "mailto:", "data:"].iter().any(|scheme| target.starts_with(scheme))
 }
 
-/// Whether a path is that of a page.
+/// Whether a path is that of a Markdown page.
 pub fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn names_headings_as_forges_do() {
+    fn anchors_of_headings_match_those_of_forges() {
         let text = "# `memory.strategy`: how agents forget\n\n## A, B\n\n```\n# no\n```\n\n## A, B\n\n#none\n";
         assert_eq!(anchors(text), ["memorystrategy-how-agents-forget", "a-b", "a-b-1"]);
     }

@@ -1,4 +1,4 @@
-//! The pages that are generated from the code, so that they are always complete.
+//! The pages that are generated from the code, so that they are always up to date.
 
 mod commands;
 mod policies;
@@ -24,7 +24,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// A page with this content.
+    /// Creates a page.
     pub fn new(title: impl Into<String>, depth: usize, path: impl Into<String>, text: String) -> Self {
         Self { title: title.into(), depth, path: path.into(), text }
     }

@@ -15,7 +15,7 @@ pub struct MdBook {
 }
 
 impl MdBook {
-    /// The mdBook on the path, or else the one in `tools`, if it has the right [`VERSION`].
+    /// Finds mdBook in the right [`VERSION`], on the search path or else in `tools`.
     pub fn find(tools: &Path) -> Option<Self> {
         let programs = [PathBuf::from("mdbook"), installed(tools)];
         programs.into_iter().find(|program| has_version(program)).map(|program| Self { program })
@@ -35,7 +35,7 @@ impl MdBook {
             .arg(tools)
             .arg("--target-dir")
             .arg(tools.join("build"))
-            // Uses the toolchain that is pinned here.
+            // Uses the toolchain that the repository pins.
             .current_dir(root);
         let hint = format!("hint: an mdBook {VERSION} on the path will do, however it came there");
         run(cargo, "cargo install mdbook").map_err(|error| error.with_hint(&hint))?;

@@ -1,11 +1,11 @@
-//! Every command, from the same description as its help, its completions and its manual page.
+//! The reference of all commands, generated from the same source as their help, completions and manual pages.
 
 use clap::Arg;
 
 use super::Generated;
 use super::prose::{cell, markdown};
 
-/// A page with all commands, and one for each.
+/// Returns an overview page of all commands, and a page for each command.
 pub(super) fn pages() -> Vec<Generated> {
     let mut commands: Vec<clap::Command> =
         mario_cli::every_command().into_iter().filter(|command| command.get_name() != "help").collect();
@@ -59,7 +59,7 @@ fn text(command: &mut clap::Command) -> String {
     )
 }
 
-/// The row of an argument or option: how it is written, what it means, its possible values and its default.
+/// Returns the table row of an argument or option: its syntax, its meaning, its possible values and its default.
 fn row(arg: &Arg) -> String {
     let value = arg.get_value_names().unwrap_or_default().join(" ");
     let mut spellings: Vec<String> = arg.get_short().map(|short| format!("-{short}")).into_iter().collect();

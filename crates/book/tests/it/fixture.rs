@@ -1,4 +1,4 @@
-//! A small repository with a correct book, to be changed in one place by each test.
+//! A small repository with a correct book. Each test breaks one thing in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// A repository in a directory of this name.
+    /// Creates the repository in a directory of this name.
     pub fn right(name: &str) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("books").join(name);
         let _ = fs::remove_dir_all(&root);

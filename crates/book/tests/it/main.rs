@@ -1,4 +1,4 @@
-//! The book of this repository, and small ones with one error each.
+//! Tests of this repository's book, and of small books with one error each.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

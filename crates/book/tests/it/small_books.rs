@@ -1,4 +1,4 @@
-//! Each error is found, with its position and a remedy.
+//! Each error is found, with its position and a hint.
 
 use std::fs;
 use std::path::Path;

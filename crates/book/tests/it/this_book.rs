@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn is_built_by_mdbook_and_every_link_leads_somewhere() {
+fn builds_with_mdbook_and_has_no_broken_links() {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("this-book");
     let book = mario_book::build(&root(), &directory, &target.join("mdbook")).unwrap_or_else(|error| panic!("{error}"));
