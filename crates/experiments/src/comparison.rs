@@ -48,11 +48,11 @@ pub struct Comparison {
     pub policies: Vec<String>,
     /// The number of seeds.
     pub seeds: usize,
-    /// Whether all seeds have the same result. They then count as one run.
+    /// Whether all seeds have the same result. The runs then count as one.
     pub is_seedless: bool,
     /// For each figure, the result of each policy.
     pub figures: Vec<FigureOfPolicies>,
-    /// Each policy against each before it.
+    /// Each policy compared with each earlier one.
     pub pairs: Vec<Pair>,
 }
 
@@ -61,7 +61,7 @@ pub struct Comparison {
 pub struct FigureOfPolicies {
     /// The figure.
     pub figure: Figure,
-    /// In the order of the policies; absent where the figure is not defined.
+    /// One estimate for each policy, in order; `None` if the figure is undefined.
     pub estimates: Vec<Option<Estimate>>,
 }
 
@@ -111,7 +111,7 @@ impl Comparison {
         });
         let series = |figure: &Figure, policy: usize| -> BTreeMap<u64, f64> {
             let value = |values: &Values| values.get(&figure.name).copied().flatten();
-            // Identical runs carry no information about chance.
+            // Identical runs contain no information about random variation.
             let counted = if is_seedless { 1 } else { usize::MAX };
             runs[policy].iter().take(counted).filter_map(|(seed, values)| Some((*seed, value(values)?))).collect()
         };
@@ -145,7 +145,7 @@ impl Comparison {
         comparison
     }
 
-    /// The smallest corrected p-value that this number of seeds can reach, however clear the differences are.
+    /// Returns the smallest corrected p-value that this number of seeds can reach, however clear the differences are.
     pub fn least_probability(&self) -> f64 {
         let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
         2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
@@ -171,7 +171,8 @@ impl Comparison {
     }
 }
 
-/// The figures to compare. With a single kind of application only the group `all` is kept, because both are the same.
+/// The figures to compare. With a single kind of application, only the group `all` is kept, because both groups are the
+/// same.
 fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
     let Some(values) = runs.iter().find_map(|seeds| seeds.values().next()) else { return Vec::new() };
     let mut groups = groups(values);

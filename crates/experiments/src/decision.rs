@@ -48,7 +48,7 @@ pub enum DecisionError {
     Read(ReadError),
     /// The trace holds no evaluations.
     NoEvaluations(Detail),
-    /// No evaluation of the instance is in the trace. Holds ids of instances that have one.
+    /// The trace has no evaluation of the instance. Contains ids of instances that have one.
     NoInstance(Vec<String>),
     /// The first evaluation of the instance is later than the requested time.
     NotYet(f64),
@@ -68,16 +68,16 @@ pub fn explain_decision<R: BufRead>(
     }
     let engine = Engine::new();
     let pasts = Pasts::new(&header, &engine, &Allowance::new(LOADING_INFERENCES));
-    let mut looking = Looking::new(&header, pasts, instance, until.unwrap_or(f64::INFINITY));
-    while !looking.is_done
+    let mut search = DecisionSearch::new(&header, pasts, instance, until.unwrap_or(f64::INFINITY));
+    while !search.is_done
         && let Some(record) = reader.next_record().map_err(DecisionError::Read)?
     {
-        looking.read(record);
+        search.read(record);
     }
-    let Some(found) = looking.found else {
-        return Err(match looking.first {
+    let Some(found) = search.found else {
+        return Err(match search.first {
             Some(first) => DecisionError::NotYet(first),
-            None => DecisionError::NoInstance(looking.others),
+            None => DecisionError::NoInstance(search.others),
         });
     };
     let policy = &header.policies[found.policy as usize];
@@ -104,7 +104,7 @@ pub fn explain_decision<R: BufRead>(
         node: header.nodes[found.node as usize].id.to_string(),
         policy: policy.name.clone(),
         explained: explainer.explain(facts, constant),
-        verdict: looking.verdict,
+        verdict: search.verdict,
     })
 }
 
@@ -124,7 +124,7 @@ struct Found {
 }
 
 /// The state of the search for one decision in a trace.
-struct Looking<'a> {
+struct DecisionSearch<'a> {
     header: &'a Header,
     wanted: &'a str,
     until: f64,
@@ -145,9 +145,9 @@ struct Looking<'a> {
     is_done: bool,
 }
 
-impl<'a> Looking<'a> {
-    fn new(header: &'a Header, pasts: Pasts, wanted: &'a str, until: f64) -> Looking<'a> {
-        Looking {
+impl<'a> DecisionSearch<'a> {
+    fn new(header: &'a Header, pasts: Pasts, wanted: &'a str, until: f64) -> DecisionSearch<'a> {
+        DecisionSearch {
             header,
             wanted,
             until,
@@ -166,7 +166,7 @@ impl<'a> Looking<'a> {
 
     fn read(&mut self, record: Record) {
         self.reach.read(&record);
-        // Taken before the record is applied: an evaluation knows only what happened before it.
+        // Taken before the record is applied, because an evaluation knows only what happened before it.
         let recalled = match &record {
             Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -217,7 +217,7 @@ impl<'a> Looking<'a> {
             return;
         }
         let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
-        // An evaluation without facts has those of the previous one.
+        // An evaluation without facts has the same facts as the previous one.
         let before = self.found.take().map(|found| found.seen);
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);

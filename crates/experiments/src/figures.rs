@@ -1,9 +1,10 @@
 //! All figures of a run, computed from its trace.
 //!
-//! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts: the
-//! figures are computed twice, independently, and tests compare the two.
+//! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here uses the simulator's counts. The
+//! figures are computed twice, independently, and tests compare the results.
 //!
-//! Undefined figures are absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
+//! Undefined figures are absent: the correlation with a constant series, a ratio to zero movements, the mean of an
+//! empty set.
 
 mod groups;
 mod measuring;
@@ -48,7 +49,7 @@ pub struct GroupFigures {
     pub further: FurtherCounts,
     /// The counts divided by the number of movements.
     pub per_movement: Option<OperationRatios>,
-    /// Mean and greatest number of instances, sampled after each cycle.
+    /// Mean and maximum number of instances, sampled after each cycle.
     pub instances: MeanAndMax,
     /// Mean response time: averaged per user, then per application, then over applications.
     pub response: Option<f64>,
@@ -59,7 +60,7 @@ pub struct GroupFigures {
     pub pearson_r: Option<f64>,
     /// The same correlation with the first step, in which the first connections count as movements.
     pub pearson_r_with_start: Option<f64>,
-    /// The number of cycles with an operation in each step with a movement, without the first step.
+    /// The number of cycles with an operation per step with a movement, without the first step.
     pub cycles_to_steady_state: Option<MeanAndMax>,
     /// The figures of each step.
     pub steps: Vec<StepFigures>,
@@ -127,13 +128,13 @@ pub struct OperationRatios {
     pub inhibited: f64,
 }
 
-/// Mean and greatest value.
+/// Mean and maximum.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MeanAndMax {
     /// The mean.
     pub mean: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
 }
 
@@ -168,7 +169,7 @@ pub struct Whereabouts {
     pub applications: Vec<ApplicationWhereabouts>,
     /// The number of inhibited proposals by rule.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
-    /// The number of times at which a node held more than its capacity.
+    /// How many times a node held more than its capacity.
     pub overloads: u64,
 }
 

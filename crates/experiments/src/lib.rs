@@ -26,9 +26,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone.
-//! **Invariant:** results are the same whatever the number of threads.
-//! **Invariant:** it writes to no terminal. What people read comes as text.
+//! **Invariant:** everything drawn or printed about a stored run is computed from its trace alone. **Invariant:**
+//! results do not depend on the number of threads. **Invariant:** it never writes to a terminal. Output for users is
+//! returned as text.
 
 #![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
 

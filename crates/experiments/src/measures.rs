@@ -1,4 +1,4 @@
-//! The figures of a run as a flat list of named numbers, which are averaged, compared and put into tables.
+//! The figures of a run as a flat list of named numbers, to be averaged, compared and tabulated.
 
 mod extras;
 
@@ -11,7 +11,7 @@ use crate::figures::{GroupFigures, RunFigures};
 pub enum Measure {
     /// Mean response time, in milliseconds.
     Response,
-    /// Request rate over the capacity of an instance.
+    /// Request rate divided by the capacity of an instance.
     ServiceUsage,
     /// Accepted replications.
     Replicate,
@@ -29,7 +29,7 @@ pub enum Measure {
     UndeployPerMovement,
     /// Mean number of instances.
     InstancesMean,
-    /// Greatest number of instances.
+    /// Maximum number of instances.
     InstancesMax,
     /// Correlation of movements and operations by step, without the first step.
     PearsonR,
@@ -37,7 +37,7 @@ pub enum Measure {
     PearsonRWithStart,
     /// Cycles to a steady state, mean.
     CyclesMean,
-    /// Cycles to a steady state, at most.
+    /// Cycles to a steady state, maximum.
     CyclesMax,
     /// Handovers, arrivals and departures.
     Movements,
@@ -69,8 +69,8 @@ impl Measure {
         Measure::Movements,
     ];
 
-    /// The measures by which policies are compared. Ratios to movements are left out: the seed determines the
-    /// movements, so a ratio repeats the count, and testing it again would only lower the power of all other tests.
+    /// The measures by which policies are compared. Ratios to movements are omitted: the seed determines the movements,
+    /// so a ratio is redundant with the count, and testing both would only lower the power of all other tests.
     pub const COMPARED: [Measure; 8] = [
         Measure::Response,
         Measure::ServiceUsage,
@@ -104,7 +104,7 @@ impl Measure {
         }
     }
 
-    /// The name shown to people.
+    /// The name shown to users.
     pub const fn title(self) -> &'static str {
         match self {
             Measure::Response => "response time",
@@ -174,7 +174,7 @@ pub fn key(group: &str, measure: Measure) -> String {
     format!("{group}.{}", measure.as_str())
 }
 
-/// Whether this is a valid name of a figure: `GROUP.FIGURE`, `lost`, or a name that `extra` knows.
+/// Whether a name is a valid name of a figure: `GROUP.FIGURE`, `lost`, or a name that [`extra`] knows.
 pub fn is_name(name: &str) -> bool {
     let measure = name.rsplit_once('.').map(|(_, measure)| measure);
     name == LOST

@@ -1,4 +1,4 @@
-//! User-defined metrics: a program or a function of the host computes one number from the directory of a run.
+//! User-defined metrics: a program or a host function computes one number from the directory of a run.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::measures::METRIC;
 const OUTPUT_MAX: u64 = 65_536;
 
 /// How often to poll whether a program has ended.
-const GLANCE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A user-defined metric: a name, and how to compute the number for a run.
 #[derive(Clone)]
@@ -30,9 +30,9 @@ pub struct Metric {
 /// How the number of a metric is computed.
 #[derive(Clone)]
 pub enum MetricMaker {
-    /// A program and its arguments; the directory of the run follows as the last one.
+    /// A program and its arguments. The directory of the run is appended as the last argument.
     Command(Vec<String>),
-    /// A function of the host.
+    /// A host function, such as a Python function.
     Function(Arc<dyn MetricFunction>),
 }
 
@@ -80,7 +80,7 @@ pub enum MetricCause {
     NotANumber(String),
     /// The run could not be stored for the metric.
     Keep(String),
-    /// The function of the host failed with this message.
+    /// The host function failed with this message.
     Function(String),
 }
 
@@ -96,7 +96,7 @@ impl Metric {
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Command(command) })
     }
 
-    /// A metric that is computed by a function of the host.
+    /// Creates a metric that is computed by a host function.
     pub fn function(name: &str, function: Arc<dyn MetricFunction>) -> Result<Metric, MetricSyntax> {
         check_name(name)?;
         Ok(Metric { name: name.to_owned(), maker: MetricMaker::Function(function) })
@@ -162,7 +162,7 @@ fn wait(child: &mut Child, timeout: Duration) -> Result<Option<String>, MetricCa
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok((!status.success()).then(|| status.to_string())),
-            Ok(None) if Instant::now() < end => thread::sleep(GLANCE),
+            Ok(None) if Instant::now() < end => thread::sleep(POLL_INTERVAL),
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -326,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(measure(script, 60.0), Err(words.to_owned()));
         }
-        // An endless writer is cut off, and a program that does not end is killed.
+        // The output of an endless writer is truncated, and a program that does not end is killed.
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
         let maker = MetricMaker::Command(vec!["no-such-program-of-anybody".to_owned()]);

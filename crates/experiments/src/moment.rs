@@ -1,9 +1,9 @@
-//! The state of a colony at one time, as a scenario: for runs that cannot be simulated again, such as those of live
+//! The state of a colony at one time, as a scenario. For runs that cannot be simulated again, such as those of live
 //! nodes.
 //!
 //! The state consists of the placement, the last observations of agents, and the nodes, applications and policies.
-//! [`Moment::scenario`] turns it into a scenario that starts there: the instances are deployed, and stationary users
-//! send the client requests that agents observed. [`Moment::left_out`] lists in words what cannot be carried over.
+//! [`Moment::scenario`] turns it into a scenario that starts from this state: the instances are deployed, and
+//! stationary users send the client requests that agents observed. [`Moment::left_out`] describes what is lost.
 
 mod of_trace;
 
@@ -38,14 +38,14 @@ pub struct Moment {
     pub instances: Vec<(usize, usize)>,
     /// Client requests per evaluation period: indices of application and node, and the number.
     pub demand: Vec<(usize, usize, f64)>,
-    /// What is missing in the scenario, in words.
+    /// Descriptions of what is missing in the scenario, for users.
     pub left_out: Vec<String>,
 }
 
 /// A node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MomentNode {
-    /// Which node.
+    /// The node.
     pub id: NodeId,
     /// Its hardware.
     pub capacity: Capacity,
@@ -58,7 +58,7 @@ pub struct MomentNode {
 /// An application.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MomentApplication {
-    /// Which application.
+    /// The application.
     pub id: ApplicationId,
     /// The group that it belongs to in figures.
     pub kind: String,
@@ -78,7 +78,7 @@ pub struct MomentApplication {
     pub policy: PolicyText,
 }
 
-/// Why a scenario cannot be made.
+/// Why no scenario can be created.
 #[derive(Debug)]
 pub enum MomentError {
     /// The trace cannot be read.
@@ -99,7 +99,8 @@ pub enum MomentError {
 }
 
 impl Moment {
-    /// The scenario that starts at this time, as the content of a scenario file. It refers to no other files.
+    /// Returns the scenario that starts from this state, as the content of a scenario file. It refers to no other
+    /// files.
     pub fn scenario(&self) -> Result<Value, MomentError> {
         if self.instances.is_empty() {
             return Err(MomentError::Empty);

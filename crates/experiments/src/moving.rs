@@ -18,7 +18,7 @@ pub const MARK: &str = "instances go from node to node";
 const SECONDS: f64 = 24.0;
 /// The part of the duration that a move takes.
 const MOVE: f64 = 0.012;
-/// The maximum number of instances: more would make a large file that is impossible to follow.
+/// The maximum number of instances. An animation of more would be a large file and impossible to follow.
 const INSTANCES_MAX: usize = 1_000;
 
 const WIDTH: f64 = 760.0;
@@ -33,37 +33,37 @@ const COLOURS: [&str; 8] = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE
 pub enum MovingError {
     /// The trace cannot be read.
     Read(ReadError),
-    /// The trace has no instances, only counts, or too many instances. Holds their number.
+    /// The trace has no instances, only counts, or too many instances. Contains their number.
     Instances(usize),
 }
 
 /// Draws the animation of a trace.
 pub fn moving_picture<R: BufRead>(mut reader: TraceReader<R>) -> Result<String, MovingError> {
     let header = std::sync::Arc::clone(reader.header());
-    let mut course = Course::default();
+    let mut history = PlacementHistory::default();
     let mut end = 0.0;
     while let Some(record) = reader.next_record().map_err(MovingError::Read)? {
         end = record.time();
-        course.read(&record);
+        history.read(&record);
     }
-    match course.stays.len() {
+    match history.stays.len() {
         count if count == 0 || count > INSTANCES_MAX => Err(MovingError::Instances(count)),
-        _ => Ok(draw(&header, &course, end)),
+        _ => Ok(draw(&header, &history, end)),
     }
 }
 
-/// The time from which an instance was on a node, or on none.
+/// The time from which an instance was on a node, or on no node.
 type Stay = (f64, Option<u32>);
 
 /// The placement over time.
 #[derive(Default)]
-struct Course {
+struct PlacementHistory {
     places: BTreeMap<InstanceId, usize>,
     /// For each instance its application and its stays.
     stays: Vec<(u32, Vec<Stay>)>,
 }
 
-impl Course {
+impl PlacementHistory {
     fn read(&mut self, record: &Record) {
         match record {
             Record::Deployed(deployed) => {
@@ -194,7 +194,7 @@ fn above(header: &Header, tiers: &[u32], middles: &[(f64, f64)], node: usize) ->
     if above.is_empty() { 0.0 } else { above.iter().sum::<f64>() / above.len() as f64 }
 }
 
-fn draw(header: &Header, course: &Course, end: f64) -> String {
+fn draw(header: &Header, history: &PlacementHistory, end: f64) -> String {
     let layout = Layout::new(header);
     let height = layout.height;
     let mut svg = format!(
@@ -220,7 +220,7 @@ fn draw(header: &Header, course: &Course, end: f64) -> String {
         );
     }
     legend(&mut svg, header, end);
-    squares(&mut svg, &layout, course, end);
+    squares(&mut svg, &layout, history, end);
     svg.push_str("</svg>\n");
     svg
 }
@@ -247,22 +247,22 @@ fn legend(svg: &mut String, header: &Header, end: f64) {
 }
 
 /// Draws the instances, each with its animation.
-fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
+fn squares(svg: &mut String, layout: &Layout, history: &PlacementHistory, end: f64) {
     let mut moments: Vec<(f64, usize, usize)> = Vec::new();
-    for (instance, (_, stays)) in course.stays.iter().enumerate() {
+    for (instance, (_, stays)) in history.stays.iter().enumerate() {
         moments.extend(stays.iter().enumerate().map(|(stay, (time, _))| (*time, instance, stay)));
     }
     moments.sort_by(|one, other| one.0.total_cmp(&other.0).then((one.1, one.2).cmp(&(other.1, other.2))));
     let mut taken: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); layout.middles.len()];
-    let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); course.stays.len()];
-    let mut slots: Vec<Option<(usize, usize)>> = vec![None; course.stays.len()];
+    let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); history.stays.len()];
+    let mut slots: Vec<Option<(usize, usize)>> = vec![None; history.stays.len()];
     for (time, instance, stay) in moments {
         if let Some((node, slot)) = slots[instance].take() {
             taken[node].remove(&slot);
         }
         let at = (time / end.max(1.0)).clamp(0.0, 1.0);
         let last = frames[instance].last().map(|frame| frame.corner);
-        let corner = course.stays[instance].1[stay].1.map(|node| {
+        let corner = history.stays[instance].1[stay].1.map(|node| {
             let node = node as usize;
             let slot = (0..=taken[node].len()).find(|slot| !taken[node].contains(slot)).unwrap_or(0);
             taken[node].insert(slot);
@@ -272,7 +272,7 @@ fn squares(svg: &mut String, layout: &Layout, course: &Course, end: f64) {
         let place = corner.or(last).unwrap_or_default();
         frames[instance].push(Frame { at, corner: place, is_there: corner.is_some() });
     }
-    for ((application, _), frames) in course.stays.iter().zip(frames) {
+    for ((application, _), frames) in history.stays.iter().zip(frames) {
         let colour = COLOURS[*application as usize % COLOURS.len()];
         let _ = write!(svg, "<rect width=\"{SQUARE}\" height=\"{SQUARE}\" rx=\"2\" fill=\"{colour}\" opacity=\"0\">");
         animate(svg, &frames);
@@ -288,7 +288,7 @@ struct Frame {
     is_there: bool,
 }
 
-/// Writes the stays and the short moves between them.
+/// Writes the animation of one instance: its stays, and the short moves between them.
 fn animate(svg: &mut String, frames: &[Frame]) {
     let (mut times, mut corners, mut opacities) = (Vec::new(), Vec::new(), Vec::new());
     let mut put = |at: f64, corner: (f64, f64), is_there: bool| {

@@ -1,4 +1,4 @@
-//! The report: one page that shows a few runs, made from their traces alone.
+//! The report: one page about one or more runs, made from their traces alone.
 //!
 //! Start at [`Report`]: it turns runs into a page. [`Run::read`] reads a run from a trace.
 //!
@@ -58,13 +58,13 @@ pub struct Report {
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<Beside>,
-    /// Claims about these runs, and whether they hold.
+    /// Claims about these runs, and whether they are true.
     pub claims: Vec<Claim>,
     /// More tables about these runs, in the order in which they are shown.
     pub tables: Vec<Table>,
 }
 
-/// A table of texts with a section of its own.
+/// A table of texts, which has its own section.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
@@ -110,8 +110,9 @@ impl Run {
         Run::read_within(trace, &Allowance::new(INFERENCES), &mut |_, _| ())
     }
 
-    /// As [`Run::read`] for an untrusted trace: its policies explain decisions within the allowance; when it is
-    /// exhausted, explanations are missing. `progress` is called with the number of explained decisions, and the total.
+    /// As [`Run::read`], for an untrusted trace. Its policies are evaluated to explain decisions until the allowance is
+    /// exhausted; further explanations are missing. `progress` is called with the number of explained decisions, and
+    /// the total.
     pub fn read_within(
         trace: impl BufRead,
         allowance: &Allowance,
@@ -120,8 +121,8 @@ impl Run {
         fold::read(trace, Explain::Within(allowance, progress))
     }
 
-    /// As [`Run::read`] without explanations of decisions, which take longest: for a run in progress that is read
-    /// repeatedly.
+    /// As [`Run::read`], without explanations of decisions, which take the most time. For a run in progress that is
+    /// read repeatedly.
     pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
         fold::read(trace, Explain::No)
     }
@@ -144,7 +145,7 @@ impl Run {
         }
     }
 
-    /// Whether the trace has its end.
+    /// Whether the trace is complete.
     pub fn is_complete(&self) -> bool {
         self.about.is_complete
     }

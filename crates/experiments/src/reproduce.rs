@@ -1,8 +1,8 @@
 //! The published experiments, repeated and compared with the published results.
 //!
-//! Start at [`reproduce`]. It stores a run of each experiment in a directory of its own and computes everything from
-//! the traces there. Of further seeds and other worlds only the figures are kept. [`Reproduction::summary`] reports the
-//! results in the published world, [`Reproduction::text`] all results.
+//! Start at [`reproduce`]. It stores a run of each experiment in its own directory and computes everything from the
+//! traces there. For further seeds and other worlds, only the figures are kept. [`Reproduction::summary`] reports the
+//! results in the published world, and [`Reproduction::text`] reports all results.
 
 mod agreement;
 mod claims;
@@ -45,7 +45,7 @@ pub enum Preset {
 pub struct Experiment {
     /// The name of its directory.
     pub name: &'static str,
-    /// The name shown to people.
+    /// The name shown to users.
     pub title: &'static str,
     /// The name of the shipped policy.
     pub policy: &'static str,
@@ -67,7 +67,7 @@ pub struct Options<'a> {
     pub directory: &'a Path,
     /// What to do with existing runs.
     pub existing: Existing,
-    /// The number of seeds, the scenario's own included.
+    /// The number of seeds, including the scenario's own.
     pub seeds: u64,
     /// The number of threads.
     pub jobs: usize,
@@ -181,7 +181,7 @@ pub fn published_policies() -> Vec<&'static str> {
 }
 
 impl Experiment {
-    /// The world with the policy of the experiment.
+    /// Returns the world with the policy of the experiment.
     pub fn document(&self, world: &Document) -> Document {
         let mut document = world.clone();
         document.set_policy(self.policy);
@@ -276,9 +276,9 @@ fn resolve_first(
     resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
 }
 
-/// Checks all directories before the first experiment starts, so that nothing is run if the last cannot be stored.
+/// Checks all directories before the first experiment starts, so that nothing is run if a result cannot be stored.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
-    // A directory that itself holds a run is never overwritten, even if existing experiments may be replaced.
+    // A directory that is itself a run is never overwritten, even if existing experiments may be replaced.
     if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
         return Err(ReproduceError::Keep(KeepError::Exists(options.directory.to_owned())));
     }

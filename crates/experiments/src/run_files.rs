@@ -1,4 +1,4 @@
-//! Checks the other files in the directory of a run against its trace.
+//! Checks the files in the directory of a run against its trace.
 //!
 //! Start at [`RunFiles::open`], pass the records of the trace to [`RunFiles::read`], and [`RunFiles::finish`] returns the findings.
 //! Everything is recomputed from the trace; no code is shared with the writer of the directory.
@@ -21,7 +21,7 @@ use tables::Tables;
 /// The maximum number of findings per file.
 const FINDINGS_MAX: usize = 20;
 
-/// The files beside a trace, while they are being checked.
+/// The files of a run, while they are being checked.
 pub struct RunFiles {
     directory: PathBuf,
     header: Arc<Header>,
@@ -43,7 +43,7 @@ pub struct Checked {
 }
 
 impl RunFiles {
-    /// Opens the files beside a trace with this header.
+    /// Opens the files in the directory of a run whose trace has this header.
     pub fn open(directory: &Path, header: &Arc<Header>) -> io::Result<RunFiles> {
         Ok(RunFiles {
             directory: directory.to_owned(),
@@ -82,7 +82,7 @@ impl RunFiles {
         Ok(checked)
     }
 
-    /// Lists the files of `mario run` that are missing. A directory without any of them is not from `mario run`.
+    /// Lists the files of `mario run` that are missing. A directory without any of them was not written by `mario run`.
     fn missing_files(&self) -> Option<String> {
         let mut names = vec!["run.json", "operations.csv"];
         if self.header.detail != Detail::Summary {

@@ -31,7 +31,7 @@ pub enum RunError {
     Metric(MetricError),
 }
 
-/// One of the compared policies, with settings of its own.
+/// One of the compared policies, with its own settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contender {
     /// The text from which it was read.
@@ -107,7 +107,7 @@ fn begin<'a>(scenario: &'a Scenario, functions: &PolicyFunctions) -> Result<Simu
     Simulation::with_functions(scenario, RunOptions::default(), functions).map_err(RunError::Simulation)
 }
 
-/// As [`traced`], and returns the run statistics, too.
+/// As [`traced`], but also returns the run statistics.
 pub fn traced_with_effort(
     scenario: &Scenario,
     functions: &PolicyFunctions,
@@ -135,7 +135,7 @@ pub fn kept(resolved: &Resolved, functions: &PolicyFunctions, directory: &Path) 
     Ok(effort)
 }
 
-/// Runs `items` on `threads` threads. `done` is called with each result in the order of `items`; when it returns
+/// Processes `items` on `jobs` threads. `done` is called with each result in the order of `items`. If it returns
 /// `false`, no more work is started.
 pub fn in_parallel<T: Sync, R: Send>(
     jobs: usize,

@@ -3,7 +3,7 @@
 //! The world is the paper's, enlarged to the size of any full tree: [`Size`]. It grows by districts. Each district is a
 //! town like the paper's, with the same distance between access points, its own hotspots and users who stay in it. The
 //! number of users per node is constant, so only the tree above the districts becomes deeper. [`measure`] runs one size
-//! in this process; for separate memory peaks, run each size in a process of its own.
+//! in this process; for separate memory peaks, run each size in its own process.
 
 mod usage;
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::runs::RunError;
 
-/// A size of the world: that of a full tree.
+/// A size of the world: the number of levels of a full tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
     /// The levels of the tree, from the cloud to the access points.
@@ -112,8 +112,8 @@ const CENTRE: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 /// The number of access points along each side of a district, as in the paper's town.
 const DISTRICT_SIDE: u64 = 8;
 
-/// A run is repeated at least this often, until this much CPU time was measured. The minimum counts: the first run pays
-/// for page faults and cold caches, and other processes disturb some of the others. The same holds for all sizes.
+/// A run is repeated at least this often, until this much CPU time was measured. The minimum is reported, for all
+/// sizes: the first run pays for page faults and cold caches, and other processes disturb some of the others.
 const RUNS_MIN: u32 = 3;
 const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 
@@ -163,7 +163,7 @@ impl Question {
             format!("mobility.users={users}"),
             format!("mobility.first_users={users}"),
             "network.fidelity=flow".to_owned(),
-            // No limits: the resources that a world of this size takes are what is measured.
+            // No limits, because the resources that a world of this size needs are what is measured.
             "limits.events=1e18".to_owned(),
             "limits.memory_mib=1e18".to_owned(),
         ];
@@ -200,7 +200,7 @@ pub fn measure(
             Simulation::new(scenario, options).map_err(|error| MeasureError::Run(RunError::Simulation(error)))?;
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
-            // No trace is written, because its cost would count as that of agents.
+            // No trace is written, because its cost would be attributed to the agents.
             let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
             simulation.run_until(until, &mut NullRecorder);
             progress(simulation.now(), scenario.end(), simulation.effort().emitted);

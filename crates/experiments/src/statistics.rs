@@ -1,9 +1,9 @@
 //! Confidence intervals of means, and tests of differences.
 //!
-//! Two policies run with the same seeds, and so with the same users, which makes their runs pairs: [`PairedTest`]. It
-//! uses Wilcoxon's signed ranks instead of Student's t. A policy that overloads an instance in a few seeds has response
-//! times there that dominate the mean of the differences, although every single seed agrees on the sign. The t test is
-//! reported as well. [`holm`] corrects for many tests.
+//! Two policies run with the same seeds, and so with the same users, so their runs are pairs: [`PairedTest`]. It uses
+//! Wilcoxon's signed ranks instead of Student's t. If a policy overloads an instance in a few seeds, the response times
+//! of these seeds dominate the mean of the differences, even if all seeds agree on the sign. The t test is reported as
+//! well. [`holm`] corrects for many tests.
 
 mod signed_ranks;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Many runs: every policy in every variant of a scenario with every seed.
 //!
-//! A [`Plan`] lists the runs, [`carry_out`] makes those that are missing, and [`Results`] holds all of them. A
-//! [`Store`] keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of
-//! several machines can be merged.
+//! A [`Plan`] lists the runs, [`carry_out`] makes the missing ones, and [`Results`] contains all of them. A [`Store`]
+//! keeps them in a directory, so that more seeds, policies or variants can be added later, and directories of several
+//! machines can be merged.
 
 mod fingerprint;
 mod making;
@@ -45,7 +45,7 @@ pub struct Plan<'a> {
     pub metrics: Vec<Metric>,
     /// The time limit of a metric's program.
     pub metric_timeout: Duration,
-    /// Functions that decide for policies whose text names them.
+    /// Host functions that decide for policies whose text names them.
     pub functions: PolicyFunctions,
     /// Seeds whose runs are stored with their traces, in the directory of the study.
     pub kept_seeds: Vec<u64>,
@@ -77,8 +77,8 @@ impl Shard {
     /// The whole study.
     pub const WHOLE: Shard = Shard { part: 1, of: 1 };
 
-    /// Whether this part makes the run at `place`. Runs are dealt round robin, one to each part. Each round starts at a
-    /// pseudo-random part: otherwise one part could get all runs of the slowest policy.
+    /// Whether this part makes the run at `place`. Runs are assigned to parts in round-robin order. Each round starts
+    /// at a pseudo-random part, because otherwise one part could get all runs of the slowest policy.
     fn has(self, place: usize) -> bool {
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         let (round, seat) = (place as u64 / self.of, place as u64 % self.of);
@@ -94,8 +94,8 @@ struct Missing {
     seed: u64,
 }
 
-/// Makes the missing runs, and returns all. `progress` is called with the number of finished runs and the total, and
-/// returns whether to continue.
+/// Makes the missing runs, and returns all runs. `progress` is called with the number of finished runs and the total,
+/// and returns whether to continue.
 pub fn carry_out<F: Files>(
     plan: &Plan<'_>,
     directory: Option<&std::path::Path>,
@@ -183,8 +183,8 @@ impl Silent {
     }
 }
 
-/// The missing runs of a plan. All policies run with one seed before the next seed, so that an interrupted study can
-/// still be compared.
+/// Returns the missing runs of a plan. All policies run with one seed before the next seed, so that the policies can be
+/// compared even if the study is interrupted.
 fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut place = 0;

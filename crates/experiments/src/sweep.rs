@@ -23,11 +23,11 @@ pub enum KeyError {
     Twice(String),
     /// A value of the key is given twice.
     ValueTwice(String, String),
-    /// The key is the seed, which has an option of its own.
+    /// The key is the seed, which has its own option.
     Seed,
 }
 
-/// All combinations of `KEY=VALUE,VALUE,…`, the last key changing fastest.
+/// Returns all combinations of `KEY=VALUE,VALUE,…`. The last key changes fastest.
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
     let mut variants: Vec<Vec<String>> = vec![Vec::new()];
     let mut known: Vec<&str> = Vec::new();
@@ -105,7 +105,7 @@ pub fn usual_figures(results: &Results) -> Vec<String> {
     figures
 }
 
-/// A table for people: a row for each variant and policy.
+/// Returns a table for users, with a row for each variant and policy.
 pub fn text(results: &Results, figures: &[String]) -> String {
     let mut table = vec![vec!["variant".to_owned(), "policy".to_owned(), "seeds".to_owned()]];
     table[0].extend(figures.iter().cloned());

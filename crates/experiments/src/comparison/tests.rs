@@ -50,7 +50,7 @@ fn test<'a>(comparison: &'a Comparison, name: &str) -> &'a FigureTest {
 }
 
 #[test]
-fn says_in_words_what_differs_and_what_does_not() {
+fn describes_which_figures_differ_and_which_do_not() {
     let comparison = Comparison::of(&results(20, true), &[]);
     assert!((comparison.seeds, comparison.pairs.len(), comparison.is_seedless) == (20, 1, false));
     let faster = test(&comparison, "LS.response");
@@ -86,8 +86,8 @@ fn all_tests_are_corrected_together() {
     let comparison = Comparison::of(&results(20, true), &[]);
     let faster = test(&comparison, "LS.response");
     // 22 tests were made: 8 figures of 3 groups and the lost requests, without the three that are undefined. For each
-    // of the two figures that differ, all seeds on one side is one of 2^19 outcomes; the first of them is corrected for
-    // all 22 tests.
+    // of the two figures that differ, all 20 seeds have the same sign, which has probability 2^-19. The first of them
+    // is corrected for all 22 tests.
     let p = faster.test.expect("tested").p;
     assert!((p - 2_f64.powi(-19)).abs() < 1e-12);
     assert!((faster.p_corrected.expect("tested") - 22.0 * p).abs() < 1e-12);

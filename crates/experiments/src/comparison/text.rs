@@ -9,8 +9,8 @@ use crate::statistics::Estimate;
 use crate::study::cell;
 
 impl Comparison {
-    /// The means and the verdicts as tables for a page. `id` prefixes their identifiers, so that a page can hold
-    /// several comparisons.
+    /// Returns the means and the verdicts as tables for a page. `id` prefixes their identifiers, so that a page can
+    /// have several comparisons.
     pub fn tables(&self, id: &str) -> Vec<Table> {
         let title = if self.variant.is_empty() { "Policies compared".to_owned() } else { self.variant.join(", ") };
         let row = |row: &FigureOfPolicies| {
@@ -44,7 +44,7 @@ impl Comparison {
         std::iter::once(means).chain(self.pairs.iter().enumerate().map(pair)).collect()
     }
 
-    /// The means, then the significant and insignificant differences of each pair, with its verdict.
+    /// Returns the means, and then for each pair its significant and insignificant differences and its verdict.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.is_seedless {
@@ -139,7 +139,7 @@ fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
     let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
 }
 
-/// The keys whose settings draw random numbers from the seed, each with what is drawn.
+/// The settings that draw random numbers from the seed, each with a description of what is drawn.
 pub const DRAWN_FROM_THE_SEED: [(&str, &str); 7] = [
     ("workload.kind=poisson", "when users send client requests"),
     ("workload.kind=on-off", "when users send client requests, and when they pause"),
@@ -155,7 +155,8 @@ fn drawn_from_the_seed() -> String {
     DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
-/// `2.345 ± 0.012`, or the mean alone; `decimals` returns how many to show of a mean.
+/// Formats an estimate as `2.345 ± 0.012`, or only the mean without an interval. `decimals` returns the number of
+/// decimals for a mean.
 pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: impl Fn(f64) -> usize) -> String {
     let Some(Estimate { mean, interval, .. }) = estimate else { return "n/a".to_owned() };
     let decimals = decimals(*mean);

@@ -4,7 +4,7 @@ use super::{Figure, FigureTest};
 use crate::measures::{Extra, Measure};
 use crate::statistics::PairedTest;
 
-/// How to judge a smaller value: cheaper, faster, or neither good nor bad.
+/// Whether a smaller value is better, or neither good nor bad.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Less {
     Better,
@@ -19,13 +19,13 @@ impl Figure {
         if is_neither { Less::Neither } else { Less::Better }
     }
 
-    /// The name shown to people.
+    /// The name shown to users.
     pub fn title(&self) -> String {
         let title = self.plain_title();
         if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
     }
 
-    /// The name shown to people, without the group.
+    /// The name shown to users, without the group.
     fn plain_title(&self) -> &str {
         match (&self.extra, self.measure) {
             (Some(extra), _) => &extra.title,
@@ -43,7 +43,7 @@ impl Figure {
         }
     }
 
-    /// The name shown to people, with the unit if there is one.
+    /// The name shown to users, with its unit if it has one.
     pub(super) fn title_with_unit(&self) -> String {
         let unit = self.unit();
         if unit.is_empty() { self.title() } else { format!("{}, {unit}", self.title()) }
@@ -55,7 +55,7 @@ impl Figure {
         self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals_for(value))
     }
 
-    /// Says in words that a policy has less or more of the figure.
+    /// Describes in words that a policy has less or more of the figure.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
         let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
@@ -107,7 +107,7 @@ pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
             probability(p)
         );
     }
-    // The test is about ranks, so the sign is that of the rank effect.
+    // The test compares ranks, so the sign is that of the rank effect.
     let is_less = test.effect.mean < 0.0;
     let interval = match test.shift.interval {
         Some([low, high]) => {
@@ -165,7 +165,7 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
     format!("{judgement}: {}", parts.join("; "))
 }
 
-/// Figures by what they measure, each with its groups: `response time (WS, LS), migrate`.
+/// Lists figures by measure, each with its groups: `response time (WS, LS), migrate`.
 pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures {

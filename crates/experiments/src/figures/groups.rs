@@ -1,4 +1,4 @@
-//! The groups of figures: all applications, and each kind in the order in which kinds first appear.
+//! The groups of figures: all applications, and each kind in order of first appearance.
 
 use mario_audit::reader::Header;
 
@@ -13,7 +13,7 @@ impl Groups {
         let mut names = vec!["all".to_owned()];
         let mut of_application = Vec::with_capacity(header.applications.len());
         for application in &header.applications {
-            // A kind that is named `all` is a group of its own.
+            // A kind that is named `all` is a separate group.
             let place = names[1..].iter().position(|name| *name == application.kind);
             of_application.push(match place {
                 Some(place) => place + 1,

@@ -17,8 +17,7 @@ pub struct Measured {
     pub inhibitions: Vec<Inhibitions>,
     /// The figures of each tier, from the top down; empty for a trace of counts.
     pub tiers: Vec<TierFigures>,
-    /// The figures of each call of one application by another, in the order in which they are made; empty if there are
-    /// none.
+    /// The figures of each call of one application by another, in call order; empty if there are no calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallFigures>,
     /// The cost of the run, if the scenario has models and the trace records single nodes.
@@ -29,7 +28,7 @@ pub struct Measured {
 /// The figures of one application.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ApplicationFigures {
-    /// Which application.
+    /// The application.
     pub application: String,
     /// The group that it belongs to.
     pub kind: String,
@@ -39,7 +38,7 @@ pub struct ApplicationFigures {
     pub lost: u64,
     /// Client requests served per second of the run.
     pub throughput: f64,
-    /// The share of served requests that took longer than the application tolerates, if the trace records it.
+    /// The share of served requests that took longer than tolerated, if the trace records it.
     pub late_share: Option<f64>,
     /// The median response time, in milliseconds.
     pub response_p50: Option<f64>,
@@ -51,7 +50,7 @@ pub struct ApplicationFigures {
     pub response_max: Option<f64>,
     /// Accepted operations, inhibited proposals, and evaluations that proposed nothing.
     pub operations: OperationCounts,
-    /// Mean and greatest number of instances after a cycle.
+    /// Mean and maximum number of instances after a cycle.
     pub instances: MeanAndMax,
 }
 
@@ -96,7 +95,7 @@ pub struct TierFigures {
     pub tier: u32,
     /// The name of the tier, or its number if it has no name.
     pub name: String,
-    /// Hardware in use over all hardware, averaged over time and over the nodes that are up; absent for unbounded
+    /// The share of the hardware in use, averaged over time and over the nodes that are up; absent for unbounded
     /// hardware.
     pub utilisation: Option<f64>,
     /// The energy of its nodes, in joules.
@@ -184,7 +183,7 @@ impl Measuring {
         *self.inhibitions.entry((node.to_string(), rule)).or_default() += 1;
     }
 
-    /// Ends a cycle; `instances` counts those of each application.
+    /// Ends a cycle. `instances` is the number of instances of each application.
     pub(super) fn after_cycle(&mut self, instances: &[u64]) {
         for (application, count) in self.applications.iter_mut().zip(instances) {
             application.cycles += 1;
@@ -243,7 +242,7 @@ impl Measuring {
         self.nodes[node as usize].is_up = is_up;
     }
 
-    /// Brings the sums of a node up to `time`.
+    /// Updates the sums of a node up to `time`.
     fn settle(&mut self, header: &Header, place: u32, time: f64) {
         let node = &mut self.nodes[place as usize];
         let (from, to) = (node.since, time.clamp(node.since, header.duration.max(node.since)));
@@ -376,8 +375,8 @@ impl Application {
     }
 }
 
-/// The midpoint of the bucket that holds the percentile: the smallest value that at least `share` of all values do not
-/// exceed.
+/// Returns the midpoint of the bucket that contains the percentile: the smallest value that at least `share` of all
+/// values do not exceed.
 fn percentile(
     buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
     share: f64,
@@ -400,7 +399,7 @@ fn by_tier(list: &[f64], tier: u32) -> f64 {
     list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
 }
 
-/// The integral of a step function between two times; the first value also holds before its time.
+/// Returns the integral of a step function between two times. The first value also applies before its time.
 fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
     let mut sum = 0.0;
     for (place, (start, value)) in values.iter().enumerate() {
@@ -436,7 +435,7 @@ mod tests {
     #[test]
     fn a_step_function_is_integrated_piecewise() {
         let values = [(100.0, 2.0), (200.0, 5.0), (400.0, 1.0)];
-        // The first value also holds before its time: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
+        // The first value also applies before its time: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
         assert_eq!(integral(&values, 0.0, 450.0).to_bits(), 1_450_f64.to_bits());
         assert_eq!(integral(&values, 250.0, 300.0).to_bits(), 250_f64.to_bits());
         assert_eq!(integral(&values, 300.0, 300.0).to_bits(), 0_f64.to_bits());

@@ -16,8 +16,8 @@ use super::{
     RunFigures, StepFigures, TraceFigures, Whereabouts, pearson,
 };
 
-/// An upper bound on the steps of all groups together, so that a wrong header cannot exhaust memory. Later steps count
-/// in the last one.
+/// The maximum number of steps of all groups together, so that a wrong header cannot exhaust memory. Further steps are
+/// counted in the last one.
 const STEPS_MAX: usize = 1 << 20;
 
 /// Computes figures record by record.
@@ -54,7 +54,7 @@ pub struct Reading {
 
 /// The sums in a trace of counts.
 struct Summed {
-    /// For each application, the mean over its users of their mean response times.
+    /// For each application, the mean of its users' mean response times.
     responses: Vec<Option<f64>>,
 }
 
@@ -74,7 +74,7 @@ impl Running {
 }
 
 impl Reading {
-    /// Starts with no records of the trace with this header.
+    /// Creates a reader for the records of the trace with this header.
     pub fn new(header: Arc<Header>) -> Reading {
         let groups = Groups::new(&header);
         let group_count = groups.names.len();
@@ -179,7 +179,7 @@ impl Reading {
 
     fn cycle(&mut self, cycle: &Cycle) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
-        // Operations are enacted after all proposals were judged: until then a migrating instance still occupies its
+        // Operations are enacted after all proposals were judged. Until then, a migrating instance still occupies its
         // old node.
         let mut enacted: Vec<(&InstanceId, &Wish, Option<&InstanceId>)> = Vec::new();
         for outcome in &cycle.outcomes {
@@ -273,7 +273,7 @@ impl Reading {
     }
 
     fn count(&mut self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
-        // A record about an unknown instance is the auditor's business.
+        // Records about unknown instances are ignored here; the auditor reports them.
         let Some(running) = self.instances.get(instance) else { return };
         self.measuring.count(running.application, &count);
         for group in self.groups.of(running.application) {
@@ -333,7 +333,7 @@ impl Reading {
         }
     }
 
-    /// Changes the flavour of an instance in place.
+    /// Changes the flavour of an instance.
     fn run_in(&mut self, instance: &InstanceId, running: Running, flavour: &Target) {
         let application = &self.header.applications[running.application as usize];
         if let Some(flavour) = application.find_flavour(flavour) {
@@ -341,7 +341,7 @@ impl Reading {
         }
     }
 
-    /// Replaces the state of an instance in place.
+    /// Replaces the state of an instance.
     fn change(&mut self, instance: &InstanceId, running: Running) {
         self.disappear(instance);
         self.appear(instance, running);
@@ -398,7 +398,7 @@ impl Reading {
         self.whereabouts.overloads += nodes.filter(|(node, used)| is_over(node.capacity, **used)).count() as u64;
     }
 
-    /// The step of a time; times after the last step count in it.
+    /// Returns the step of a time. Times after the last step count in the last step.
     fn step_of(&self, time: f64) -> usize {
         ((time / self.header.step) as usize).min(self.movements[0].len() - 1)
     }
@@ -458,7 +458,7 @@ impl Reading {
         steps
     }
 
-    /// The mean over the users of an application of their mean response times.
+    /// Returns the mean of the mean response times of an application's users.
     fn response(&self, application: usize) -> Option<f64> {
         if let Some(response) = self.summed.responses[application] {
             return Some(response);

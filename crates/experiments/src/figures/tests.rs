@@ -52,7 +52,7 @@ fn figures_of_a_small_trace_equal_those_computed_by_hand() {
     assert_eq!((ratios.undeploy, ratios.replicate, ratios.inhibited), (0.5, 0.5, 0.0));
     // After the cycles there are 3, 3, 2 and 2 instances.
     assert_eq!(all.instances, MeanAndMax { mean: 2.5, max: 3 });
-    // Ann waits 4 on average and Bob 2.5, so the mean response time of `quick` is 3.25; that of `strong` is 2.5.
+    // Ann waits 4 on average and Bob 2.5, so the mean response time of `quick` is 3.25. That of `strong` is 2.5.
     assert_eq!((quick.response, strong.response, all.response), (Some(3.25), Some(2.5), Some(2.875)));
     assert_eq!((quick.service_usage, strong.service_usage, all.service_usage), (Some(1.5), Some(1.5), Some(1.5)));
     // In the steps after the first there are 2 and 1 movements, and 2 and 0 operations.

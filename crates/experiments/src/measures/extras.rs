@@ -1,4 +1,5 @@
-//! Numbers of a run besides the figures of groups: of single applications and tiers, costs, and user-defined metrics.
+//! Numbers of a run other than the figures of groups: figures of single applications and tiers, costs, and user-defined
+//! metrics.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +9,11 @@ use crate::figures::{ApplicationFigures, Measured};
 /// The description of one of these numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extra {
-    /// The name shown to people.
+    /// The name shown to users.
     pub title: String,
     /// Its unit; empty when it has none.
     pub unit: &'static str,
-    /// The number of decimals to show of numbers that are not small; see [`Extra::decimals_for`].
+    /// The number of decimals for values that are not small; see [`Extra::decimals_for`].
     pub decimals: usize,
     /// Whether a smaller value is better.
     pub is_cost: bool,
@@ -21,8 +22,8 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// The number of decimals that shows at least three significant digits of a value: costs and user-defined metrics may
-    /// be very small.
+    /// Returns the number of decimals that shows at least three significant digits of a value, because costs and
+    /// user-defined metrics may be very small.
     pub fn decimals_for(&self, value: f64) -> usize {
         const DECIMALS_MAX: f64 = 15.0;
         let size = value.abs();
@@ -41,9 +42,8 @@ const TIER: &str = "tier/";
 const RULE: &str = "rule/";
 const CALL: &str = "call/";
 
-/// The numbers of an application: name in files, name for people, unit, decimals, whether smaller is better, and
-/// whether policies are compared by it. Counts of operations are not compared, because the counts of groups already
-/// are.
+/// The numbers of an application: name in files, name for users, unit, decimals, whether smaller is better, and whether
+/// policies are compared by it. Counts of operations are not compared, because the counts of groups already are.
 const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
     ("late_share", "share of late requests", "", 4, true, true),
     ("response_p50", "response time p50", "ms", 3, true, false),
@@ -105,7 +105,7 @@ pub fn extra(name: &str) -> Option<Extra> {
     Some(new(format!("inhibited by {rule}"), "", 1, true, false))
 }
 
-/// The values besides the figures of groups, by name.
+/// Returns the values other than the figures of groups, by name.
 pub fn measured_values(measured: &Measured) -> Values {
     let mut values = Values::new();
     for figures in &measured.applications {

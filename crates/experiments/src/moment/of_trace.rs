@@ -36,7 +36,7 @@ impl Moment {
 /// The state after the records read so far.
 #[derive(Default)]
 struct State {
-    /// The instances by arrival.
+    /// The instances, in order of arrival.
     instances: BTreeMap<u64, Placed>,
     places: BTreeMap<InstanceId, u64>,
     next: u64,
@@ -206,18 +206,18 @@ impl State {
         }
     }
 
-    /// What the scenario leaves out, in words.
+    /// Describes for users what the scenario leaves out.
     fn left_out(&self, header: &Header) -> Vec<String> {
         let mut left_out = vec![
-            "users: the client requests that agents saw last come from the node before the last hop, and nobody moves"
+            "users: the client requests that agents observed last come from the node before the last hop, and no user moves"
                 .to_owned(),
-            "latencies of links: a trace has none, so each is that of the fastest requests that came over it"
+            "latencies of links: a trace has none, so each is taken from the fastest requests that came over the link"
                 .to_owned(),
-            "what agents remember, requests that are being judged, and client requests that are on their way"
+            "the memory of agents, requests that are being judged, and client requests in transit"
                 .to_owned(),
         ];
         if self.instances.values().any(|placed| placed.has_flavour) {
-            left_out.push("flavours of instances: each begins in the default one".to_owned());
+            left_out.push("flavours of instances: each starts in the default flavour".to_owned());
         }
         if self.instances.values().any(|placed| placed.is_asleep) {
             left_out.push("sleep: instances that slept begin awake".to_owned());

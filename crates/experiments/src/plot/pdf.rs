@@ -1,6 +1,6 @@
-//! A drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every PDF reader has.
+//! Writes a drawing as a PDF of one page, with lines, circles and texts in Helvetica, which every PDF reader has.
 //!
-//! It has no date and no random id, so that the same drawing produces the same bytes.
+//! The file has no date and no random id, so that the same drawing produces the same bytes.
 
 use std::fmt::Write;
 
@@ -111,7 +111,7 @@ fn parts(colour: Colour) -> String {
     colour.map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
 }
 
-/// A text as a PDF string in the encoding of the font. Characters that it lacks become question marks.
+/// Encodes a text as a PDF string. Characters that the font lacks become question marks.
 fn string(text: &str) -> Vec<u8> {
     let mut bytes = vec![b'('];
     for letter in text.chars() {
@@ -140,7 +140,7 @@ mod tests {
         scene
     }
 
-    /// The offsets in the table of objects are correct, and so is the length of the stream.
+    /// Checks the offsets in the table of objects, and the length of the stream.
     #[test]
     fn the_table_of_objects_has_correct_offsets() {
         let file = pdf(&scene());

@@ -75,7 +75,7 @@ impl Scene {
     }
 }
 
-/// The width of a text in Helvetica, in points. Characters beyond ASCII count as wide as a digit.
+/// Returns the width of a text in Helvetica, in points. Characters outside of ASCII count as wide as a digit.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     /// Widths in thousandths of the size, from the space to the tilde, from the metrics of the font.
     const WIDTHS: [u16; 95] = [

@@ -35,8 +35,8 @@ struct Point<'a> {
     estimate: Estimate,
 }
 
-/// One figure for each of these numbers that the runs have: lines over the values of a single numeric key, otherwise
-/// rows.
+/// Draws a figure for each of these numbers that the runs have: lines over the values of a single numeric key,
+/// otherwise rows.
 pub fn figures_of(results: &Results, names: &[String]) -> Vec<Figure> {
     let drawn = |name: &String| {
         let points = points(results, name);
@@ -65,7 +65,8 @@ fn points<'a>(results: &'a Results, name: &str) -> Vec<Point<'a>> {
     points
 }
 
-/// The only varied key, and its values in the order of variants, if these are at least two numbers.
+/// Returns the varied key and its values in the order of variants, if there is only one such key and it has at least
+/// two numeric values.
 fn numbers(results: &Results) -> Option<(String, Vec<f64>)> {
     let mut key = None;
     let mut values = Vec::new();

@@ -1,5 +1,5 @@
-//! The numeric codes of events and operations in the data of a page: one table for the writer and for the script that
-//! reads them.
+//! The numeric codes of events and operations in the data of a page. The script of the page is generated from the same
+//! table.
 
 use mario_domain::AgentOperation;
 
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_has_one_name_and_its_position_for_a_number() {
+    fn every_event_has_one_name_and_its_position_as_code() {
         for (position, (event, name)) in (0..).zip(EVENTS) {
             assert_eq!(event.number(), position, "{name}");
             assert_eq!(EVENTS.iter().filter(|(_, other)| *other == name).count(), 1, "{name}");

@@ -1,4 +1,4 @@
-//! Writes numbers with as few characters as possible: a page holds hundreds of thousands of them.
+//! Writes numbers with as few characters as possible, because a page contains hundreds of thousands of them.
 
 use serde::{Serialize, Serializer};
 

@@ -1,7 +1,7 @@
 //! The figures of a report: drawn once, as trees of SVG elements, for the page and for files.
 //!
-//! The page holds every figure in a few widths and in every view that a reader can choose; its script shows the one that
-//! fits (decision 25 in `docs/decisions`).
+//! The page contains every figure in a few widths and in every view that a reader can choose. Its script shows the one
+//! that fits (decision 25 in `docs/decisions`).
 
 mod areas;
 mod bars;
@@ -45,7 +45,7 @@ const WIDTHS: [f64; 2] = [350.0, 560.0];
 /// The widths of a figure that spans the whole page.
 const WIDTHS_WIDE: [f64; 3] = [350.0, 640.0, 1_140.0];
 
-/// A part of the page with a title and figures of its own.
+/// A part of the page, with a title and figures.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Section {
@@ -61,7 +61,7 @@ pub(crate) struct Section {
     pub(crate) figures: Vec<Figure>,
 }
 
-/// Views to choose between.
+/// A choice between several views.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Choice {
@@ -83,7 +83,7 @@ pub(crate) enum Key {
     By,
     /// The unit in which regret is measured.
     Measure,
-    /// The stacked outcomes: the script restacks the bars.
+    /// The outcomes to stack. The script restacks the bars.
     Outcomes,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Figure {
     pub(crate) is_wide: bool,
     /// The first view that matches the choices is shown.
     pub(crate) views: Vec<View>,
-    /// The data, for each value of [`Key::By`] where they differ in it.
+    /// The data; if they depend on [`Key::By`], one table for each of its values.
     pub(crate) data: Vec<Data>,
     /// The files for the figure, if it has any.
     #[serde(skip)]
@@ -110,11 +110,11 @@ pub(crate) struct Figure {
 /// The files of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FileOf {
-    /// The index of the run; files about no run come last.
+    /// The index of the run. Files that are not about a run come last.
     run: usize,
     /// The prefix of the names.
     prefix: String,
-    /// What the figure shows, in words.
+    /// A description of the figure.
     title: String,
     width: FileWidth,
     groups: FileGroups,
@@ -174,7 +174,7 @@ pub(crate) struct Chart {
     pub(crate) layouts: Vec<Layout>,
     /// The tooltips along the horizontal axis, from left to right.
     pub(crate) tips: Vec<String>,
-    /// The values on that axis between which each tip is shown: one more than there are tips.
+    /// The values on that axis between which the tips are shown: one more than there are tips.
     pub(crate) edges: Vec<Compact>,
 }
 
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_name_has_no_character_that_a_shell_or_a_disk_minds() {
+    fn file_names_have_only_safe_characters() {
         assert_eq!(file_name("with memory, memory 10/../x"), "with-memory-memory-10-x");
     }
 }

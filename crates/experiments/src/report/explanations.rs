@@ -1,4 +1,5 @@
-//! Why agents decided as they did: recomputed from the facts in the trace, in the words of `mario policy explain`.
+//! Explains the decisions of agents, recomputed from the facts in the trace, with the same texts as `mario policy
+//! explain`.
 //!
 //! Equal knowledge bases are explained once, and common parts of explanations are stored once.
 
@@ -16,7 +17,7 @@ use serde::Serialize;
 use super::placement::Placement;
 use crate::runs::in_parallel;
 
-/// The maximum number of explained knowledge bases: each takes some milliseconds and half a kilobyte.
+/// The maximum number of explained knowledge bases. Each takes some milliseconds and half a kilobyte.
 pub(crate) const EXPLAINED_MAX: usize = 3_000;
 /// The number of cases that a thread explains at a time.
 const CHUNK: usize = 64;
@@ -28,7 +29,7 @@ pub(crate) const LOOKS: [Look; 8] =
 /// The knowledge of an agent when it decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// The number of its instance.
+    /// The number of the agent's instance.
     pub(crate) instance: u32,
     pub(crate) node: u32,
     pub(crate) free: Capacity,
@@ -49,7 +50,7 @@ pub(crate) struct Case {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Explanations {
-    /// All texts without repeats; the first is empty.
+    /// All texts, without duplicates. The first is empty.
     texts: Vec<String>,
     /// Depth and kind of a line, then the indices of its text, of the texts before and after it, and of the place of
     /// its clause; without trailing zeros.
@@ -91,7 +92,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
-        // Further explanations would be incomplete, and are not shown.
+        // Further explanations would be incomplete, so they are omitted.
         if allowance.is_spent() {
             return explained;
         }
@@ -124,7 +125,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
     explained
 }
 
-/// Explanations that are being collected.
+/// Collects explanations, and stores their common parts once.
 #[derive(Default)]
 struct Book {
     pages: Explanations,
@@ -163,7 +164,7 @@ impl Book {
     }
 }
 
-/// The index of an item in a table without repeats.
+/// Returns the index of an item in a table without duplicates, and adds the item if it is new.
 fn place_of<T: Clone + Eq + std::hash::Hash>(item: T, places: &mut FxHashMap<T, u32>, table: &mut Vec<T>) -> u32 {
     let next = table.len() as u32;
     let place = *places.entry(item.clone()).or_insert(next);
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_explanations_have_in_common_is_held_once() {
+    fn common_parts_of_explanations_are_stored_once() {
         let mut book = Book::default();
         book.text("");
         let common = vec![line(1, "idle(s1)", Some("library.pl:20"))];

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::series::Counts;
 use crate::figures::{FurtherCounts, GroupFigures, MeanAndMax, OperationCounts};
 
-/// The figures of a group. Undefined figures are absent: nothing moved, a series is constant, or the run is not
-/// complete.
+/// The figures of a group. A figure is absent if it is undefined: there were no movements, a series is constant, or the
+/// run is incomplete.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ShownFigures {

@@ -27,7 +27,7 @@ const TRACKS_MAX: usize = 200;
 /// The maximum number of inhibiting nodes that are listed; the others are summed up.
 const INHIBITING_NODES_MAX: usize = 40;
 
-/// Reads a whole trace. A truncated one yields a run up to its end.
+/// Reads a whole trace. A truncated trace yields an incomplete run.
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
@@ -43,7 +43,7 @@ pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, Rea
 /// The budget for the directives of all policies of a trace if nothing is explained.
 const LOADING_INFERENCES: u64 = 100_000_000;
 
-/// The name for the inhibiting node if the trace does not record it.
+/// The name of the inhibiting node if the trace does not record which node it was.
 const ALL_NODES: &str = "all nodes";
 
 struct Fold {
@@ -99,7 +99,7 @@ impl Fold {
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
         self.reach.read(&record);
-        // Taken before the record is applied: an evaluation knows only what happened before it.
+        // Taken before the record is applied, because an evaluation knows only what happened before it.
         let recalled = match (&record, &self.pasts) {
             (Record::Evaluation(evaluation), Some(pasts)) => pasts.recalled(&evaluation.instance).clone(),
             _ => Recalled::default(),
@@ -290,13 +290,13 @@ impl Fold {
                     self.recording.push(time, Event::Replicate { instance, node, replica });
                     self.keep_body(time, Some(replica), &placed);
                 }
-                // Invalid records are the auditor's business.
+                // Invalid records are ignored here; the auditor reports them.
                 _ => {}
             },
         }
     }
 
-    /// Copies flavour and sleep of an instance to the one that its operation created.
+    /// Copies the flavour and the sleep state of an instance to the one that its operation created.
     fn keep_body(&mut self, time: f64, instance: Option<u32>, of: &Placed) {
         let Some(instance) = instance else { return };
         let flavour = of.flavour;
@@ -438,7 +438,7 @@ impl Fold {
     }
 }
 
-/// The counts of each cycle; `cycles` has the same cycles for each group.
+/// Returns the counts of each cycle. `cycles` has the same cycles for each group.
 fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
     let mut bars = Bars::new();
     for place in 0..cycles.first().map_or(0, Vec::len) {

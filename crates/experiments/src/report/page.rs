@@ -35,10 +35,10 @@ const STYLE: &[&str] = &[
 
 const MARKUP: &str = include_str!("../../assets/page.html");
 
-/// The page with `data`, a JSON text. A live page asks its server for updates.
+/// Returns the page with `data`, a JSON text. A live page polls its server for updates.
 pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     let program = program();
-    // One pass over the markup, so that no part of the data is mistaken for a placeholder.
+    // Fills the markup in one pass, so that no part of the data is mistaken for a placeholder.
     let mut page = String::with_capacity(data.len() + program.len() + 65_536);
     let mut rest = MARKUP;
     while let Some((before, after)) = rest.split_once("<!--fill ") {
@@ -68,7 +68,7 @@ pub(crate) fn style() -> String {
     format!("\n{}", STYLE.concat())
 }
 
-/// A page with the reason why there is no report yet, which reloads after a second.
+/// Returns a page that states why there is no report yet, and reloads after a second.
 pub(crate) fn waiting(trouble: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
@@ -85,7 +85,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// JSON that cannot close the script element that contains it.
+/// Escapes JSON so that it cannot close the script element that contains it.
 fn safe_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

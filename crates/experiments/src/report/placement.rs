@@ -1,4 +1,4 @@
-//! The placement of instances, and which nodes reach each other, according to the records.
+//! Tracks the placement of instances, and which nodes and links are down, from the records of a trace.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl Placement {
         place
     }
 
-    /// The number of an existing instance; `None` for an unknown id, which is the auditor's business.
+    /// Returns the number of an existing instance; `None` for an unknown id, which the auditor reports.
     pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
         let place = *self.places.get(id)?;
         self.instances[place as usize].node.map(|_| place)

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub(crate) struct PolicyText {
     pub(crate) name: String,
     pub(crate) memory: u64,
-    /// The clauses of `operation/3`, in order of priority; empty when they cannot be distinguished.
+    /// The clauses of `operation/3`, in order of priority; empty if they cannot be distinguished.
     pub(crate) clauses: Vec<ClauseText>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct ClauseText {
 }
 
 impl PolicyText {
-    /// The clauses of a policy in a header. A policy that can no longer be loaded has none.
+    /// Extracts the clauses of a policy in a header. A policy that can no longer be loaded has none.
     pub(crate) fn new(policy: &TracedPolicy, allowance: &Allowance) -> PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));

@@ -1,4 +1,4 @@
-//! The distance of the placement from the best one, if the run measured it.
+//! The regret of the placement compared with the best one, if the run measured it.
 
 use mario_audit::reader::{Regret, Worth};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(crate) struct RegretSums {
 /// One activation: users, then satisfied users, mean latency and instances, each actual and best.
 pub(crate) type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
 
-/// Regret as stored in the page. Of pairs, the first is the actual value, the second the best; they are means over
+/// Regret as stored in the page. In pairs, the first is the actual value and the second the best. Both are means over
 /// activations.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -34,7 +34,7 @@ pub(crate) struct ShownRegret {
     pub(crate) against: &'static str,
     #[serde(skip)]
     pub(crate) activations: u64,
-    /// The number of activations at which the placement was as good as the best.
+    /// The number of activations with an optimal placement.
     #[serde(skip)]
     pub(crate) optimal: u64,
     #[serde(skip)]
@@ -84,12 +84,12 @@ impl RegretSums {
         self.satisfied_regret_max = self.satisfied_regret_max.max(regret);
         let satisfied = both.map(|worth| worth.satisfied);
         let instances = both.map(|worth| worth.instances);
-        // More than three digits would not be visible.
+        // More than three decimals would not be visible.
         let latency = latency.map(|latency| latency.map(|latency| Compact((latency * 1e3).round() / 1e3)));
         self.samples.push(record.time, || (record.users, satisfied, latency, instances));
     }
 
-    /// `None` if it was not measured.
+    /// Returns `None` if regret was not measured.
     pub(crate) fn finish(self) -> Option<ShownRegret> {
         if self.activations == 0 {
             return None;

@@ -25,7 +25,7 @@ const EVENTS_MAX: usize = 60_000;
 /// The maximum number of decisions; if there are more, none are shown.
 const DECISIONS_MAX: usize = 60_000;
 
-/// Whether decisions are explained, which takes longer than everything else.
+/// Whether decisions are explained, which takes longer than reading the rest of the trace.
 pub(crate) enum Explain<'a> {
     /// Within the allowance; the callback receives the number of explained decisions, and the total.
     Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
@@ -95,7 +95,7 @@ impl Decision {
 }
 
 impl Recording {
-    /// Stops if there are more instances than can be shown individually.
+    /// Discards the recording if there are more instances than can be shown individually.
     pub(crate) fn instances(&mut self, count: usize) {
         if count > INSTANCES_MAX && !self.is_too_large {
             self.forget();
@@ -123,7 +123,7 @@ impl Recording {
         }
     }
 
-    /// The index of a reason, which is added if new.
+    /// Returns the index of a reason, and adds the reason if it is new.
     pub(crate) fn reason(&mut self, node: &str, rule: &str, text: String) -> u32 {
         if self.is_too_large {
             return 0;
@@ -161,7 +161,7 @@ impl Recording {
                 }
                 case.seen.clone()
             }
-            // A repetition without a previous evaluation is the auditor's business.
+            // A repetition without a previous evaluation is ignored here; the auditor reports it.
             (None, None) => return,
         };
         let compact = compact(&seen);
@@ -186,7 +186,7 @@ impl Recording {
         }
     }
 
-    /// The index of a case, which is added if new.
+    /// Returns the index of a case, and adds the case if it is new.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
         let Case { instance, node, free, flavour, is_asleep, policy, recalled, unreached, .. } = &case;
         let body = format!("{flavour} {is_asleep}");
@@ -227,7 +227,7 @@ impl Recording {
     }
 }
 
-/// A text that distinguishes the histories of agents; empty without a history.
+/// Returns a text that distinguishes the histories of agents; empty if there is no history.
 fn told_apart(recalled: &Recalled) -> String {
     use std::fmt::Write;
     let mut text = String::new();
@@ -263,7 +263,7 @@ pub(crate) struct Replay {
     has_all_decisions: bool,
     /// Explanations of the cases of decisions, in order; possibly only of the first ones.
     explanations: Option<Explanations>,
-    /// The id of a node, a rule, and the rule in words.
+    /// The id of a node, a rule, and a description of the rule.
     #[cfg_attr(test, ts(type = "[node: string, rule: string, text: string][]"))]
     reasons: Vec<(String, String, String)>,
 }
@@ -367,7 +367,7 @@ fn compact(seen: &Seen) -> Value {
     let mut parts = vec![
         requests.collect(),
         seen.inhibited.iter().map(|wish| json!(compact_wish(wish))).collect(),
-        // The number of repeats equals the number of reasons; the page shows the first few.
+        // A policy may repeat a solution once for each reason; the page shows only the first few.
         solutions.take(4).collect(),
         json!(seen.ending),
         json!(seen.random),

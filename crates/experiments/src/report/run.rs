@@ -41,7 +41,7 @@ pub struct Run {
     /// The sleeping instances of each application, if any application sleeps and the trace records them.
     #[serde(skip)]
     pub(crate) asleep: Option<Samples<Vec<u64>>>,
-    /// The instances that owners of nodes have evicted and shrunk so far, if they have initiative.
+    /// The instances that owners of nodes have evicted and shrunk so far, if any owner can do so.
     #[serde(skip)]
     pub(crate) owners: Option<Samples<[u64; 2]>>,
     /// Instances in each tier.
@@ -76,7 +76,7 @@ pub(crate) struct About {
     pub(crate) memory: &'static str,
     pub(crate) node_count: usize,
     pub(crate) user_count: usize,
-    /// Whether the trace has its end.
+    /// Whether the trace is complete.
     pub(crate) is_complete: bool,
     /// The time of the last record.
     pub(crate) until: Compact,

@@ -1,4 +1,4 @@
-//! Time series with a bounded number of points, whatever the length of the run.
+//! Time series whose number of points is bounded, however long the run is.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) fn operations(counts: &Counts) -> u64 {
     counts.iter().sum::<u64>() - counts[NOP] - counts[INHIBITED]
 }
 
-/// Counts for each group in each cycle, or in each few cycles of a long run.
+/// Counts for each group and cycle. In a long run, several cycles are combined.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
     /// The number of cycles per bar.
@@ -76,7 +76,7 @@ fn add(sum: &mut [Counts], other: &[Counts]) {
     }
 }
 
-/// Values that hold from their time on, every cycle or every few cycles of a long run.
+/// Samples of a value that applies from its time on, taken every cycle, or every few cycles in a long run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Samples<T> {
@@ -99,7 +99,7 @@ impl<T> Samples<T> {
         Samples { times: Vec::new(), values: Vec::new(), stride: 1, seen: 0, points_max }
     }
 
-    /// Adds a value that holds from `time` on, if a sample is due.
+    /// Adds a value that applies from `time` on, if a sample is due.
     pub(crate) fn push(&mut self, time: f64, value: impl FnOnce() -> T) {
         let is_due = self.seen.is_multiple_of(self.stride);
         self.seen += 1;

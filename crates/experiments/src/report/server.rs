@@ -1,10 +1,10 @@
 //! Serves a report on this machine only, and notifies the page of changes.
 //!
-//! Start at [`Server::serve`]. One thread serves clients and never blocks on one of them; another makes reports, one at
+//! Start at [`Server::serve`]. One thread serves clients and never blocks on any of them; another makes reports, one at
 //! a time. [`Limits`] bounds the resources that clients can use.
 //!
 //! **Invariant:** no client can stop the server, exhaust its memory, or block others for longer than a timeout.
-//! **Invariant:** only the head of a request is read from a client.
+//! **Invariant:** only the head of a request is read, never its body.
 
 mod connections;
 mod policy;
@@ -36,7 +36,7 @@ pub trait Source: Send + 'static {
     /// A version that changes when the report does.
     fn version(&self) -> String;
 
-    /// Makes the report, or returns in words why it cannot.
+    /// Makes the report, or returns the reason why it cannot.
     fn report(&mut self) -> Result<Report, String>;
 }
 
@@ -179,7 +179,7 @@ async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mps
     let _ = connection.await;
 }
 
-/// Answers questions one by one, in a thread of its own, because making a report takes long.
+/// Answers questions one by one, in a separate thread, because making a report takes long.
 fn report(source: impl Source, mut asked: mpsc::Receiver<Question>) {
     let mut site = Site::new(source);
     while let Some((target, reply)) = asked.blocking_recv() {

@@ -1,4 +1,4 @@
-//! The types of the page's data for the type checker of its scripts, `assets/types.d.ts`.
+//! Generates `assets/types.d.ts`, the types of the page's data for the type checker of its scripts.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::series::Samples;
 use super::{PageData, codes};
 use crate::declarations::Declarations;
 
-/// What is serialised by hand, with names for the members of its lists.
+/// The types that are serialised by hand, with names for the members of their lists.
 const BY_HAND: &str = "\
 /** An element of a drawing: content is an element, a text, or the index of a part. */
 type Drawn = [tag: string, attributes: Record<string, string | number>, ...content: (Drawn | string | number)[]];
@@ -30,7 +30,7 @@ type Solution = [operation: number | string, target: number | string | null, cla
 ";
 
 #[test]
-fn types_of_the_page_are_those_of_its_data() {
+fn declared_types_match_the_data_of_the_page() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/types.d.ts");
     let declarations = Declarations::new().with::<PageData<'static>>().with::<Samples<Dummy>>();
     declarations.hold_against(&file, &format!("{BY_HAND}{}", codes::declarations()));

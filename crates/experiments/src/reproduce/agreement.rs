@@ -27,7 +27,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// `4 of 4`, or `-` where nothing was published.
+    /// Returns a text such as `4 of 4`, or `-` if nothing was published.
     pub fn text(&self) -> String {
         match self.of {
             0 => "-".to_owned(),
@@ -46,7 +46,7 @@ pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
 
 /// Whether a number rounds to the recorded one.
 fn rounds_to(ours: f64, recorded: f64, decimals: usize) -> bool {
-    // Half a unit of the last digit, plus the rounding error of the recorded number.
+    // Allows half a unit of the last digit, plus the rounding error of the recorded number.
     (ours - recorded).abs() <= if decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(decimals as i32)) + 1e-9 }
 }
 
@@ -58,7 +58,7 @@ fn measure_of(figure: &str) -> Option<Measure> {
 
 impl Reproduced {
     /// Compares the stored run with the published results. The paper's operations per movement and correlations are
-    /// left out: they come from runs that were not preserved.
+    /// omitted, because they come from runs that were not preserved.
     pub fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for row in self.differences() {

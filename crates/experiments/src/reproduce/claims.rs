@@ -1,6 +1,6 @@
 //! Checks the paper's claims about the behaviour of the system.
 //!
-//! Each claim is a sentence of the paper's evaluation. Nothing is adjusted to make one hold.
+//! Each claim is a sentence of the paper's evaluation. Nothing is adjusted to make a claim true.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use crate::figures::{GroupFigures, TraceFigures};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Claim {
-    /// The claim in words.
+    /// The text of the claim.
     pub claim: String,
-    /// Whether it holds in this run.
+    /// Whether the claim is true in this run.
     pub holds: bool,
     /// The numbers that support or refute it.
     pub numbers: String,
@@ -22,7 +22,7 @@ pub struct Claim {
 /// A run of an experiment.
 type Run<'a> = (&'a Experiment, &'a TraceFigures);
 
-/// The claims about these experiments. A claim is left out if one of its experiments is missing.
+/// Checks the claims about these experiments. A claim is omitted if one of its experiments is missing.
 pub fn claims(runs: &[Run<'_>]) -> Vec<Claim> {
     let judge = Judge { runs };
     let mut claims = Vec::new();

@@ -19,7 +19,7 @@ use crate::statistics::Estimate;
 #[derive(Debug)]
 pub struct WriteError(pub PathBuf, pub io::Error);
 
-/// A figure beside its published values.
+/// A figure with its published values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Difference {
     /// `GROUP.FIGURE`.
@@ -34,13 +34,13 @@ pub struct Difference {
     pub run: Option<f64>,
 }
 
-/// A claim, and the number of seeds in which it holds.
+/// A claim, and the number of seeds in which it is true.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JudgedClaim {
     /// The claim, checked in the stored run.
     #[serde(flatten)]
     pub claim: Claim,
-    /// The number of seeds in which it holds.
+    /// The number of seeds in which it is true.
     pub holds_in: usize,
     /// The number of seeds.
     pub of: usize,
@@ -52,7 +52,7 @@ impl Reproduced {
         std::iter::once(&self.figures).chain(&self.others)
     }
 
-    /// All figures beside their published values.
+    /// Returns all figures with their published values.
     pub fn differences(&self) -> Vec<Difference> {
         let all = |run: &TraceFigures| {
             let mut all = values(&run.figures);
@@ -76,7 +76,7 @@ impl Reproduced {
 }
 
 impl Reproduction {
-    /// All claims, checked in the stored runs, with the number of seeds in which they hold.
+    /// Returns all claims, checked in the stored runs, with the number of seeds in which they are true.
     pub fn claims(&self) -> Vec<JudgedClaim> {
         let seeds = self.experiments.first().map_or(0, |one| one.runs().count());
         let of_seed = |seed: usize| {

@@ -21,7 +21,7 @@ const WHY: [&str; 4] = [
      the hardware of nodes and in how agents observe, requests are routed and proposals are judged.",
 ];
 
-/// Explains the words in the tables.
+/// Explains the terms in the tables.
 const LEGEND: &str = "WS: workload-sensitive applications, LS: latency-sensitive ones. Policies: 1 workload-aware, 2 latency-aware, 3 \
                       both, 4 both with a memory of 1 and of 10 cycles. Service usage: rate of requests over what an instance \
                       handles. Inhibited: proposals that node managers turned down. Stored run: what the prototype's authors \
@@ -43,7 +43,8 @@ const WORLDS_WIDTHS: [usize; 9] = [38, 7, 7, 6, 6, 6, 8, 8, 12];
 const WIDTH: usize = 100;
 
 impl Reproduction {
-    /// The published figures beside ours, the claims that do not hold, and the other worlds, in fewer than 60 lines.
+    /// Returns the published figures beside ours, the claims that are false, and the results in other worlds, in fewer
+    /// than 60 lines.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         text.push_str(

@@ -7,7 +7,7 @@ use super::{Preset, Reproduced, Reproduction};
 use crate::measures::{Measure, key};
 
 impl Reproduction {
-    /// Our figures beside the published ones, and which claims hold.
+    /// Returns our figures beside the published ones, and which claims are true.
     pub fn text(&self) -> String {
         let mut text = format!("The paper's experiments in the world of the preset `{}`", self.preset.as_str());
         for note in &self.notes {

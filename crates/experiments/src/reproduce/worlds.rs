@@ -1,4 +1,4 @@
-//! Runs the same experiments in other worlds, to show on what a result depends.
+//! Runs the same experiments in other worlds, to show what a result depends on.
 
 use mario_scenario::{Document, Files};
 
@@ -12,7 +12,7 @@ use crate::runs::{RunError, in_parallel, traced};
 pub struct World {
     /// Its name in files.
     pub name: &'static str,
-    /// The name shown to people.
+    /// The name shown to users.
     pub title: &'static str,
     /// The preset on which it is based.
     pub preset: Preset,
@@ -38,8 +38,8 @@ impl World {
         overrides: &["mobility.kind=recorded"],
     };
 
-    /// The world of the paper's text, with the recorded and with other users, and the published world with the one
-    /// setting changed that explains the difference.
+    /// The world of the paper's text, with the recorded users and with generated ones, and the published world with the
+    /// single changed setting that explains the difference.
     pub const OTHERS: [World; 3] = [
         World {
             name: "text",

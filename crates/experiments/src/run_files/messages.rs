@@ -72,7 +72,7 @@ pub(super) fn check(
         }
     }
     checked.checked.push(NAME.to_owned());
-    checked.unchecked.push(format!("single times and instances in {NAME}: the trace tells what each user saw in sum"));
+    checked.unchecked.push(format!("single times and instances in {NAME}: the trace records only sums per user"));
     Ok(())
 }
 

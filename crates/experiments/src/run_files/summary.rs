@@ -19,11 +19,11 @@ const PARTIAL: &str = "PARTIAL";
 /// The relative tolerance between means of the same numbers.
 const TOLERANCE: f64 = 1e-9;
 
-/// The keys of a summary that no trace records, with the reason.
-const UNTOLD: [(&str, &str); 3] = [
-    ("management", "the trace tells what was done, and not by which strategy"),
-    ("emitted", "the trace tells of requests served and lost, not of those on their way"),
-    ("hops", "the trace does not tell how client requests travelled"),
+/// The keys of a summary that traces do not record, with the reason.
+const UNRECORDED: [(&str, &str); 3] = [
+    ("management", "the trace records what was done, but not by which strategy"),
+    ("emitted", "the trace records requests served and lost, but not those in transit"),
+    ("hops", "the trace does not record the paths of client requests"),
 ];
 
 /// Accumulates the expected summary.
@@ -97,7 +97,7 @@ impl Summed {
         }
         self.check_run(directory, checked)?;
         if !is_complete {
-            // An incomplete run has the mark instead of a summary.
+            // An incomplete run has the file `PARTIAL` instead of a summary.
             if !directory.join(PARTIAL).exists() {
                 let expected = format!("a trace with its end, since there are a summary and no `{PARTIAL}`");
                 let who = "the run".to_owned();
@@ -127,16 +127,17 @@ impl Summed {
         }
         checked.checked.push("summary.json".to_owned());
         check_measures(directory, &measured, checked)?;
-        let untold = UNTOLD.iter().map(|(key, why)| format!("`{key}` in summary.json: {why}"));
-        checked.unchecked.extend(untold);
+        let unrecorded = UNRECORDED.iter().map(|(key, why)| format!("`{key}` in summary.json: {why}"));
+        checked.unchecked.extend(unrecorded);
         let keys = found.as_object().into_iter().flatten().map(|(key, _)| key);
-        let unknown = keys.filter(|key| expected.get(*key).is_none() && !UNTOLD.iter().any(|(known, _)| known == key));
+        let unknown =
+            keys.filter(|key| expected.get(*key).is_none() && !UNRECORDED.iter().any(|(known, _)| known == key));
         checked.unchecked.extend(unknown.map(|key| format!("`{key}` in summary.json: not a key of this version")));
         Ok(())
     }
 
-    /// Checks the summary of a live colony, which has the operations of the trace. What its clients measured is in no
-    /// trace of nodes.
+    /// Checks the summary of a live colony against the operations in the trace. Measurements of its clients are not in
+    /// the trace, so they are not checked.
     fn check_live(&self, file: Box<dyn BufRead>, checked: &mut Checked) {
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
         let OperationCounts { migrate, replicate, undeploy, inhibited, .. } = self.asked;
@@ -171,13 +172,11 @@ impl Summed {
             checked.find(FindingKind::Summary, "run.json", 1, who, expected, found);
         }
         checked.checked.push("run.json".to_owned());
-        checked
-            .unchecked
-            .push("`scenario` in run.json: the trace tells what became of it, not all that it says".to_owned());
+        checked.unchecked.push("`scenario` in run.json: the trace records only part of the scenario".to_owned());
         Ok(())
     }
 
-    /// The expected summary, and the measures beside it.
+    /// Returns the expected summary, and the expected measures.
     fn expected(self) -> (Value, Value) {
         let Summed { header, reading, deploys, regret, .. } = self;
         let TraceFigures { figures, cycles, measured, .. } = reading.figures();

@@ -53,7 +53,7 @@ impl Table {
         Ok(())
     }
 
-    /// The next row; empty at the end, `None` if there is no table.
+    /// Returns the next row; empty at the end, `None` if there is no table.
     fn next(&mut self) -> io::Result<Option<String>> {
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -159,7 +159,7 @@ impl Tables {
             if let Some(place) = columns.iter().position(|name| *name == action) {
                 counts[place] += 1;
             }
-            // A record about an unknown instance is the auditor's business.
+            // Records about unknown instances are ignored here; the auditor reports them.
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
             let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
             let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
@@ -172,7 +172,7 @@ impl Tables {
         self.operations(cycle.time, &counts)
     }
 
-    /// Expects the rows of what a node's owner did.
+    /// Expects the rows of actions of a node's owner.
     fn owner(&mut self, owner: &Owner) -> io::Result<()> {
         for OwnerAct { instance, kind, .. } in &owner.acts {
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);

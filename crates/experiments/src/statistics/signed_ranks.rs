@@ -5,17 +5,17 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Estimate;
 
-/// Up to this number of differences the p-value is exact; beyond, it uses the normal approximation.
+/// Up to this number of differences, the p-value is exact; beyond that, it uses the normal approximation.
 const EXACT_MAX: usize = 50;
 
 /// The maximum number of differences for the Hodges-Lehmann estimate, which averages all pairs of them.
 const SHIFT_MAX: usize = 2_000;
 
-/// Differences without zeros, and their ranks by size, doubled so that shared ranks are whole.
+/// Non-zero differences and their ranks by size. Ranks are doubled, so that shared ranks are whole numbers.
 struct Ranked {
-    /// Twice the rank of each, the smallest first.
+    /// Twice the rank of each difference, the smallest first.
     doubled: Vec<usize>,
-    /// Twice the sum of the ranks of those above 0.
+    /// Twice the sum of the ranks of the positive differences.
     positive: usize,
     /// The reduction of the variance by ties, times 48.
     ties: f64,
@@ -44,8 +44,8 @@ impl Ranked {
     }
 }
 
-/// The two-sided p-value of the signed-rank test. Differences of 0 are dropped; equal ones share their ranks, and the
-/// exact distribution accounts for that.
+/// Returns the two-sided p-value of the signed-rank test. Differences of 0 are dropped. Equal differences share their
+/// ranks, and the exact distribution accounts for that.
 pub fn signed_ranks(differences: &[f64]) -> f64 {
     let ranked = Ranked::of(differences);
     let count = ranked.doubled.len();
@@ -61,7 +61,7 @@ pub fn signed_ranks(differences: &[f64]) -> f64 {
     (2.0 * Normal::standard().cdf(z)).min(1.0)
 }
 
-/// For each sum, the number of subsets of `numbers` that add up to it.
+/// Returns for each sum the number of subsets of `numbers` that add up to it.
 fn ways(numbers: &[usize]) -> Vec<f64> {
     let mut ways = vec![0.0; numbers.iter().sum::<usize>() + 1];
     ways[0] = 1.0;

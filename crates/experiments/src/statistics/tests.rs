@@ -43,10 +43,10 @@ fn the_signed_rank_test_equals_scipys() {
     let sixty: Vec<f64> =
         (1..=60).map(|place| ((f64::from(place).sin() * 3.0 + 0.7) * 1000.0).round() / 1000.0).collect();
     assert!((signed_ranks(&sixty) - 0.006_747_212_202_345_499).abs() < 1e-7);
-    // Of all 256 ways to sign the ranks 2, 2, 2, 5, 5, 5, 7.5, 7.5, 37 are at least as uneven on this side.
+    // Of the 256 ways to assign signs to the ranks 2, 2, 2, 5, 5, 5, 7.5, 7.5, 37 are at least as uneven on this side.
     close(signed_ranks(&[1.0, 1.0, -1.0, 2.0, 2.0, 2.0, -3.0, 3.0]), 74.0 / 256.0);
     close(signed_ranks(&[0.0; 9]), 1.0);
-    // Five equal differences: two of 32 ways.
+    // Five equal differences: 2 of 32 ways.
     close(signed_ranks(&[3.0; 5]), 2.0 / 32.0);
 }
 
@@ -85,7 +85,7 @@ fn one_pair_has_no_test_and_constant_differences_no_t_test() {
 }
 
 #[test]
-fn holms_correction_equals_that_by_hand() {
+fn holms_correction_equals_the_one_computed_by_hand() {
     // Sorted 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04; the corrected values never decrease.
     let found = holm(&[0.04, 0.01, 0.03, 0.02]);
     for (found, expected) in found.into_iter().zip([0.06, 0.04, 0.06, 0.06]) {
@@ -101,7 +101,7 @@ fn normal(random: &mut Random) -> f64 {
 }
 
 #[test]
-fn without_a_difference_five_percent_of_tests_and_of_corrected_families_find_one() {
+fn the_false_positive_rate_is_five_percent_for_tests_and_for_corrected_families() {
     const FAMILIES: usize = 1000;
     const FIGURES: usize = 10;
     const SEEDS: usize = 20;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use mario_scenario::Scenario;
 
-/// 64-bit FNV-1a: enough to notice a change, and the same on every platform.
+/// 64-bit FNV-1a, which is sufficient to detect a change and the same on every platform.
 struct Fingerprint(u64);
 
 impl Write for Fingerprint {
@@ -16,7 +16,7 @@ impl Write for Fingerprint {
     }
 }
 
-/// A hash of everything that a run depends on.
+/// Returns a hash of everything that a run depends on.
 pub(super) fn fingerprint(scenario: &Scenario) -> String {
     let mut fingerprint = Fingerprint(0xcbf2_9ce4_8422_2325);
     let _ = write!(fingerprint, "{scenario:?}");

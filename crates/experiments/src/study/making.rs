@@ -16,7 +16,7 @@ use crate::runs::{RunError, counted, kept, traced_with_effort};
 /// The directory of stored runs within that of a study.
 const RUNS: &str = "runs";
 
-/// The measures of a stored run, as `mario run` leaves them.
+/// The file with the measures of a stored run, as written by `mario run`.
 const MEASURES: &str = "measures.json";
 
 /// Makes a run and returns all its numbers. The run is stored if the plan asks for it; otherwise it is stored only

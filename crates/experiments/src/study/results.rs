@@ -13,10 +13,10 @@ use super::{Plan, managed};
 use crate::measures::Values;
 use crate::runs::RunError;
 
-/// What a set of runs is about. Runs with compatible identities can be merged.
+/// Describes a set of runs. Runs with compatible identities can be merged.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Identity {
-    /// The program that made the runs: another version may simulate a scenario differently.
+    /// The program that made the runs, because another version may simulate a scenario differently.
     pub program: String,
     /// The content of the scenario, with all defaults filled in.
     pub scenario: Value,
@@ -150,7 +150,7 @@ fn input_name(variant: &[String], policy: &str) -> String {
 }
 
 impl Results {
-    /// No runs yet.
+    /// Creates results without runs.
     pub fn new(identity: Identity) -> Results {
         Results { identity, runs: BTreeMap::new() }
     }
@@ -160,7 +160,8 @@ impl Results {
         self.identity.join(&other.identity)?;
         for (key, values) in other.runs {
             let known = self.runs.entry(key.clone()).or_default();
-            // A part that was made with another metric adds its values; values in both must be equal.
+            // A part that was made with another metric adds the values of that metric. Values in both parts must be
+            // equal.
             let is_other = |(name, value): (&String, &Option<f64>)| known.get(name).is_some_and(|known| known != value);
             if values.iter().any(is_other) {
                 return Err(MergeError::Run(Box::new(key)));

@@ -6,8 +6,8 @@
 //! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
 //! | `runs.csv` | the same as a table |
 //!
-//! `runs.jsonl` is appended to while runs are made. In the end it is rewritten in the order of tables, so that the same
-//! runs leave the same bytes, in whatever order they were made.
+//! `runs.jsonl` is appended to while runs are made. At the end it is rewritten in the order of tables, so that the same
+//! runs produce the same bytes, in whatever order they were made.
 
 use std::error::Error;
 use std::fmt;
@@ -45,7 +45,7 @@ pub struct OwnDirectory {
 pub enum StoreError {
     /// Another process uses the directory.
     Busy(PathBuf),
-    /// The directory holds something else.
+    /// The directory is not empty, and is not a study.
     NotAStudy(PathBuf),
     /// A file in it cannot be read or written.
     File(PathBuf, io::Error),
@@ -86,7 +86,8 @@ impl Store {
         };
         results.identity.notes = notes;
         write_identity(directory, &results.identity)?;
-        // Drops a line that an interruption truncated, so that appended lines start on a new line.
+        // Rewrites the runs without a last line that was truncated by an interruption, so that appended lines start on
+        // a new line.
         write_runs(directory, &results)?;
         let path = directory.join(RUNS);
         let runs = OpenOptions::new().append(true).open(&path).map_err(|error| StoreError::File(path, error))?;
@@ -110,7 +111,8 @@ impl OwnDirectory {
     /// Creates a directory if necessary, and locks it against other processes.
     pub fn open(directory: &Path) -> Result<OwnDirectory, StoreError> {
         fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
-        // On systems where directories cannot be opened or locked, other processes are not kept out.
+        // On systems where directories cannot be opened or locked, the directory is not protected against other
+        // processes.
         let lock = File::open(directory).ok();
         match lock.as_ref().map(File::try_lock) {
             Some(Err(TryLockError::WouldBlock)) => Err(StoreError::Busy(directory.to_owned())),
@@ -156,7 +158,7 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     Ok(results)
 }
 
-/// Writes runs into a directory and replaces those in it.
+/// Writes runs into a directory, replacing those in it.
 pub fn save(directory: &OwnDirectory, results: &Results) -> Result<(), StoreError> {
     write_identity(&directory.path, &results.identity)?;
     write_runs(&directory.path, results)?;

@@ -4,7 +4,7 @@ use mario_simulator::{Detail, RunOptions, Simulation, Tally, TraceRecorder};
 
 use crate::Disk;
 
-/// The figures as counted by the simulator, and as computed from the trace of the same run.
+/// Runs a scenario. Returns the figures counted by the simulator, and those computed from the trace of the same run.
 fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run");
     let mut recorders = (Tally::new(scenario), TraceRecorder::new(Vec::new(), scenario, detail));

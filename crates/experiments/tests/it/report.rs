@@ -1,4 +1,4 @@
-//! The report, in a real browser where one is needed.
+//! Tests of the report, some of them in a real browser.
 
 mod accessibility;
 mod browser;

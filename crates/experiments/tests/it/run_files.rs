@@ -1,4 +1,4 @@
-//! The files beside a trace are checked against it: every wrong number is found, and no correct one is reported.
+//! The files of a run are checked against its trace: every wrong number is found, and no correct one is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};

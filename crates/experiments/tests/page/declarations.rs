@@ -1,5 +1,5 @@
-//! The types of the data of a page in TypeScript, for the checker of its scripts. Tests of the report and of the dashboard
-//! include this file.
+//! Generates TypeScript types of the data of a page, for the type checker of its scripts. Included by tests of the
+//! report and of the dashboard.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) struct Declarations {
 
 impl Declarations {
     pub(crate) fn new() -> Declarations {
-        // Numbers of JSON are numbers of JavaScript, however large their type in Rust.
+        // JSON numbers are JavaScript numbers, however large their Rust types are.
         Declarations { config: Config::new().with_large_int("number"), found: BTreeMap::new() }
     }
 
@@ -25,7 +25,7 @@ impl Declarations {
         self
     }
 
-    /// Compares the declarations, followed by `more`, with a file; with `UPDATE_DOCUMENTS=1`, writes it.
+    /// Compares the declarations, followed by `more`, with a file. With `UPDATE_DOCUMENTS=1`, writes the file instead.
     pub(crate) fn hold_against(&self, file: &Path, more: &str) {
         let mut text = String::from(
             "// Generated from the structs that are serialised: UPDATE_DOCUMENTS=1 cargo test -p mario-experiments -p mario-dashboard types\n\n",
@@ -44,7 +44,8 @@ impl Declarations {
     }
 }
 
-/// A declaration on one line, without the comments of the struct: a reworded comment changes no type.
+/// Returns a declaration on one line, without the comments of the struct, so that rewording a comment does not change
+/// the file.
 fn without_comments(declaration: &str) -> String {
     let mut text = String::new();
     let mut rest = declaration;
@@ -58,7 +59,7 @@ fn without_comments(declaration: &str) -> String {
 
 impl TypeVisitor for Declarations {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // What has no path is a type of the language, such as a list; it has no name to declare.
+        // A type without a path is built into the language, such as a list, and needs no declaration.
         if T::output_path().is_some() {
             let name = T::ident(&self.config);
             if self.found.contains_key(&name) {

@@ -10,10 +10,10 @@ use super::numbers::{Steps, amount, count};
 use super::palette::{application_colour, tier_colour};
 use super::{Chart, WIDTHS};
 
-/// The maximum number of parts that can be labelled: the smallest others become one.
+/// The maximum number of parts that can be labelled. The smallest ones are combined into one part.
 const PARTS_MAX: usize = 12;
 
-/// The stacked parts, the lowest first; values hold from their time on.
+/// The stacked parts, the lowest first. A value applies from its time on.
 pub(super) struct Stack<'a> {
     run: &'a Run,
     label: &'static str,
@@ -48,12 +48,12 @@ pub(super) fn by_application(run: &Run) -> Stack<'_> {
     stack(run, "instances", &run.instances, applications(run))
 }
 
-/// `None` if no instance slept.
+/// Returns `None` if no instance slept.
 pub(super) fn asleep(run: &Run) -> Option<Stack<'_>> {
     run.asleep.as_ref().map(|samples| stack(run, "sleeping instances", samples, applications(run)))
 }
 
-/// `None` if owners of nodes have no initiative.
+/// Returns `None` if owners of nodes cannot evict or shrink.
 pub(super) fn by_owners(run: &Run) -> Option<Stack<'_>> {
     let named = ["evicted", "shrunk"].map(|name| (name.to_owned(), format!("var(--{name})")));
     run.owners.as_ref().map(|samples| stack(run, "instances", samples, named))
@@ -75,7 +75,7 @@ impl Stack<'_> {
         let totals: Vec<u64> =
             (0..self.times.len()).map(|place| parts.iter().map(|part| part.values[place]).sum()).collect();
         let layouts = WIDTHS.iter().map(|width| self.layout(&parts, &totals, *width)).collect();
-        // A tip for as long as nothing changes.
+        // One tip for each interval without a change.
         let is_new =
             |place: &usize| *place == 0 || parts.iter().any(|part| part.values[*place] != part.values[place - 1]);
         let starts: Vec<usize> = (0..self.times.len()).filter(is_new).collect();
@@ -158,7 +158,7 @@ impl Stack<'_> {
         canvas.finish()
     }
 
-    /// The time from which the values at an index hold; after the last, the end.
+    /// Returns the time from which the values at an index apply; after the last index, the end.
     fn edge(&self, place: usize, end: f64) -> f64 {
         match (self.times.get(place), self.times) {
             (Some(time), _) => time.0,
@@ -168,7 +168,7 @@ impl Stack<'_> {
     }
 }
 
-/// The outline of an area between two lines of steps. Steps of the same height are one.
+/// Returns the outline of an area between two step functions. Consecutive steps of the same height are merged.
 fn outline(upper: &[u64], lower: &[u64], edges: &[f64], y: impl Fn(u64) -> f64) -> String {
     let mut path = format!("M{:.1} {:.1}", edges[0], y(upper[0]));
     for place in 1..upper.len() {

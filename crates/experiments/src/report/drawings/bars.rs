@@ -70,7 +70,7 @@ pub(super) struct Highest {
     all: f64,
 }
 
-/// Over all runs, so that they have the same scale.
+/// Returns the maximum over all runs, so that they have the same scale.
 pub(super) fn highest(runs: &[Run], group: usize, by: By) -> Highest {
     let mut highest = Highest { changes: 1.0, all: 1.0 };
     for run in runs {
@@ -94,7 +94,7 @@ pub(super) fn chart(run: &Run, group: usize, by: By, highest: Highest) -> Chart 
     Chart { parts: vec![Element::new("g").all(bars.iter().map(stacked))], layouts, tips, edges }
 }
 
-/// A bar in milliseconds and agents: layouts scale it.
+/// Draws a bar in units of milliseconds and agents. Layouts scale it.
 fn stacked(bar: &Bar) -> Element {
     let mut base = 0;
     let width = (bar.until - bar.at) * 0.86;
@@ -103,7 +103,7 @@ fn stacked(bar: &Bar) -> Element {
         let fill = format!("var(--{})", OUTCOMES[outcome]);
         let part = Element::rectangle([bar.at, base as f64], [width, count as f64], &fill);
         base += count;
-        // Agents that propose nothing would dwarf the others: the page shows them on request.
+        // Agents that propose nothing would dwarf the others, so the page shows them only on request.
         (count > 0).then(|| if outcome == NOP { part.in_page_only() } else { part })
     };
     let parts: Vec<Element> = STACK.into_iter().filter_map(part).collect();
@@ -138,12 +138,12 @@ fn layout(run: &Run, group: usize, by: By, highest: Highest, width: f64) -> Layo
 
 /// Converts milliseconds and agents to coordinates of a layout.
 fn transform(x: Scale, y: Scale) -> String {
-    // More digits than coordinates have, because they are multiplied by times.
+    // These factors need more digits than coordinates, because they are multiplied by times.
     let six = |value: f64| (value * 1e6).round() / 1e6 + 0.0;
     format!("matrix({} 0 0 {} {} {})", six(x.factor), six(y.factor), six(x.at(0.0)), six(y.at(0.0)))
 }
 
-/// The legend, between the labels of both axes; the page has switches instead.
+/// Draws the legend between the labels of both axes. The page has switches instead.
 fn legend(width: f64) -> Element {
     let start = width / 2.0 - 125.0;
     let keys = STACK.into_iter().filter(|outcome| *outcome != NOP).enumerate().flat_map(|(index, outcome)| {
@@ -155,7 +155,8 @@ fn legend(width: f64) -> Element {
     Element::new("g").all(keys).in_files_only()
 }
 
-/// The first connections, in step 0, are left out: they would dwarf the rest.
+/// Returns the maximum number of handovers in a step. The first connections, in step 0, are omitted, because they would
+/// dwarf the rest.
 fn most_handovers(run: &Run, group: usize) -> f64 {
     run.figures[group].steps.iter().skip(1).map(|step| step.0).max().unwrap_or(0).max(1) as f64
 }

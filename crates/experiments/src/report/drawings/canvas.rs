@@ -1,4 +1,4 @@
-//! A drawing that is being made: a box for data inside its axes.
+//! A drawing in progress: a box for data inside its axes.
 
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The space for the numbers of an axis on the left, up to `most`, for its label above, and for an axis below.
+    /// Returns the space for the numbers of a left axis up to `most`, for its label above, and for an axis below.
     pub(super) fn for_axes(most: f64, right: f64) -> Room {
         Room { left: left_room(most), right, top: 30.0, bottom: 36.0 }
     }
@@ -139,12 +139,12 @@ impl Canvas {
         self.elements.push(element);
     }
 
-    /// The label of an axis on the left, above it.
+    /// Draws the label of the left axis, above it.
     pub(super) fn y_label(&mut self, label: &str) {
         self.add(text([0.0, self.top - 14.0], label, Anchor::Start, SOFT));
     }
 
-    /// The lines of the grid at these values, with their numbers on the left.
+    /// Returns the grid lines at these values, with their numbers on the left.
     pub(super) fn grid(&self, scale: impl Fn(f64) -> f64, values: &[f64]) -> Vec<Element> {
         let line = |value: &f64| {
             let (height, colour) = (scale(*value), if *value == 0.0 { "var(--line)" } else { "var(--grid)" });
@@ -155,14 +155,14 @@ impl Canvas {
         values.iter().flat_map(line).collect()
     }
 
-    /// The axis on the left, with its grid, from 0 to `most`.
+    /// Draws the left axis from 0 to `most`, with its grid.
     pub(super) fn y_axis(&mut self, scale: Scale, most: f64, steps: Steps, label: &str) {
         let grid = self.grid(|value| scale.at(value), &ticks(0.0, most, 4, steps));
         self.elements.extend(grid);
         self.y_label(label);
     }
 
-    /// The horizontal axis, with numbers at these positions.
+    /// Draws the horizontal axis, with numbers at these positions.
     pub(super) fn x_axis(&mut self, numbers: impl IntoIterator<Item = (f64, String)>, label: &str) {
         for (place, number) in numbers {
             let path = format!("M{} {}v4", rounded(place), rounded(self.bottom));
@@ -172,20 +172,20 @@ impl Canvas {
         self.add(text([f64::midpoint(self.left, self.right), self.height - 3.0], label, Anchor::Middle, SOFT));
     }
 
-    /// The axis of time below.
+    /// Draws the horizontal axis of time.
     pub(super) fn time_axis(&mut self, scale: Scale, end: f64) {
         let about = (((self.right - self.left) / 72.0) as usize).max(2);
         let numbers = ticks(0.0, end, about, Steps::Any).into_iter().map(|time| (scale.at(time), amount(time)));
         self.x_axis(numbers, "time, ms");
     }
 
-    /// Shows the tips of the figure along the axis below.
+    /// Shows the tooltips of the figure along the horizontal axis.
     pub(super) fn hover(&mut self, scale: Scale) {
         let Canvas { top, bottom, .. } = *self;
         self.hover = Some(Hover { top, bottom, zero: scale.at(0.0), factor: scale.factor });
     }
 
-    /// A square of a colour and a text beside it.
+    /// Draws a legend entry: a coloured square and a text beside it.
     pub(super) fn key(&mut self, [x, y]: [f64; 2], colour: &str, words: &str, ink: &str) {
         self.add(Element::rectangle([x, y - 4.0], [8.0, 8.0], colour).with("rx", 2.0));
         self.add(text([x + 12.0, y + 4.0], words, Anchor::Start, ink).with("class", "direct"));
@@ -201,14 +201,14 @@ impl Canvas {
     }
 }
 
-/// A text in place of a drawing without data.
+/// Returns a layout with a text, for a figure without data.
 pub(super) fn nothing(width: f64, words: &str) -> Layout {
     let mut canvas = Canvas::new(width, 96.0, Room { left: 0.0, right: 0.0, top: 0.0, bottom: 0.0 });
     canvas.add(text([width / 2.0, 52.0], words, Anchor::Middle, SOFT));
     canvas.finish()
 }
 
-/// Moves labels apart: returns a position for each, at least a line from the next, between `low` and `high` if they
+/// Moves labels apart. Returns a position for each, at least one line from the next, between `low` and `high` if they
 /// fit.
 pub(super) fn spread(places: &[f64], low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();

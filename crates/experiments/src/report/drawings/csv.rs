@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-/// Rows with the names of their columns first.
+/// A table of rows; the first row has the names of the columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Csv(String);
 

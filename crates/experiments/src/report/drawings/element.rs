@@ -1,5 +1,5 @@
-//! The elements of a drawing: a tree that is written as SVG into files, and as JSON into the page, whose script builds the same
-//! elements from it.
+//! The elements of a drawing: a tree that is written as SVG into files, and as JSON into the page, whose script builds
+//! the same elements.
 //!
 //! Colours are custom properties of the page's palette, such as `var(--grid)`. A browser resolves them to light or dark; files
 //! have the light colours written out.
@@ -25,9 +25,9 @@ pub(crate) struct Element {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Audience {
     All,
-    /// In files only: the page has controls instead.
+    /// In files only, because the page has controls instead.
     Files,
-    /// In the page only: its script shows it on request.
+    /// In the page only, where its script shows it on request.
     Page,
 }
 
@@ -65,7 +65,7 @@ impl From<String> for Attribute {
     }
 }
 
-/// The attribute with the tooltip of an element; in files it is the element's title.
+/// The attribute with the tooltip of an element. In files, it becomes the element's title.
 const TIP: &str = "data-tip";
 
 impl Element {
@@ -86,12 +86,12 @@ impl Element {
         Element::new("circle").with("cx", x).with("cy", y).with("r", radius).with("fill", fill)
     }
 
-    /// An area without a line around it.
+    /// A filled area without an outline.
     pub(crate) fn area(path: String, fill: &str) -> Element {
         Element::new("path").with("d", path).with("fill", fill)
     }
 
-    /// A line that encloses nothing.
+    /// A line without a fill.
     pub(crate) fn line(path: String, stroke: &str, width: f64) -> Element {
         let line = Element::new("path").with("d", path).with("fill", "none");
         line.with("stroke", stroke).with("stroke-width", width)
@@ -163,7 +163,7 @@ impl Element {
         for (name, value) in &self.attributes {
             match value {
                 Attribute::Text(text) if *name == TIP => tip = Some(text),
-                // Other data are for the script of the page.
+                // Other `data-` attributes are for the script of the page.
                 _ if name.starts_with("data-") => {}
                 Attribute::Number(number) => {
                     let _ = write!(svg, " {name}=\"{}\"", rounded(*number));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn page_and_files_each_leave_out_what_is_for_the_other() {
+    fn elements_for_files_only_and_for_the_page_only_are_separated() {
         let tree = Element::new("g").and(Element::new("a").hidden()).and(Element::new("b").in_files_only());
         assert_eq!(svg(&tree), "<g><b/>\n</g>\n");
         assert_eq!(serde_json::to_string(&tree).expect("JSON"), r#"["g",{},["a",{"display":"none"}]]"#);

@@ -13,7 +13,7 @@ const KEY: f64 = 172.0;
 const LABEL: f64 = 104.0;
 const ROW: f64 = 21.0;
 
-/// A rule in words, and its colour in the palette of Tol.
+/// Returns the description of a rule, and its colour in Tol's palette.
 fn look(rule: &str) -> (&str, &'static str) {
     match rule {
         "capacity" => ("too little free hardware", "var(--inhibited)"),
@@ -30,7 +30,7 @@ fn look(rule: &str) -> (&str, &'static str) {
     }
 }
 
-/// A node, or several, with the count for each rule.
+/// One node, or several combined, with the count for each rule.
 struct Bar {
     name: String,
     is_node: bool,

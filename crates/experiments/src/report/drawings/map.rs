@@ -85,7 +85,7 @@ fn project(positions: &[[f64; 2]]) -> Vec<[f64; 2]> {
     positions.iter().map(place).collect()
 }
 
-/// A position near an access point, different for each user: by the golden angle, so that few coincide.
+/// Returns a position near an access point, which differs between users. The golden angle makes few of them coincide.
 fn beside([x, y]: [f64; 2], user: u32) -> [f64; 2] {
     let turn = f64::from(user) * 2.399_963;
     [x + 7.0 * turn.cos(), y + 7.0 * turn.sin()]

@@ -1,9 +1,9 @@
 //! Formats numbers and counts for people.
 
-/// A narrow no-break space between thousands, which no locale reads as a decimal point.
+/// The thousands separator: a narrow no-break space, which no locale reads as a decimal point.
 const THOUSANDS: char = '\u{202f}';
 
-/// A number without a fraction.
+/// Formats a number without decimals.
 pub(super) fn whole(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut grouped = String::new();
@@ -23,22 +23,22 @@ pub(super) fn count(value: u64) -> String {
     whole(value as f64)
 }
 
-/// A number with at most three digits after the point.
+/// Formats a number with at most three decimals.
 pub(super) fn amount(value: f64) -> String {
     if value.fract() == 0.0 { whole(value) } else { format!("{}", (value * 1_000.0).round() / 1_000.0) }
 }
 
-/// A number with this many digits after the point; `n/a` for none.
+/// Formats a number with `digits` decimals; `n/a` for `None`.
 pub(super) fn fixed(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.digits$}").replace('-', "\u{2212}"))
 }
 
-/// A count and what is counted: `one`, or the same with an s.
+/// Formats a count with its noun; `one` is the singular, and the plural has an added s.
 pub(super) fn plural(many: u64, one: &str) -> String {
     format!("{} {one}{}", count(many), if many == 1 { "" } else { "s" })
 }
 
-/// Words with commas, and `and` before the last.
+/// Joins words with commas, and with `and` before the last.
 pub(super) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -56,7 +56,7 @@ pub(super) enum Steps {
     Whole,
 }
 
-/// About `about` round numbers between two ends.
+/// Returns about `about` round numbers between `low` and `high`.
 pub(super) fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / about.max(1) as f64;
     let power = 10_f64.powf(rough.log10().floor());
@@ -65,7 +65,7 @@ pub(super) fn ticks(low: f64, high: f64, about: usize, steps: Steps) -> Vec<f64>
     let spaced = |gap: f64| {
         let gap = if steps == Steps::Whole { gap.max(1.0) } else { gap };
         let (first, last) = ((low / gap - 1e-9).ceil() as i64, (high / gap + 1e-6).floor() as i64);
-        // Whole multiples: a sum of gaps would collect errors.
+        // Uses multiples of the gap, because repeated addition would accumulate rounding errors.
         (first..=last).map(|index| rounded_to(index as f64 * gap, gap)).collect::<Vec<f64>>()
     };
     let found = spaced(gaps[place]);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         assert_eq!(whole(52_000.0), "52\u{202f}000");
         assert_eq!(whole(-1_200.0), "-1\u{202f}200");
         assert_eq!(whole(-120.0), "-120");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_agree_with_what_they_count() {
+    fn nouns_agree_with_their_counts() {
         assert_eq!(plural(1, "node"), "1 node");
         assert_eq!(plural(1_000, "user"), "1\u{202f}000 users");
         assert_eq!(list(&["1".to_owned(), "2".to_owned(), "3".to_owned()]), "1, 2 and 3");

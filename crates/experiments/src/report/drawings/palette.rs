@@ -1,16 +1,16 @@
-//! The palette of the page, read from its style sheet, so that a colour is written down once.
+//! The palette of the page, read from its style sheet, so that each colour is defined once.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Applications have this many colours, in the palette of Okabe and Ito, cool colours first.
+/// The number of colours for applications, from the palette of Okabe and Ito, cool colours first.
 const APPLICATIONS: usize = 6;
-/// Tiers have this many shades.
+/// The number of shades for tiers.
 const SHADES: usize = 7;
 
 static LIGHT: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| light(include_str!("../../../assets/palette.css")));
 
-/// The custom properties of a style sheet, with their values in light.
+/// Returns the custom properties of a style sheet, with their values in the light scheme.
 fn light(style: &str) -> BTreeMap<&str, &str> {
     let declarations = style.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
     let in_light = |(name, value)| {
@@ -20,7 +20,7 @@ fn light(style: &str) -> BTreeMap<&str, &str> {
     declarations.map(in_light).filter(|(name, _)| name.starts_with("--")).collect()
 }
 
-/// The value of an attribute with custom properties replaced by their light colours.
+/// Replaces a custom property in the value of an attribute by its light colour.
 pub(super) fn in_light(value: &str) -> String {
     let name = value.strip_prefix("var(").and_then(|rest| rest.strip_suffix(')'));
     name.and_then(|name| LIGHT.get(name)).copied().unwrap_or(value).to_owned()

@@ -10,7 +10,7 @@ use super::element::{Element, rounded};
 use super::numbers::{Steps, amount, fixed, list, plural, ticks};
 use super::{Chart, WIDTHS};
 
-/// One point for each step after the first; several at one position are one larger point.
+/// Draws one point for each step after the first. Several points at one position become one larger point.
 pub(super) fn chart(run: &Run, group: usize) -> Chart {
     let mut points: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
     for (step, (movements, counts, _)) in run.figures[group].steps.iter().enumerate().skip(1) {
@@ -48,7 +48,7 @@ fn layout(run: &Run, group: usize, points: &BTreeMap<(u64, u64), Vec<String>>, w
     canvas.finish()
 }
 
-/// The line of least squares, inside the box.
+/// Returns the least-squares line, clipped to the box.
 fn trend(points: &BTreeMap<(u64, u64), Vec<String>>, (x, right): (Scale, f64), (y, top): (Scale, f64)) -> Element {
     let weighted = || points.iter().map(|((x, y), steps)| (*x as f64, *y as f64, steps.len() as f64));
     let many = weighted().map(|(_, _, weight)| weight).sum::<f64>();

@@ -55,7 +55,7 @@ impl Measure {
         regret.samples.values.iter().map(pair).collect()
     }
 
-    /// How much worse the actual value is than the best, on average.
+    /// Returns how much worse the actual value is than the best, on average.
     fn mean(self, regret: &ShownRegret) -> Option<f64> {
         let worse = |[actual, best]: [f64; 2]| actual - best;
         match self {
@@ -112,7 +112,7 @@ fn layout(run: &Run, regret: &ShownRegret, measure: Measure, pairs: &[[Option<f6
     canvas.finish()
 }
 
-/// The times from which the values of each activation hold, and the end of the last.
+/// Returns the times from which the values of each activation apply, and the end of the last.
 fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     let times = &regret.samples.times;
     let last = match times.as_slice() {
@@ -122,7 +122,7 @@ fn edges(regret: &ShownRegret, end: f64) -> Vec<f64> {
     times.iter().map(|time| time.0).chain([last]).collect()
 }
 
-/// The line of one side, in pieces where it is not defined. Steps of the same height are one.
+/// Returns the line of one side, interrupted where it is undefined. Consecutive steps of the same height are merged.
 fn line(pairs: &[[Option<f64>; 2]], side: usize, edges: &[f64], y: Scale) -> String {
     let mut path = String::new();
     let mut before = None;
@@ -143,7 +143,7 @@ fn line(pairs: &[[Option<f64>; 2]], side: usize, edges: &[f64], y: Scale) -> Str
     path
 }
 
-/// The areas between both lines.
+/// Returns the areas between both lines.
 fn between(pairs: &[[Option<f64>; 2]], edges: &[f64], y: Scale) -> String {
     let mut path = String::new();
     let mut start = 0;

@@ -12,7 +12,7 @@ use super::{Chart, WIDTHS};
 /// The height of the row of a kind.
 const ROW: f64 = 88.0;
 
-/// The response times of a kind of application, in buckets; those of 0 are counted apart.
+/// The response times of a kind of application, in buckets. Response times of 0 are counted separately.
 #[derive(Default)]
 struct Distribution<'a> {
     kind: &'a str,
@@ -46,7 +46,7 @@ fn distribution<'a>(run: &Run, kind: &'a str) -> Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// The response time that a share of the requests does not exceed, up to the width of a bucket.
+    /// Returns the response time that a share of the requests does not exceed, rounded up to the end of its bucket.
     fn quantile(&self, share: f64) -> Option<f64> {
         let enough = self.served as f64 * share;
         let mut seen = self.at_once;
@@ -70,7 +70,7 @@ impl Distribution<'_> {
     }
 }
 
-/// A response time with its significant digits.
+/// Formats a response time with its significant digits.
 fn duration(value: Option<f64>) -> String {
     match value {
         None => "n/a".to_owned(),
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_as_many_digits_as_tell_something() {
+    fn durations_have_only_significant_digits() {
         assert_eq!([12.4, 1.25, 0.04, 0.0].map(|value| duration(Some(value))), ["12", "1.2", "0.04", "0"]);
     }
 

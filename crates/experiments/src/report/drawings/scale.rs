@@ -9,7 +9,7 @@ use super::palette::application_colour;
 use super::{Chart, WIDTHS};
 use crate::scale::Measured;
 
-/// What is drawn.
+/// A measured quantity that is drawn.
 pub(super) struct Measure {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Measure {
     value: fn(&Measured) -> f64,
 }
 
-/// How values go up.
+/// The scale of the vertical axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Axis {
     Linear,
@@ -132,7 +132,7 @@ fn tip(name: Option<&str>, measure: &Measure, point: &Measured) -> String {
     lines.join("\n")
 }
 
-/// Draws the axis on the left; returns the height of a value.
+/// Draws the left axis. Returns a function from a value to its vertical position.
 fn vertical(canvas: &mut Canvas, measure: &Measure, values: &[f64]) -> impl Fn(f64) -> f64 + use<> {
     let most = values.iter().copied().fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };

@@ -74,7 +74,7 @@ pub(crate) fn sections(report: &Report) -> Vec<Section> {
     all.into_iter().filter(|section| !section.figures.is_empty()).collect()
 }
 
-/// A section with these texts: its id, its name in the list of sections, its title, and its introduction.
+/// Creates a section with these texts: its id, its name in the list of sections, its title, and its introduction.
 fn section([id, name, title, lead]: [&'static str; 4], choices: Vec<Choice>, figures: Vec<Figure>) -> Section {
     Section { id, name, title, lead, choices, figures }
 }
@@ -136,7 +136,7 @@ fn stacked<'a>(
     section(words, Vec::new(), report.runs.iter().enumerate().filter_map(draw).collect())
 }
 
-/// The choice of a group, if all runs have the same, and more than one kind of application.
+/// Returns the choice of a group, if all runs have the same groups and more than one kind of application.
 fn group_choice(report: &Report) -> Option<Choice> {
     let groups = &report.runs.first()?.groups;
     let is_shared = groups.len() > 2 && report.runs.iter().all(|run| run.groups == *groups);
@@ -260,7 +260,7 @@ fn costs(report: &Report) -> Section {
     section(["scale", "Scale", "Scale", lead], Vec::new(), figures)
 }
 
-/// Runs with the same nodes and the same paths of users share a map.
+/// Draws the maps. Runs with the same nodes and the same paths of users share one.
 fn maps(report: &Report) -> Section {
     let nodes = |run: &Run| run.nodes.as_ref().map(|nodes| nodes.ids.clone());
     let is_new = |index: usize, run: &Run| {

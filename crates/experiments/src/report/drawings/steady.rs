@@ -8,7 +8,7 @@ use super::numbers::{Steps, amount, plural, ticks};
 use super::{Chart, WIDTHS};
 use crate::figures::MeanAndMax;
 
-/// The number of cycles with an operation in each step; steps without a movement are pale.
+/// Draws the number of cycles with an operation in each step. Steps without a movement are pale.
 pub(super) fn chart(run: &Run, group: usize) -> Chart {
     if run.figures[group].steps.len() < 2 {
         return Chart::still(WIDTHS.iter().map(|width| nothing(*width, "The run has one step only.")));

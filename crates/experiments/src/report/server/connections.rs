@@ -1,4 +1,4 @@
-//! The open connections, and the choice of the one to close when there are too many.
+//! The open connections. When there are too many, the oldest idle one is closed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ const ANSWERING: u8 = 1;
 const WRITING: u8 = 2;
 
 impl Activity {
-    /// A request has been read.
+    /// Records that a request was read.
     pub(super) fn answering(&self) {
         self.0.store(ANSWERING, Ordering::Relaxed);
     }
 
-    /// Its answer is ready and is being written.
+    /// Records that the answer is now being written.
     pub(super) fn writing(&self) {
         self.0.store(WRITING, Ordering::Relaxed);
     }
 
-    /// The answer has been written.
+    /// Records that the answer was written.
     pub(super) fn flushed(&self) {
         let _ = self.0.compare_exchange(WRITING, IDLE, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -42,13 +42,13 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Whether there is room for one more, or one that can be closed for it.
+    /// Whether another connection can be accepted, possibly by closing an idle one.
     pub(super) fn has_room(&mut self, max: usize) -> bool {
         self.open.retain(|(task, _)| !task.is_finished());
         self.open.len() < max || self.open.iter().any(|(_, activity)| activity.is_idle())
     }
 
-    /// Adds one; if there are too many, closes the oldest idle one.
+    /// Adds a connection. If there are too many, closes the oldest idle one.
     pub(super) fn add(&mut self, task: AbortHandle, activity: Activity, max: usize) {
         if self.open.len() >= max
             && let Some(position) = self.open.iter().position(|(_, activity)| activity.is_idle())

@@ -1,5 +1,5 @@
-//! The content security policy of the page: it may run its own script, use its own style, query this server, and
-//! nothing else.
+//! The content security policy of the page, which allows only its own script, its own style, and requests to this
+//! server.
 
 use std::sync::LazyLock;
 
@@ -17,8 +17,8 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::from_str(&policy).expect("it is ASCII")
 });
 
-/// The value of `Content-Security-Policy`. It lists the hashes of inline scripts and styles, so that no injected one is
-/// run.
+/// The value of `Content-Security-Policy`. It lists the hashes of the page's inline scripts and styles, so that
+/// injected ones are not run.
 pub(super) fn content_security_policy() -> HeaderValue {
     POLICY.clone()
 }
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_lists_the_texts_of_the_page() {
+    fn the_content_security_policy_lists_the_inline_texts() {
         let page = page::html("title", "{}", true);
         assert!(page.contains(&format!("<script>{}</script>", page::program())));
         assert!(page.contains(&format!("<style>{}</style>", page::style())));

@@ -49,7 +49,7 @@ pub(super) async fn to(request: Request<Incoming>, questions: &mpsc::Sender<Ques
     reply
 }
 
-/// The rejection of a request; `None` if it is valid.
+/// Returns the rejection of a request; `None` if it is valid.
 fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
     if !is_for_this_machine(request) {
         return Some(plain(StatusCode::FORBIDDEN, "This server answers on 127.0.0.1 and localhost only.\n"));

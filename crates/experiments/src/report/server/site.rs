@@ -72,8 +72,8 @@ impl<S: Source> Site<S> {
         }
     }
 
-    /// Makes the report again if its version changed. If that fails, because files may be incomplete, the last report
-    /// stays.
+    /// Makes the report again if its version changed. If that fails, for example because files are incomplete, keeps
+    /// the last report.
     fn refresh(&mut self) {
         let version = self.source.version();
         if self.version.as_ref() == Some(&version) {

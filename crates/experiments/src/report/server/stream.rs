@@ -33,7 +33,7 @@ impl Stream {
         Stream { inner, timeout, stalled: None, written: 0, activity }
     }
 
-    /// Handles a write that has to wait.
+    /// Waits until the client reads, and fails after the timeout.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let timeout = self.timeout;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace_with_regret, report, scale};
 
-/// The text of the checker, which `./test` installs; `None`, with a message, if it is missing.
+/// Returns the source of axe-core, which `./test` installs. If it is missing, prints a message and returns `None`.
 fn axe() -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/node_modules/axe-core/axe.min.js");
     let program = fs::read_to_string(path).ok();
@@ -20,7 +20,7 @@ fn axe() -> Option<String> {
     program
 }
 
-/// A page with everything on it.
+/// A page with every kind of section.
 fn whole_page(name: &str) -> PageFile {
     let trace = paper_trace_with_regret("workload-and-latency-aware");
     let mut report = report(&[&trace, &trace]);
@@ -83,7 +83,7 @@ fn every_control_is_reachable_by_keyboard() {
     for _ in 0..places {
         browser.press("Tab", false);
     }
-    // Of the radio buttons of one choice, Tab reaches one and arrows the others.
+    // Tab reaches one radio button of each choice, and the arrow keys reach the others.
     let missed = browser.evaluate(
         "[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')] \
          .filter(element => element.getClientRects().length && !window.reached.has(element) && element.type !== 'radio') \

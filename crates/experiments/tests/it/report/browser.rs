@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 /// The names of the browser's executable in distributions.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// A browser that is silent for this long has failed.
+/// How long the browser may be silent before a test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The number of browsers started, so that each has a directory of its own.
+/// The number of browsers started, so that each has its own directory.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A browser with one page.
@@ -38,7 +38,7 @@ struct State {
 }
 
 impl Browser {
-    /// Starts a browser with a window of this size; `None`, with a message, if none is installed.
+    /// Starts a browser with a window of this size. If no browser is installed, prints a message and returns `None`.
     pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
         let Some(program) = find() else {
             assert!(
@@ -50,7 +50,7 @@ impl Browser {
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let profile = env::temp_dir().join(format!("mario-browser-{}-{count}", process::id()));
-        // The browser communicates over descriptors 3 and 4; a shell puts its standard streams there.
+        // The browser communicates over descriptors 3 and 4, to which a shell redirects its standard streams.
         let script = "exec \"$0\" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --disable-background-networking --disable-component-update --user-data-dir=\"$1\" \
                       --remote-debugging-pipe 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
@@ -166,7 +166,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key, by its name in the browser, with shift or without.
+    /// Presses a key, given by its name in the browser, with or without shift.
     pub(crate) fn press(&self, key: &str, with_shift: bool) {
         let code = match key {
             " " => 32,
@@ -238,7 +238,7 @@ fn find() -> Option<PathBuf> {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A browser exits when its pipe is closed; one that does not is killed.
+        // A browser exits when its pipe is closed. If it does not, it is killed.
         drop(self.input.borrow_mut().take());
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {

@@ -16,7 +16,7 @@ pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
     traced(policy, settings, false)
 }
 
-/// The trace of a short run with regret: compared with the best placement.
+/// The trace of a short run that records regret.
 pub(crate) fn paper_trace_with_regret(policy: &str) -> String {
     traced(policy, &["duration=6000"], true)
 }

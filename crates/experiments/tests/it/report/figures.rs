@@ -1,4 +1,4 @@
-//! What a reader does with the figures of the page: points at them, and hides parts of them.
+//! Interaction with the figures of the page: pointing at them, and hiding parts of them.
 
 use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report};
@@ -38,7 +38,7 @@ fn hiding_an_outcome_restacks_the_bars() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let page = PageFile::new("restacked", &report(&[&paper_trace("workload-and-latency-aware", &[])]));
     browser.open(page.path());
-    // In each bar, visible parts lie on each other from 0 on.
+    // In each bar, the visible parts are stacked from 0 without gaps.
     let is_stacked = "[...document.querySelectorAll('.bar')].every(bar => { let base = 0; \
                       return [...bar.children].filter(part => !part.hasAttribute('display')).every(part => { \
                       const lies = Number(part.getAttribute('y')) === base; base += Number(part.getAttribute('height')); return lies; }); })";

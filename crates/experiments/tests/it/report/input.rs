@@ -128,7 +128,7 @@ fn a_hundred_thousand_instances_are_shown_by_area() {
     assert!(text.contains("too large to show instance by instance"), "{text}");
     browser.evaluate("document.getElementById('replay').scrollIntoView(); 1");
     browser.press("End", false);
-    // Twenty cycles removed fifty each.
+    // Each of the twenty cycles removed fifty instances.
     assert_eq!(browser.text(".details h3"), "99\u{202f}000 instances");
     assert!(browser.number("document.querySelectorAll('*').length") < 5_000, "the page stays light");
     let steps = "(() => { const began = performance.now(); const slider = document.querySelector('.timeline input'); \

@@ -61,7 +61,7 @@ fn serve(source: impl Source) -> String {
     address
 }
 
-/// The browser's complaints, except for requests to the server.
+/// Returns the errors on the console, except for requests to the server.
 fn complaints(browser: &Browser, address: &str) -> Vec<String> {
     let asked = format!("asked for {address}");
     browser.complaints().into_iter().filter(|complaint| !complaint.starts_with(&asked)).collect()

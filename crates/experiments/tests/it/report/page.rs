@@ -72,7 +72,7 @@ fn choosing_applications_affects_the_whole_page() {
     let r = || browser.text("#movements .statistic");
     let of_all = r();
     assert!(of_all.starts_with("r = "), "{of_all}");
-    // Under this policy latency-sensitive applications never act: r is not defined for them.
+    // Under this policy, latency-sensitive applications never act, so r is undefined for them.
     browser.click("#operations input[name=operations-group][value='2']");
     assert_eq!(r(), "r n/a");
     assert_eq!(browser.evaluate("document.querySelector('input[name=steady-group][value=\"2\"]').checked"), true);
@@ -127,7 +127,7 @@ fn regret_is_drawn_only_for_runs_that_were_compared_with_the_best() {
 }
 
 #[test]
-fn claims_are_listed_with_whether_they_hold() {
+fn claims_are_listed_with_their_results() {
     let Some(browser) = Browser::start(390, 900) else { return };
     let mut report = report(&[&paper_trace("latency-aware", &["duration=6000"])]);
     let page = PageFile::new("no-claims", &report);

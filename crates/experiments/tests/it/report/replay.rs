@@ -215,7 +215,7 @@ fn operations_are_marked_on_the_stage() {
             |name: &str| outcomes.iter().filter(|one| one[1] == name && one[3] != "inhibited").count() as i64;
         let marks = |name: &str| browser.number(&format!("document.querySelectorAll('.mark.{name}').length"));
         assert_eq!(marks("cross"), inhibited);
-        // An arrow is a line and a head, a replication a line and a ring.
+        // A migration is drawn as a line and an arrowhead, a replication as a line and a ring.
         assert_eq!((marks("migrate"), marks("replicate")), (2 * accepted("migrate"), 2 * accepted("replicate")));
         assert_eq!(marks("undeploy"), accepted("undeploy"));
     }

@@ -1,5 +1,5 @@
-//! The report server against hostile clients: each is refused or cut off, and a well-behaved client is answered
-//! afterwards.
+//! The report server against hostile clients: each is rejected or disconnected, and well-behaved clients are still
+//! answered.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mario_experiments::report::{Limits, Report, Server, Source};
 
-/// A server that is silent for this long has failed.
+/// How long the server may take to answer before a test fails.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Timeouts short enough for a test.
@@ -110,7 +110,7 @@ fn titled() -> Titled {
     Titled("the title".to_owned())
 }
 
-/// Requests with the statuses they may get; none if the connection is closed without an answer.
+/// Requests with the statuses that they may get. The list is empty if the connection is closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
     ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413", "431"]),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405", "431"]),
@@ -190,7 +190,7 @@ fn answers_requests_that_precede_garbage() {
 #[test]
 fn a_slow_request_is_cut_off() {
     let server = Running::new(Limits { head_timeout: SHORT, ..Limits::default() }, titled());
-    // One client that sends nothing, and one that stops in the middle: both see the end of the connection.
+    // One client sends nothing, and one stops in the middle. The server closes both connections.
     for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let (_, head) = server.send(begun.as_bytes());
         assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
