@@ -1,12 +1,12 @@
-% Generated knowledge bases for the decision benchmark: the same ones in every engine that runs this text.
+% Generates the knowledge bases of the decision benchmark. Every engine that runs this text generates the same ones.
 %
 %   applications(Facts)                    the service/4 facts, which all knowledge bases share
 %   knowledge_base(Size, Index, Facts)     node/2, node/3, serviceInstance/3, then Size requests/4 facts
-%   memory(Size, Index, Facts)             inhibited/3 facts for a policy that remembers: none for every other
-%                                          index, else one to three
+%   memory(Size, Index, Facts)             inhibited/3 facts for a policy with memory: none for every second
+%                                          index, one to three for the others
 %
-% Size is any number of requests facts, Index any natural number; the same two give the same facts. The world is that
-% of the paper seen from an edge node: a parent, four access points, applications that mind the load or the latency.
+% Size is any number of requests facts, Index any natural number; the same two yield the same facts. The world is the
+% paper's, seen from an edge node: a parent, four access points, applications sensitive to workload or latency.
 
 applications([
     service(app1, 1, 5, 10), service(app2, 1, 5, 10), service(app3, 1, 5, 10),
@@ -63,8 +63,8 @@ neighbours([centre1, point28, point29, point30, point31]).
 instance(Size, Index, Instance) :-
     Instance is 1000 * Size + Index.
 
-% seed(Instance, Stream, Seed): the start of a stream of draws. Successive instances would start alike without the
-% multiplication.
+% seed(Instance, Stream, Seed): the start of a stream of random draws. Without the multiplication, the streams of
+% successive instances would start alike.
 seed(Instance, Stream, Seed) :-
     Seed is ((Instance * 2 + Stream) * 1103515245 + 12345) mod 2147483646 + 1.
 

@@ -1,4 +1,4 @@
-"""One controller for all agents, tuned by the cross-entropy method: what agents could do if one of them saw everything.
+"""One controller for all agents, tuned by the cross-entropy method: an estimate of what global knowledge is worth.
 
 Run it with the Python package installed (docs/python.md): python examples/controller.py
 """
@@ -12,7 +12,7 @@ import numpy
 WORLD = {"duration": 6000}
 NEIGHBOURS = 8
 
-#: A weight for each of `features`: three for migrations, three for replications, two for ends.
+#: A weight for each of `features`: three for migrations, three for replications, two for undeploys.
 WEIGHTS = 8
 
 
@@ -21,7 +21,7 @@ def make() -> gymnasium.Env:
 
 
 def act(weights: numpy.ndarray, seen: dict[str, numpy.ndarray]) -> numpy.ndarray:
-    """The best allowed action of each row; to do nothing is worth 0."""
+    """Returns the best allowed action of each row; doing nothing has score 0."""
     rows, mask = seen["observation"], seen["action_mask"].astype(bool)
     own_rate, tolerated = rows[:, 4], rows[:, 3]
     rate, latency, no_migration, no_replication = rows[:, 6:].reshape(len(rows), NEIGHBOURS, 4).transpose(2, 0, 1)
@@ -30,14 +30,14 @@ def act(weights: numpy.ndarray, seen: dict[str, numpy.ndarray]) -> numpy.ndarray
     late = share * (latency > tolerated[:, None])
     scores = numpy.zeros((len(rows), 2 + 2 * NEIGHBOURS))
     scores[:, 1] = weights[6] + weights[7] * (total == 0)
-    # What was inhibited lately is not tried again.
+    # Operations that were inhibited recently are not tried again.
     scores[:, 2 : 2 + NEIGHBOURS] = weights[0] + weights[1] * share + weights[2] * late - 100 * no_migration
     scores[:, 2 + NEIGHBOURS :] = weights[3] + weights[4] * share + weights[5] * late - 100 * no_replication
     return numpy.where(mask, scores, -numpy.inf).argmax(axis=1)
 
 
 def play(environment: gymnasium.Env, seed: int, choose) -> float:
-    """The sum of all rewards of one run."""
+    """Returns the sum of all rewards of one run."""
     seen, _ = environment.reset(seed=seed)
     total, is_over = 0.0, False
     while not is_over:
@@ -48,7 +48,7 @@ def play(environment: gymnasium.Env, seed: int, choose) -> float:
 
 
 def learn(rounds: int = 8, candidates: int = 16, best: int = 4) -> numpy.ndarray:
-    """Draws weights, keeps the best, and draws the next around them."""
+    """Draws candidate weights, keeps the best, and draws the next candidates around them."""
     chance = numpy.random.default_rng(1)
     centre, spread = numpy.zeros(WEIGHTS), numpy.full(WEIGHTS, 2.0)
     environment = make()
@@ -62,7 +62,7 @@ def learn(rounds: int = 8, candidates: int = 16, best: int = 4) -> numpy.ndarray
 
 
 def evaluate(weights: numpy.ndarray, seeds) -> dict[str, float]:
-    """The mean sum of rewards as learned, with nothing done, and by chance, in worlds that were not learned from."""
+    """Returns the mean sum of rewards with learned, no and random actions, for seeds not used in training."""
     environment = make()
     environment.action_space.seed(1)
     ways = {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Figures of your own from the trace of a run; needs nothing but Python's standard library.
+"""Computes your own figures from the trace of a run; needs only Python's standard library.
 
     python3 examples/figures.py runs/first
     python3 examples/figures.py runs/first --json
 
-The file is meant to be copied and changed. `Run` reads the trace line by line and keeps counts; `figures` says what they
-come to. Most of them are figures of `mario run` as well, and a test of mario holds both equal, so whatever you add stands
-beside something known. `overloaded` is one that mario does not print. docs/trace.md describes the records.
+This file is meant to be copied and changed. `Run` reads the trace line by line and keeps counts; `figures` computes the
+figures from them. Most of them are also figures of `mario run`, and a test checks that both are equal, so your own figures
+build on verified ones. `overloaded` is a figure that mario does not print. docs/trace.md describes the records.
 """
 
 import gzip
@@ -20,13 +20,13 @@ COUNTED = OPERATIONS + ("nop", "inhibited", "deploy", "movements")
 
 
 def lines(path):
-    """The values of a trace, one for each line. A directory stands for the trace in it."""
+    """Yields the values of a trace, one for each line. For a directory, reads the trace in it."""
     if os.path.isdir(path):
         path = os.path.join(path, "trace.jsonl")
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as trace:
         for line in trace:
-            if line.endswith("\n"):  # else the run was broken off in the middle of it
+            if line.endswith("\n"):  # otherwise the run was interrupted while writing the line
                 yield json.loads(line)
 
 
@@ -125,7 +125,7 @@ def mean(values):
 
 
 def pearson(steps):
-    """The correlation of movements and operations, or nothing where one of them never changes."""
+    """Returns the correlation of movements and operations, or None if one of them is constant."""
     xs = [step["movements"] for step in steps]
     ys = [sum(step[operation] for operation in OPERATIONS) for step in steps]
     if len(set(xs)) < 2 or len(set(ys)) < 2:
@@ -136,7 +136,7 @@ def pearson(steps):
 
 
 def response(run, applications):
-    """The mean response time: of each user, then of an application's users, then of the applications."""
+    """Returns the mean response time: averaged per user, then per application, then over applications."""
     users = run.header["users"]
     served = [(users[user]["application"], total / count) for user, count, _, total in run.clients if count]
     means = (mean(value for of, value in served if of == application) for application in applications)
@@ -160,7 +160,7 @@ def figures(run, group):
         "pearson_r": pearson(steps[1:]),
         "pearson_r_with_start": pearson(steps),
         "cycles_to_steady_state": {"mean": mean(steady), "max": max(steady)} if steady else None,
-        # Not among mario's: how often an agent saw more client requests than one instance handles.
+        # Not a figure of mario: how often an agent observed more client requests than one instance handles.
         "overloaded": overloaded / evaluations if evaluations else None,
     }
 

@@ -3,7 +3,7 @@
 %   cargo run --release -- prolog examples/first-policy.pl --goal 'operation(Operation, s1, Target)'
 %
 % answers Operation = migrate, Target = n43: most requests for s1 come through n43, and they wait too long.
-% SWI-Prolog reads the same text and gives the same answer.
+% SWI-Prolog reads the same text and returns the same answer.
 
 % The application: 4 units of hardware, 10 requests per second at most, 25 ms to a client at most.
 service(videoBroadcast, 4, 10, 25).
@@ -17,11 +17,11 @@ requests(s1, self, 2, 0).
 requests(s1, n41, 1, 15).
 requests(s1, n43, 6, 40).
 
-% Nobody asks for the instance: it goes away.
+% Without client requests, the instance undeploys.
 operation(undeploy, Instance, self) :-
     \+ requests(Instance, _, _, _).
 
-% More requests come through one neighbour than through any other, and they are late: it moves there.
+% If more requests come through one neighbour than through any other, and they are late, it migrates there.
 operation(migrate, Instance, Neighbour) :-
     serviceInstance(Instance, Service, _),
     service(Service, _, _, LatencyMax),

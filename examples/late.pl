@@ -1,4 +1,4 @@
-% The knowledge base of examples/video.pl when its clients have moved: all of them now come through n41, and some are late.
+% The knowledge base of examples/video.pl after its clients have moved: all requests now come through n41, and some are late.
 %
 %   mario policy explain --policy policies/latency-aware.pl --facts examples/late.pl
 

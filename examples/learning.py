@@ -1,4 +1,4 @@
-"""Agents that learn where to run, by a table of what was worth what.
+"""Agents that learn where to run, by tabular Q-learning.
 
 Run it with the Python package installed (docs/python.md): python examples/learning.py
 """
@@ -13,12 +13,12 @@ from mario.environment import Environment, late_and_large
 
 WORLD = {"duration": 6000}
 
-#: What an agent may do in each state; `there` is the neighbour that most requests come through.
-DEEDS = ("stay", "migrate there", "replicate there", "undeploy")
+#: The actions of an agent in each state; `there` is the neighbour that most requests come through.
+ACTIONS = ("stay", "migrate there", "replicate there", "undeploy")
 
 
 def state(facts: mario.Facts) -> tuple[str, str]:
-    """What matters to the agent: whether its clients are late, and whether most of them are elsewhere."""
+    """Returns the state of an agent: whether its clients are late, and whether most of them are elsewhere."""
     if not facts.requests:
         return "idle", "here"
     busiest = max(facts.requests, key=lambda request: request[1])
@@ -27,18 +27,18 @@ def state(facts: mario.Facts) -> tuple[str, str]:
     return ("late" if late > rate / 2 else "in time"), ("here" if busiest[0] == "self" else "there")
 
 
-def proposal(facts: mario.Facts, deed: str) -> tuple[str, object] | None:
-    """A deed as an operation and its target; nothing where it means none."""
-    if deed == "undeploy":
+def proposal(facts: mario.Facts, action: str) -> tuple[str, object] | None:
+    """Converts an action to an operation and its target; None if there is nothing to do."""
+    if action == "undeploy":
         return "undeploy", "self"
     elsewhere = [request for request in facts.requests if request[0] != "self"]
-    if deed == "stay" or not elsewhere:
+    if action == "stay" or not elsewhere:
         return None
-    return deed.split()[0], max(elsewhere, key=lambda request: request[1])[0]
+    return action.split()[0], max(elsewhere, key=lambda request: request[1])[0]
 
 
 def learn(episodes: int = 30, rate: float = 0.2, patience: float = 0.8, curiosity: float = 0.2) -> dict:
-    """Q-learning, with one table for all agents: what each deed is worth in each state."""
+    """Q-learning, with one table for all agents: the value of each action in each state."""
     worth: dict = defaultdict(float)
     chance = random.Random(1)
     environment = Environment("paper", set=WORLD)
@@ -55,27 +55,28 @@ def learn(episodes: int = 30, rate: float = 0.2, patience: float = 0.8, curiosit
             facts = info["facts"]
             here = state(facts)
             if agent in done:
-                best = max(worth[here, deed] for deed in DEEDS)
+                best = max(worth[here, action] for action in ACTIONS)
                 worth[done[agent]] += rate * (reward + patience * best - worth[done[agent]])
-            deed = chance.choice(DEEDS) if chance.random() < curiosity else max(DEEDS, key=lambda deed: worth[here, deed])
-            done[agent] = (here, deed)
-            environment.step(environment.action(facts, proposal(facts, deed)))
+            explores = chance.random() < curiosity
+            action = chance.choice(ACTIONS) if explores else max(ACTIONS, key=lambda action: worth[here, action])
+            done[agent] = (here, action)
+            environment.step(environment.action(facts, proposal(facts, action)))
     environment.close()
     return dict(worth)
 
 
 def as_policy(worth: dict) -> mario.FunctionPolicy:
-    """What was learned, as a policy for runs and comparisons."""
+    """Converts the learned table to a policy for runs and comparisons."""
 
     def learned(facts: mario.Facts):
         here = state(facts)
-        return proposal(facts, max(DEEDS, key=lambda deed: worth.get((here, deed), 0.0)))
+        return proposal(facts, max(ACTIONS, key=lambda action: worth.get((here, action), 0.0)))
 
     return mario.policy(learned)
 
 
 def evaluate(worth: dict, seeds) -> tuple[float, float]:
-    """The mean reward of a turn with what was learned, and with deeds by chance, in worlds that were not learned from."""
+    """Returns the mean reward per turn of learned and of random actions, for seeds not used in training."""
 
     def mean(choose) -> float:
         rewards = []
@@ -94,14 +95,14 @@ def evaluate(worth: dict, seeds) -> tuple[float, float]:
         return sum(rewards) / len(rewards)
 
     chance = random.Random(2)
-    learned = mean(lambda here: max(DEEDS, key=lambda deed: worth.get((here, deed), 0.0)))
-    return learned, mean(lambda here: chance.choice(DEEDS))
+    learned = mean(lambda here: max(ACTIONS, key=lambda action: worth.get((here, action), 0.0)))
+    return learned, mean(lambda here: chance.choice(ACTIONS))
 
 
 if __name__ == "__main__":
     table = learn()
-    for (here, deed), value in sorted(table.items()):
-        print(f"{' '.join(here):16} {deed:16} {value:7.3f}")
+    for (here, action), value in sorted(table.items()):
+        print(f"{' '.join(here):16} {action:16} {value:7.3f}")
     learned, by_chance = evaluate(table, range(100, 110))
     print(f"reward of a turn: {learned:.3f} as learned, {by_chance:.3f} by chance")
     print(mario.compare("paper", [as_policy(table), "latency-aware", "never-move"], seeds=10, set=WORLD))

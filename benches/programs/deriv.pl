@@ -1,4 +1,4 @@
-% Symbolic differentiation of four formulas: structures as first arguments, clauses told apart by functor.
+% Symbolic differentiation of four formulas: structures as first arguments, clauses selected by functor.
 
 iterations(200000).
 
@@ -9,8 +9,8 @@ run(Iterations) :-
     fail.
 run(_).
 
-% At x = 2 the derivative has the value that analysis gives, for each formula that has one there; logarithms
-% ten deep have none, so two deep ones are compared as formulas.
+% The check compares derivatives with their known values at x = 2. Logarithms nested ten deep have no value there, so
+% two deep ones are compared as formulas.
 check :-
     slope_at_2(operators, 6 * 11 + 3 * 4 * 11 + 3 * 6 * 12),
     slope_at_2(products, 10 * 2 ** 9),

@@ -1,4 +1,4 @@
-% The function of Takeuchi at 18, 12, 6: deep recursion, small integers, a comparison that decides the clause.
+% The Takeuchi function at 18, 12, 6: deep recursion, small integers, a comparison that selects the clause.
 
 iterations(150).
 

@@ -13,7 +13,7 @@ check :-
     Answers == [japanese-norwegian].
 
 % zebra(Keeper, Drinker): who keeps the zebra, and who drinks water.
-% A house is house(Colour, Nation, Pet, Drink, Smoke); they stand from left to right.
+% A house is house(Colour, Nation, Pet, Drink, Smoke); houses are listed from left to right.
 zebra(Keeper, Drinker) :-
     Street = [house(_, norwegian, _, _, _), _, house(_, _, _, milk, _), _, _],
     one_of(house(red, english, _, _, _), Street),

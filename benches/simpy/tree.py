@@ -1,4 +1,4 @@
-"""A tree of links that serialise, in simpy: what `crates/simulator/benches/speed.rs` compares with.
+"""A tree of serialising links in simpy, the baseline of `crates/simulator/benches/speed.rs`.
 
 Reads {"duration", "period", "paths": [[[link, latency], ...] for each user]} from standard input: every user sends a message
 along the user's path each period, and each link carries one message at a time. Prints the number of hops and the CPU time.

@@ -1,10 +1,10 @@
-% Runs one of the classic programs in SWI-Prolog and prints what it took, as one line of JSON:
+% Runs one of the classic programs in SWI-Prolog and prints its cost as one line of JSON:
 %
 %   swipl benches/swipl/classics.pl -- benches/programs/nrev.pl [ITERATIONS]
 %   {"program":"nrev","optimise":false,"iterations":100000,"cpu_seconds":0.983,"inferences":49700006}
 %
-% Without ITERATIONS, as many as the program names itself. With `swipl -O`, arithmetic is compiled: its best, where
-% the plain call is what most people run. Exit 1 if the program's own check fails.
+% Without ITERATIONS, the program sets their number. `swipl -O` compiles arithmetic and is the fastest mode; most
+% users run `swipl` without it. The exit code is 1 if the program's own check fails.
 
 :- initialization(main, main).
 

@@ -3,15 +3,15 @@
 %   swipl benches/swipl/decisions.pl [-- PASSES]
 %
 % For each policy and each number of requests facts, the 256 knowledge bases of benches/knowledge-bases.pl are decided
-% PASSES times (default 20), five times over, after one pass that is not measured. A decision is: retract the facts of
+% PASSES times (default 20), in five repetitions, after one pass that is not measured. A decision is: retract the facts of
 % the last agent, assert those of this one, and collect all solutions of operation/3; the applications stay. Printed
 % are, per decision and as the median of the five,
 %
 %   cpu_microseconds      CPU time of the decision
-%   facts_microseconds    how much of it only replaces the facts, measured apart
+%   facts_microseconds    the part of it that replaces the facts, measured separately
 %   inferences            as SWI-Prolog counts them
 %
-% and, to compare answers across engines, how many solutions of each operation all knowledge bases give together.
+% and, to compare answers across engines, the number of solutions of each operation over all knowledge bases.
 
 :- dynamic service/4, serviceInstance/3, node/2, node/3, requests/4, inhibited/3.
 
