@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
-use mario_frontend::course::Observer;
+use mario_frontend::drive::Observer;
 use pyo3::prelude::*;
 
 use crate::errors::warn;

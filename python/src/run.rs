@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_frontend::Failure;
-use mario_frontend::course::{self, Finished};
-use mario_frontend::every::Every;
+use mario_frontend::checkpoint_interval::CheckpointInterval;
+use mario_frontend::drive::{self, Finished};
 use mario_frontend::runs::{differs, keep_measures, not_kept, start_with};
 use mario_frontend::scenarios::Choices;
 use mario_policy::PolicyFunctions;
@@ -28,7 +28,7 @@ struct Options {
     keep: Keep,
     existing: Existing,
     run: RunOptions,
-    every: Every,
+    every: CheckpointInterval,
     regret: bool,
 }
 
@@ -95,16 +95,16 @@ pub(crate) fn resume(
     let mut observer = Progress::new(progress.as_ref(), 0.0, &raised);
     let done = py.detach(|| {
         let go_on = || {
-            let checkpoint = course::open(&directory)?;
+            let checkpoint = drive::open(&directory)?;
             let scenario = checkpoint.scenario();
             let resumed = checkpoint.resume(threads);
-            let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
+            let (simulation, kept) = resumed.map_err(|error| drive::not_resumed(&error))?;
             observer.total(scenario);
-            course::finish(simulation, kept, scenario, (&directory, every), &mut observer)?;
+            drive::finish(simulation, kept, scenario, (&directory, every), &mut observer)?;
             measure(&directory, scenario)
         };
         let resumed = Checkpoint::guarded(&directory, go_on);
-        resumed.map_err(|error| course::not_resumed(&error))??;
+        resumed.map_err(|error| drive::not_resumed(&error))??;
         Ok(Vec::new())
     });
     conclude(py, done, observer)
@@ -133,7 +133,7 @@ fn simulate(
         kept = kept.with_regret(scenario);
     }
     observer.total(scenario);
-    let finished = course::finish(simulation, kept, scenario, (directory, options.every), observer)?;
+    let finished = drive::finish(simulation, kept, scenario, (directory, options.every), observer)?;
     measure(directory, scenario)?;
     Ok(finished)
 }
@@ -178,7 +178,7 @@ fn detail(trace: &str) -> PyResult<Detail> {
     }
 }
 
-fn every(text: &str) -> PyResult<Every> {
+fn every(text: &str) -> PyResult<CheckpointInterval> {
     text.parse().map_err(|wanted| PyValueError::new_err(format!("checkpoint_every is {wanted}, and not `{text}`")))
 }
 

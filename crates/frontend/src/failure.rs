@@ -7,7 +7,7 @@ use mario_diagnostics::Diagnostic;
 /// Why a command could not do its work.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// The user can fix it: the arguments or the files that they name are wrong.
+    /// The user can fix it: the arguments, or the files that the arguments name, are wrong.
     Input(Vec<Diagnostic>),
     /// The environment is at fault: the input may be right, but a file or a device fails.
     Environment(Vec<Diagnostic>),

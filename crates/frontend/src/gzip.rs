@@ -1,6 +1,6 @@
 //! Reads gzip streams line by line.
 //!
-//! A reader of lines holds a whole line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
+//! A line reader keeps a whole line in memory, and a few kilobytes can decompress to a line of gigabytes. So the
 //! compression ratio of a line is limited to what real text reaches.
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 /// The first bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Lines up to this size are read whatever their compression ratio.
+/// Lines up to this size are read regardless of their compression ratio.
 const LINE_BYTES_FREE: u64 = 16 << 20;
 
 /// The maximum compression ratio of a longer line. The lines of traces, with ids that count up, reach 30; the format
@@ -57,12 +57,12 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// Decompresses, and fails in a line whose compression ratio is too high.
+/// Decompresses, and fails on a line whose compression ratio is too high.
 struct Lines<R> {
     decoder: MultiGzDecoder<Counted<R>>,
-    /// How much of the current line was returned.
+    /// The bytes of the current line returned so far.
     line_bytes: u64,
-    /// How many compressed bytes were read before it.
+    /// The compressed bytes read before the current line.
     before_line: u64,
 }
 

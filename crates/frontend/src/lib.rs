@@ -1,4 +1,5 @@
-//! What the command line and the Python package share: the inputs that a user names, and failures as a user reads them.
+//! Code shared by the command line and the Python package: opening the inputs that a user names, and reporting
+//! failures.
 //!
 //! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
 //! policy. For errors, start at [`Failure`]: [`runs`], [`studies`] and [`policies`] turn the errors of the libraries
@@ -17,12 +18,12 @@
 //! assert!(text.contains("paper"), "it says what may have been meant: {text}");
 //! ```
 //!
-//! **Invariant:** it writes to no stream and knows no argument parser and no Python.
-//! **Invariant:** it decides nothing about a run: what is computed comes from the libraries below it.
+//! **Invariant:** this crate writes to no stream and depends on neither an argument parser nor Python. **Invariant:**
+//! it does not influence results: everything is computed by the libraries below it.
 //!
 //! Not here: arguments, exit codes and terminals (`cli`), Python objects (`python`).
 
-#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+#![allow(clippy::disallowed_methods, reason = "this crate may use files, clocks and the environment")]
 
 pub mod failure;
 pub mod gzip;
@@ -34,8 +35,8 @@ pub mod policies;
 pub mod policy_texts;
 pub mod scenarios;
 
-pub mod course;
-pub mod every;
+pub mod checkpoint_interval;
+pub mod drive;
 pub mod runs;
 pub mod studies;
 pub mod traces;

@@ -73,7 +73,7 @@ pub fn load_failure(problems: &LoadError, warnings: &mut Vec<Diagnostic>) -> Fai
     Failure::Input(diagnostics(&problems.errors))
 }
 
-/// Returns the instance with this id, or the only one in the facts. Errors call the facts `name`.
+/// Returns the instance with this id, or the only instance in the facts. `name` is the name of the facts in errors.
 pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> Result<Constant, Failure> {
     facts.find_instance(named).map_err(|error| {
         let diagnostic = match named {

@@ -1,4 +1,4 @@
-//! The texts of policies that a user names: files, and shipped ones.
+//! The texts of policies that a user names: files and shipped policies.
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ enum Origin {
 
 impl Text {
     /// Finds a policy as `mario run` does: a word with a slash or the extension `.pl` is the path of a file; any other
-    /// word is the name of a shipped policy, or of the library that they share. A file without an extension is found
-    /// too, unless a shipped policy has its name.
+    /// word is the name of a shipped policy, or of the library that they share. A file without an extension is also
+    /// found, unless a shipped policy has the same name.
     pub fn find(written: &Path) -> Result<Text, Failure> {
         match word(written).map(Text::shipped) {
             None => Text::file(written),
@@ -61,7 +61,7 @@ impl Text {
         Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
     }
 
-    /// Finds the files that the policy loads: beside its file, or shipped ones.
+    /// Finds the files that the policy loads: in the directory of its file, or among the shipped files.
     pub fn resolver(&self) -> Box<dyn Resolver> {
         match &self.origin {
             Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),

@@ -38,7 +38,7 @@ pub fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>,
     start_with(resolved, options, &PolicyFunctions::default())
 }
 
-/// Like [`start`], with functions of the host that decide in place of some policies.
+/// Like [`start`], but host functions replace some policies.
 pub fn start_with<'a>(
     resolved: &'a Resolved,
     options: RunOptions,

@@ -17,11 +17,11 @@ use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text};
 pub struct Choices {
     /// Keys, as `KEY=VALUE`.
     pub overrides: Vec<String>,
-    /// Policies: of all applications, or with `APP=POLICY` of one.
+    /// Policies: `POLICY` for all applications, `APP=POLICY` for one.
     pub policies: Vec<String>,
     /// The seed.
     pub seed: Option<u64>,
-    /// How many inferences a decision of an agent may take.
+    /// The maximum number of inferences of an agent's decision.
     pub budget: Option<u64>,
     /// A file with the access points of users over time.
     pub attachments: Option<PathBuf>,
@@ -34,7 +34,7 @@ impl Choices {
         if let Some(budget) = self.budget {
             document.set(&[format!("agents.budget={budget}")]);
         }
-        // A policy for one application takes precedence over one for all, in any order.
+        // A policy for one application takes precedence over a policy for all, regardless of their order.
         let (of_one, of_all): (Vec<_>, Vec<_>) = self.policies.iter().partition(|policy| policy.contains('='));
         for policy in of_all.into_iter().chain(of_one) {
             document.set_policy(policy);

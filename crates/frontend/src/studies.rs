@@ -1,4 +1,4 @@
-//! Many runs: comparisons, sweeps and their parts; and why they failed, or cannot be stored or merged.
+//! Comparisons, sweeps and their shards, and the failures of running, storing and merging them.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,26 +23,26 @@ use crate::runs::run_failure;
 /// Many runs of one scenario.
 #[derive(Clone)]
 pub struct Study {
-    /// Policies, each optionally with keys of its own: `POLICY[@KEY=VALUE,…]`.
+    /// Policies, each with optional overrides: `POLICY[@KEY=VALUE,…]`.
     pub policies: Vec<String>,
     /// The number of seeds for each.
     pub seeds: u64,
     /// Programs and functions that compute a number for each run.
     pub metrics: Vec<Metric>,
-    /// The timeout of such a program.
+    /// The timeout of a metric program.
     pub metric_timeout: Duration,
     /// Seeds whose runs are kept with their traces.
     pub kept_seeds: Vec<u64>,
-    /// Functions of the host that decide in place of policies.
+    /// Host functions that replace policies.
     pub functions: PolicyFunctions,
-    /// How many runs at a time.
+    /// The number of parallel runs.
     pub jobs: usize,
     /// The directory for runs and results.
     pub out: Option<PathBuf>,
 }
 
 impl Study {
-    /// Makes the missing runs. `progress` is called with the number done and the total, and returns whether to
+    /// Performs the missing runs. `progress` is called with the number done and the total, and returns whether to
     /// continue.
     pub fn carry_out<F: Files>(
         &self,

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
 
-/// The path of the trace: the one in the directory, if a directory was named.
+/// The path of the trace. If the user named a directory, the trace in that directory.
 pub fn trace_path(typed: &Path) -> PathBuf {
     let inside = typed.join(TRACE_NAME);
     let compressed = typed.join(format!("{TRACE_NAME}.gz"));

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let kept = run::Arguments {
         scenario: None,
         resume: None,
-        checkpoint_every: run::Every::DEFAULT,
+        checkpoint_every: run::CheckpointInterval::DEFAULT,
         out: arguments.out.clone(),
         force: arguments.force,
         trace: TraceDetail::Full,

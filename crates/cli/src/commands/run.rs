@@ -11,14 +11,14 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::Time;
 use mario_experiments::report::measured_text;
-use mario_frontend::course::{self, Finished, Observer, not_resumed, open, resuming};
+use mario_frontend::drive::{self, Finished, Observer, not_resumed, open, resuming};
 use mario_frontend::runs::{acceptance_cause, differs, keep_measures, not_kept, start};
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
     AskedAcceptances, Checkpoint, Detail, Existing, Keep, Reuse, RunDirectory, RunOptions, Simulation, verify,
 };
 
-pub(super) use mario_frontend::every::Every;
+pub(super) use mario_frontend::checkpoint_interval::CheckpointInterval;
 use reasons::Watching;
 
 use crate::bug::quietly;
@@ -56,7 +56,7 @@ pub struct Arguments {
     /// How often to write a checkpoint that --resume can start from: a number of seconds, of cycles (`20cycles`), or
     /// `never`
     #[arg(long, value_name = "SECONDS", default_value = "60")]
-    pub checkpoint_every: Every,
+    pub checkpoint_every: CheckpointInterval,
     /// The directory for the run; by default, the first unused one of `runs/NAME-1`, `runs/NAME-2`, …
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -247,14 +247,14 @@ fn finish(
     simulation: Simulation<'_>,
     kept: RunDirectory<'_>,
     scenario: &Scenario,
-    (directory, every): (&Path, Every),
+    (directory, every): (&Path, CheckpointInterval),
     interrupted: &AtomicBool,
     console: &Console,
 ) -> Result<Finished, Failure> {
     let _watching = Watching::begin(&simulation, scenario, console);
     let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
     let mut shown = Shown { progress, interrupted, console };
-    let finished = course::finish(simulation, kept, scenario, (directory, every), &mut shown);
+    let finished = drive::finish(simulation, kept, scenario, (directory, every), &mut shown);
     drop(shown);
     let finished = finished.inspect_err(|failure| {
         let is_broken = !matches!(failure, Failure::Interrupted(_));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_domain::{InstanceId, Time};
-use mario_frontend::course::{Finished, quoted};
+use mario_frontend::drive::{Finished, quoted};
 use mario_policy::Settings;
 use mario_scenario::{Management, PolicyText, Scenario};
 use mario_simulator::{BudgetWatch, FailedDecision, PolicyPlace, Simulation};

@@ -7,7 +7,7 @@ use mario_domain::Time;
 
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Every {
+pub enum CheckpointInterval {
     /// Whenever this much wall-clock time has passed.
     Elapsed(Duration),
     /// After this number of activations of the managers.
@@ -16,26 +16,26 @@ pub enum Every {
     Never,
 }
 
-impl Every {
+impl CheckpointInterval {
     /// The default.
-    pub const DEFAULT: Every = Every::Elapsed(Duration::from_mins(1));
+    pub const DEFAULT: CheckpointInterval = CheckpointInterval::Elapsed(Duration::from_mins(1));
 }
 
-impl FromStr for Every {
+impl FromStr for CheckpointInterval {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Every, String> {
+    fn from_str(text: &str) -> Result<CheckpointInterval, String> {
         let wrong = || "a number of seconds, a number of cycles such as `20cycles`, or `never`".to_owned();
         if text == "never" {
-            return Ok(Every::Never);
+            return Ok(CheckpointInterval::Never);
         }
         if let Some(count) = text.strip_suffix("cycles") {
             let count = count.trim_end().parse().ok().filter(|count| *count > 0);
-            return count.map(Every::Cycles).ok_or_else(wrong);
+            return count.map(CheckpointInterval::Cycles).ok_or_else(wrong);
         }
         let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
         let elapsed = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        elapsed.map(Every::Elapsed).ok_or_else(wrong)
+        elapsed.map(CheckpointInterval::Elapsed).ok_or_else(wrong)
     }
 }
 
@@ -43,8 +43,8 @@ impl FromStr for Every {
 const FIRST: Duration = Duration::from_millis(200);
 
 /// When the next checkpoint is due.
-pub(crate) struct Saving {
-    every: Every,
+pub(crate) struct CheckpointSchedule {
+    every: CheckpointInterval,
     /// Whether a checkpoint was ever written.
     is_saved: bool,
     /// The time between two cycles.
@@ -55,12 +55,17 @@ pub(crate) struct Saving {
     until: Time,
 }
 
-impl Saving {
+impl CheckpointSchedule {
     /// The schedule of a run that has reached `now`.
-    pub(crate) fn new(every: Every, is_saved: bool, period: mario_domain::Duration, now: Time) -> Saving {
-        let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: Time::NEVER };
-        saving.wait(now);
-        saving
+    pub(crate) fn new(
+        every: CheckpointInterval,
+        is_saved: bool,
+        period: mario_domain::Duration,
+        now: Time,
+    ) -> CheckpointSchedule {
+        let mut schedule = CheckpointSchedule { every, is_saved, period, since: Instant::now(), until: Time::NEVER };
+        schedule.schedule_next(now);
+        schedule
     }
 
     /// The simulation time up to which the run may proceed before the next checkpoint.
@@ -68,25 +73,25 @@ impl Saving {
         self.until
     }
 
-    /// Whether a checkpoint is due. `is_there` says whether the run has reached [`Saving::until`].
-    pub(crate) fn is_due(&self, is_there: bool) -> bool {
+    /// Whether a checkpoint is due. `reached_until`: whether the run has reached [`CheckpointSchedule::until`].
+    pub(crate) fn is_due(&self, reached_until: bool) -> bool {
         let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {
-            Every::Elapsed(elapsed) => is_first || self.since.elapsed() >= elapsed,
-            Every::Cycles(_) => is_first || is_there,
-            Every::Never => false,
+            CheckpointInterval::Elapsed(elapsed) => is_first || self.since.elapsed() >= elapsed,
+            CheckpointInterval::Cycles(_) => is_first || reached_until,
+            CheckpointInterval::Never => false,
         }
     }
 
     /// Records that a checkpoint was written at this simulation time.
     pub(crate) fn saved(&mut self, now: Time) {
         self.is_saved = true;
-        self.wait(now);
+        self.schedule_next(now);
     }
 
-    fn wait(&mut self, now: Time) {
+    fn schedule_next(&mut self, now: Time) {
         self.since = Instant::now();
-        if let Every::Cycles(count) = self.every {
+        if let CheckpointInterval::Cycles(count) = self.every {
             // The next representable time after the activation, so that all events at the time of the activation are
             // processed.
             let cycles = ((now - Time::ZERO) / self.period).floor() + f64::from(count);
@@ -103,33 +108,34 @@ mod tests {
 
     #[test]
     fn reads_seconds_cycles_and_never() {
-        assert_eq!("60".parse(), Ok(Every::Elapsed(Duration::from_mins(1))));
-        assert_eq!("0.5".parse(), Ok(Every::Elapsed(Duration::from_millis(500))));
-        assert_eq!("20cycles".parse(), Ok(Every::Cycles(20)));
-        assert_eq!("never".parse(), Ok(Every::Never));
+        assert_eq!("60".parse(), Ok(CheckpointInterval::Elapsed(Duration::from_mins(1))));
+        assert_eq!("0.5".parse(), Ok(CheckpointInterval::Elapsed(Duration::from_millis(500))));
+        assert_eq!("20cycles".parse(), Ok(CheckpointInterval::Cycles(20)));
+        assert_eq!("never".parse(), Ok(CheckpointInterval::Never));
         for text in ["", "0", "-1", "NaN", "inf", "1e300", "0cycles", "cycles", "1.5cycles", "often"] {
-            assert!(text.parse::<Every>().is_err(), "{text}");
+            assert!(text.parse::<CheckpointInterval>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_checkpoint_by_cycles_is_due_every_n_cycles() {
-        let mut saving = Saving::new(Every::Cycles(2), true, PERIOD, Time::ZERO);
-        assert!(saving.until() > Time::at(600.0) && saving.until() < Time::at(601.0));
-        saving.saved(Time::at(600.0));
-        assert!(saving.until() > Time::at(1_200.0) && saving.until() < Time::at(1_201.0));
+        let mut schedule = CheckpointSchedule::new(CheckpointInterval::Cycles(2), true, PERIOD, Time::ZERO);
+        assert!(schedule.until() > Time::at(600.0) && schedule.until() < Time::at(601.0));
+        schedule.saved(Time::at(600.0));
+        assert!(schedule.until() > Time::at(1_200.0) && schedule.until() < Time::at(1_201.0));
     }
 
     #[test]
     fn the_first_checkpoint_is_due_soon_unless_disabled() {
-        let hour = Every::Elapsed(Duration::from_hours(1));
-        for (every, is_due) in [(hour, true), (Every::Cycles(9), true), (Every::Never, false)] {
-            let mut saving = Saving::new(every, false, PERIOD, Time::ZERO);
-            assert!(!Saving::new(every, true, PERIOD, Time::ZERO).is_due(false));
+        let hour = CheckpointInterval::Elapsed(Duration::from_hours(1));
+        for (every, is_due) in [(hour, true), (CheckpointInterval::Cycles(9), true), (CheckpointInterval::Never, false)]
+        {
+            let mut schedule = CheckpointSchedule::new(every, false, PERIOD, Time::ZERO);
+            assert!(!CheckpointSchedule::new(every, true, PERIOD, Time::ZERO).is_due(false));
             std::thread::sleep(FIRST);
-            assert_eq!(saving.is_due(false), is_due, "{every:?}");
-            saving.saved(Time::at(10.0));
-            assert!(!saving.is_due(false), "{every:?}");
+            assert_eq!(schedule.is_due(false), is_due, "{every:?}");
+            schedule.saved(Time::at(10.0));
+            assert!(!schedule.is_due(false), "{every:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use mario_domain::Time;
 use mario_scenario::Scenario;
 use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
 
-use crate::every::{Every, Saving};
+use crate::checkpoint_interval::{CheckpointInterval, CheckpointSchedule};
 use crate::failure::Failure;
 use crate::runs::{not_kept, not_runnable};
 
@@ -32,7 +32,7 @@ pub trait Observer {
     /// Called when the run has reached time `now`; `emitted` client requests were sent until then.
     fn at(&mut self, now: Time, emitted: u64);
 
-    /// Called when a checkpoint was written, with its size and the time that took.
+    /// Called when a checkpoint was written, with its size and the time that the write took.
     fn saved(&mut self, now: Time, bytes: u64, took: Duration);
 
     /// Called when a checkpoint could not be written. The run continues.
@@ -44,14 +44,15 @@ pub fn finish(
     mut simulation: Simulation<'_>,
     mut kept: RunDirectory<'_>,
     scenario: &Scenario,
-    (directory, every): (&Path, Every),
+    (directory, every): (&Path, CheckpointInterval),
     observer: &mut dyn Observer,
 ) -> Result<Finished, Failure> {
-    let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
+    let mut schedule =
+        CheckpointSchedule::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
         let next_poll = Instant::now() + POLL_INTERVAL;
         let mut stops = false;
-        let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {
+        let reached_until = simulation.run_until_pause(schedule.until(), kept.recorder(), || {
             stops = observer.wants_to_stop();
             stops || Instant::now() >= next_poll
         });
@@ -60,16 +61,16 @@ pub fn finish(
         }
         if stops || observer.wants_to_stop() {
             kept.save(&simulation).map_err(|error| not_kept(&error))?;
-            return Err(broken_off(simulation.now(), directory));
+            return Err(interrupted(simulation.now(), directory));
         }
-        if saving.is_due(is_there) {
+        if schedule.is_due(reached_until) {
             let begun = Instant::now();
             match kept.save(&simulation) {
                 Ok(bytes) => observer.saved(simulation.now(), bytes, begun.elapsed()),
                 // The previous checkpoint still exists, and the run itself may still succeed.
                 Err(error) => observer.not_saved(not_saved(&error)),
             }
-            saving.saved(simulation.now());
+            schedule.saved(simulation.now());
         }
         observer.at(simulation.now(), simulation.effort().emitted);
     }
@@ -84,7 +85,7 @@ pub fn open(directory: &Path) -> Result<Checkpoint, Failure> {
     Checkpoint::open(directory).map_err(|error| not_resumed(&error))
 }
 
-fn broken_off(time: Time, directory: &Path) -> Failure {
+fn interrupted(time: Time, directory: &Path) -> Failure {
     let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
         .hint(format!("resume it: {}", resuming(directory)))
         .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
