@@ -51,7 +51,7 @@ pub enum Wakefulness {
 }
 
 impl Wakefulness {
-    /// Whether it is [`Wakefulness::Asleep`].
+    /// Whether the instance is asleep.
     pub const fn is_asleep(self) -> bool {
         matches!(self, Wakefulness::Asleep)
     }
@@ -77,7 +77,7 @@ pub struct Flavour {
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
-    /// The quality of the answers, in a unit that only the application's owner knows.
+    /// The quality of the answers, in a unit that the application's owner chooses.
     pub quality: Quantity,
 }
 
@@ -97,7 +97,7 @@ impl FlavourIndex {
 }
 
 impl Application {
-    /// The maximum number of flavours: every agent sees all of them.
+    /// The maximum number of flavours. It is low because every agent sees all of them.
     pub const FLAVOURS_MAX: usize = 16;
 
     /// The flavour at an index; `None` for the default of an application without flavours.
@@ -116,7 +116,7 @@ impl Application {
         self.flavour(index).map_or(self.hardware, |flavour| flavour.hardware)
     }
 
-    /// The hardware that one instance in a flavour occupies on its node, awake or asleep.
+    /// The hardware that one instance in a flavour occupies on its node, depending on whether it is awake.
     pub fn held_in(&self, index: FlavourIndex, wakefulness: Wakefulness) -> Hardware {
         match wakefulness {
             Wakefulness::Awake => self.needed_in(index),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_comes_back_from_a_binary_format() {
+    fn an_application_round_trips_through_a_binary_format() {
         for owner in [None, Some(OwnerId::name("ada").expect("a name")), Some(OwnerId::number(-3))] {
             let application = Application {
                 id: ApplicationId::name("video").expect("a name"),

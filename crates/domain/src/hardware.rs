@@ -6,7 +6,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// A kind of hardware. The list is fixed, so that owners of nodes and of applications mean the same by a name.
+/// A kind of hardware. The list is fixed, so that a name means the same to owners of nodes and of applications.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum HardwareKind {
     /// Units, the first kind: the amount in `service/4` and `node/2`, and the only kind unless others are named.
@@ -106,7 +106,7 @@ impl Hardware {
         Some(self)
     }
 
-    /// Whether it contains kinds other than units.
+    /// Whether any kind other than units is present.
     pub fn has_further(self) -> bool {
         self.further != [0; HardwareKind::FURTHER]
     }
@@ -149,13 +149,13 @@ impl Hardware {
         self.each(other, u64::checked_sub, u32::checked_sub)
     }
 
-    /// The sum, limited to the largest number of each kind.
+    /// The sum; each kind saturates at its largest number.
     #[must_use]
     pub fn saturating_add(self, other: Hardware) -> Hardware {
         self.each(other, |a, b| Some(a.saturating_add(b)), |a, b| Some(a.saturating_add(b))).unwrap_or(self)
     }
 
-    /// The difference, limited to zero for each kind.
+    /// The difference; each kind saturates at zero.
     #[must_use]
     pub fn saturating_sub(self, other: Hardware) -> Hardware {
         self.each(other, |a, b| Some(a.saturating_sub(b)), |a, b| Some(a.saturating_sub(b))).unwrap_or(self)
@@ -182,12 +182,12 @@ impl Capacity {
         Capacity::Bounded(Hardware::units(units))
     }
 
-    /// Whether it contains kinds other than units.
+    /// Whether any kind other than units is present.
     pub fn has_further(self) -> bool {
         matches!(self, Capacity::Bounded(hardware) if hardware.has_further())
     }
 
-    /// The capacity that is left when `taken` is removed; `None` if it does not fit.
+    /// The capacity that remains after `taken` is allocated; `None` if it does not fit.
     #[must_use]
     #[inline]
     pub fn take(self, taken: Hardware) -> Option<Capacity> {
@@ -197,7 +197,7 @@ impl Capacity {
         }
     }
 
-    /// The capacity when `given` is returned; `None` on overflow.
+    /// The capacity after `given` is released; `None` on overflow.
     #[must_use]
     pub fn give_back(self, given: Hardware) -> Option<Capacity> {
         match self {
@@ -270,7 +270,7 @@ impl<'de> Visitor<'de> for HardwareVisitor {
     }
 }
 
-/// Reads a table of kinds, each at most once.
+/// Reads a table of amounts by kind. A repeated kind is an error.
 fn read_kinds<'de, A: MapAccess<'de>>(mut map: A) -> Result<Hardware, A::Error> {
     let mut hardware = Hardware::NONE;
     let mut seen = Vec::new();
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn never_takes_more_than_there_is() {
+    fn take_fails_if_the_capacity_is_too_small() {
         let nine = Capacity::units(9);
         assert_eq!(nine.take(Hardware::units(9)), Some(Capacity::units(0)));
         assert_eq!(nine.take(Hardware::units(10)), None);
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn further_kinds_are_named_in_json_and_judged_one_by_one() {
+    fn other_kinds_are_named_in_json_and_checked_separately() {
         let json = r#"{"units":4,"gpu":1,"memory_mb":2048}"#;
         let hardware: Hardware = serde_json::from_str(json).expect("hardware");
         assert_eq!(serde_json::to_string(&hardware).expect("hardware"), json);

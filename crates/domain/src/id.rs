@@ -14,8 +14,8 @@ pub const SELF: &str = "self";
 
 /// A name or a number. In a policy, a name is an atom and a number an integer.
 ///
-/// The order is the standard order of terms: numbers by value, then names by their characters. Ties between neighbours
-/// are broken by it, so it is the same on every machine.
+/// The order is the standard order of terms: numbers by value, then names by their characters. It breaks ties between
+/// neighbours, so it must be the same on every machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Id {
     /// A number.

@@ -63,7 +63,7 @@ impl Node {
         &self.id
     }
 
-    /// The total hardware, used or not.
+    /// The total hardware, including hardware in use.
     pub fn capacity(&self) -> Capacity {
         self.capacity
     }

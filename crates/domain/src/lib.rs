@@ -1,8 +1,8 @@
 //! The domain of mario as plain data: applications, nodes, instances, requests and verdicts.
 //!
-//! Start at [`Request`], with which an agent asks to perform an [`Operation`] on its [`Instance`], and at [`Verdict`],
-//! the answer of the managers of the nodes concerned. Each concept has one name, in policies, on the command line and
-//! in files: `migrate`, [`Operation::Migrate`], `"migrate"`.
+//! Start at [`Request`], by which an agent asks for an [`Operation`] on its [`Instance`], and at [`Verdict`], the
+//! answer of the managers of the nodes concerned. Each concept has one name, in policies, on the command line and in
+//! files: `migrate`, [`Operation::Migrate`], `"migrate"`.
 //!
 //! ```
 //! use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Operation, Target, Verdict};
@@ -37,10 +37,10 @@
 //!
 //! These forms are stable, and each is pinned by a test.
 //!
-//! **Invariant:** no behaviour beyond keeping a value valid. A field is public where any value is valid.
-//! **Invariant:** nothing here knows Prolog, a clock or a network.
+//! **Invariant:** no behaviour beyond keeping a value valid. A field is public if any value is valid. **Invariant:**
+//! nothing here depends on Prolog, a clock or a network.
 //!
-//! Not here: what an agent may see of all this (`policy`), and the rules that change it (`colony`).
+//! Not here: the facts that an agent sees (`policy`), and the rules that change the state (`colony`).
 
 mod id;
 

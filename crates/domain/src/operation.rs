@@ -16,15 +16,15 @@ pub enum Operation {
     Undeploy,
     /// The instance moves.
     Migrate(Target),
-    /// Another instance of the same application appears; this one stays.
+    /// Another instance of the same application appears. The instance itself stays.
     Replicate(Target),
-    /// The instance runs in another flavour, where it is.
+    /// The instance changes to another flavour on the same node.
     Adapt(FlavourId),
     /// The workload of the instance stops; its agent stays.
     Sleep,
     /// The workload of a sleeping instance starts.
     Wake,
-    /// A first instance of an application appears on a node. Only operators ask for it.
+    /// A first instance of an application appears on a node. Only operators can request it.
     Deploy(NodeId),
 }
 
@@ -50,7 +50,7 @@ macro_rules! agent_operations {
             $($(#[$doc])* $name,)*
         }
 
-        /// The name of an operation, of an agent or an operator.
+        /// The name of an operation, whether an agent or an operator requests it.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum OperationName {
@@ -143,7 +143,7 @@ impl AgentOperation {
         self.asks_for_place() || self.asks_for_flavour()
     }
 
-    /// The meaning of the id that a policy wrote as the target: a flavour for an adapt, a node otherwise.
+    /// Interprets the id that a policy wrote as the target: a flavour for an adapt, a node otherwise.
     pub fn target(self, written: Id) -> Target {
         if self.asks_for_flavour() { Target::Flavour(written.into()) } else { Target::from(written) }
     }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn self_is_the_own_node_and_nothing_else() {
+    fn only_self_resolves_to_the_instances_own_node() {
         let own = NodeId::name("n42").expect("a name");
         let replicate = Operation::Replicate(Target::Own);
         assert_eq!(replicate.target(&own), Some(&own));

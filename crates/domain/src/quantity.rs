@@ -40,7 +40,7 @@ impl Quantity {
         Quantity(Number::Whole(value))
     }
 
-    /// A quantity with a fraction, which may be zero.
+    /// A quantity stored as a float, even if it is a whole number.
     pub fn fraction(value: f64) -> Result<Quantity, QuantityError> {
         if !value.is_finite() {
             Err(QuantityError::NotFinite)
@@ -51,7 +51,7 @@ impl Quantity {
         }
     }
 
-    /// The value if it is an integer; `None` if it was given with a fraction.
+    /// The value if it is stored as an integer; `None` if it is stored as a float.
     pub fn as_whole(self) -> Option<u32> {
         match self.0 {
             Number::Whole(value) => Some(value),

@@ -52,7 +52,7 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// A request of an agent.
+    /// A request from an agent. Fails for a deploy.
     pub fn by_agent(
         agent: AgentId,
         instance: InstanceId,
@@ -63,7 +63,7 @@ impl Request {
         Request::new(Requester::Agent { agent, instance, node }, application, operation)
     }
 
-    /// A request of an operator: a first instance of `application` on `node`.
+    /// An operator's request for a first instance of `application` on `node`.
     pub fn deploy(application: ApplicationId, node: NodeId) -> Request {
         let requester = Requester::Operator(OperatorWord::Operator);
         Request { requester, application, operation: Operation::Deploy(node) }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_do_not_deploy_and_operators_do_nothing_else() {
+    fn agents_cannot_deploy_and_operators_can_only_deploy() {
         let error = serde_json::from_str::<Request>(&format!(r#"{BY_AGENT}"operation":"deploy","target":"n1"}}"#));
         assert!(error.expect_err("an agent").to_string().contains("cannot ask to deploy"));
         let json = r#"{"requester":"operator","application":"video","operation":"undeploy"}"#;

@@ -8,11 +8,11 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// A point in time, in time units since the start: of the run in the simulator, of the daemon on a live node, where a
-/// unit is a millisecond.
+/// A point in time, in time units since the start of the run (simulator) or of the daemon (live node, where a unit is a
+/// millisecond).
 ///
-/// A separate type, so that it cannot be confused with a system clock, and two points in time cannot be added. Ordered
-/// as numbers; NaN comes before or after all numbers, by its sign.
+/// A separate type, so that it cannot be confused with a system clock and two points in time cannot be added. Ordered
+/// as numbers; NaN sorts before or after all numbers, depending on its sign.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(f64);

@@ -48,7 +48,7 @@ pub enum Rule {
     Down,
     /// The node's acceptance policy rejects the request.
     Acceptance {
-        /// The reason that the policy stated, or that it stated none.
+        /// The reason that the policy stated, or a note that it stated none.
         reason: String,
     },
     /// The node's acceptance policy failed: it raised an exception or exhausted its budget.
@@ -71,11 +71,11 @@ pub enum Rule {
     Pinned,
     /// The replications granted by the owner of the application are used up.
     Budget,
-    /// The node has already offered this application to the same target and does not know the outcome yet.
+    /// The node has already offered this application to the same target and is still waiting for the outcome.
     OpenGrant,
     /// The node has reached its limit on open transfers.
     Busy,
-    /// The node has just restarted and does not know yet what still runs on it.
+    /// The node has just restarted and does not know yet which instances still run on it.
     Recovering,
     /// The target did not answer in time, or no longer knew its promise.
     Unanswered,
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_was_needed_and_what_was_free() {
+    fn displays_the_needed_and_the_free_hardware() {
         let node = NodeId::name("n41").expect("a name");
         let inhibition = Inhibition::capacity(node, Hardware::units(4), Capacity::units(1));
         assert_eq!(inhibition.to_string(), "node n41 has 1 free, and 4 is needed");
