@@ -62,7 +62,7 @@ pub struct Label {
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
-    /// What was attempted and did not succeed, in one line.
+    /// The attempted action that failed, in one line.
     pub title: String,
     /// The text that the labels point into.
     pub source: Option<Source>,

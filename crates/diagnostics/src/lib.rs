@@ -1,4 +1,4 @@
-//! Diagnostics about a user's input, and their one text form.
+//! Diagnostics about a user's input, and their rendering as text.
 //!
 //! Start at [`Diagnostic`]: plain data about one problem. [`Renderer::render`] turns it into the text that a user reads:
 //!
@@ -26,10 +26,10 @@
 //! on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
 //!
 //! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
-//! valid one; a wrong span must never hide the error that it belongs to.
-//! **Invariant:** text from outside reaches the terminal without control characters.
+//! valid one; a wrong span must never hide its error. **Invariant:** control characters in external text never reach
+//! the terminal.
 //!
-//! Not here: exit codes, streams, the decision whether to use colour (`cli`).
+//! Not here: exit codes, output streams and the choice of colour (`cli`).
 
 mod diagnostic;
 mod render;

@@ -1,8 +1,8 @@
 //! Renders a [`Diagnostic`] as text.
 //!
 //! The `annotate-snippets` crate draws the snippet: it handles tabs, wide characters, overlapping labels and lines
-//! longer than the screen. This module passes it only input that it accepts, and removes the empty gutter lines around
-//! a snippet, because most of our messages are about one line and read better in five lines than in seven.
+//! longer than the screen. This module passes only valid input to it. It also removes the empty gutter lines around a
+//! snippet, because most messages show one source line and are easier to read in five lines than in seven.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Renderer {
         without_empty_gutters(&self.snippets.render(&groups))
     }
 
-    /// Several diagnostics, in the order given, with an empty line between two.
+    /// Several diagnostics, in the order given, separated by empty lines.
     pub fn render_all<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> String {
         let rendered: Vec<String> = diagnostics.into_iter().map(|diagnostic| self.render(diagnostic)).collect();
         rendered.join("\n")
@@ -101,7 +101,7 @@ fn snippet<'a>(
 /// The nearest valid span: inside the text, not reversed, and with both ends on character boundaries.
 fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
     if span.start >= text.len() {
-        // After the final newline there is no line to show; after the last character there is.
+        // No line follows the final newline, so point just after the last character of the last line.
         let line = text.strip_suffix('\n').unwrap_or(text);
         let end = line.strip_suffix('\r').unwrap_or(line).len();
         return end..end;
@@ -121,8 +121,7 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     start..end
 }
 
-/// The text without the control characters with which a file name or a policy could rewrite or reorder the user's
-/// terminal.
+/// The text without control characters, by which a file name or a policy could rewrite or reorder the user's terminal.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |character: char| {
         let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

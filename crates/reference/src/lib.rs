@@ -1,19 +1,18 @@
 //! Recorded runs of the paper's prototype, which tests compare mario with.
 //!
-//! [`RecordedRun::of_policy`] returns what the exactness tests need of a run; this data is part of the repository. The
-//! full records, from which it was extracted, are too large for it. They are in `shared/reference` next to the
-//! checkout, or in the directory named by the variable `MARIO_REFERENCE`. A test that can compare more with them calls
-//! [`full`]:
+//! [`RecordedRun::of_policy`] returns the part of a run that the exactness tests need, which is stored in the
+//! repository. The full records are too large for the repository. They are in `shared/reference` next to the checkout,
+//! or in the directory named by the variable `MARIO_REFERENCE`. A test that can compare more with them calls [`full`]:
 //!
 //! ```no_run
 //! // What is known anywhere was compared before.
 //! let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
 //! ```
 //!
-//! **Invariant:** missing records are never skipped silently. On a developer's machine the test prints what it did not
-//! compare; with `CI=true`, it fails.
+//! **Invariant:** missing records are never skipped silently. On a developer's machine, the test prints which records
+//! are missing. With `CI=true`, it fails.
 
-#![allow(clippy::disallowed_methods, reason = "it reads the full records where they are available")]
+#![allow(clippy::disallowed_methods, reason = "it reads the full records if they are available")]
 
 mod recorded;
 mod users;

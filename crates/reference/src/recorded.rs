@@ -1,7 +1,7 @@
 //! The four stored runs of the paper's prototype.
 //!
-//! `data/policy-1.txt` to `data/policy-4.txt` contain what the exactness tests need of each run. A file has three
-//! parts:
+//! `data/policy-1.txt` to `data/policy-4.txt` contain the part of each run that the exactness tests need. A file has
+//! three parts:
 //!
 //! ```text
 //! evaluations
@@ -15,9 +15,9 @@
 //! crc32 3e6b9a10 …
 //! ```
 //!
-//! - An evaluation is the id of the instance, its application, its node and the free hardware there; then the `requests`
-//!   facts as `neighbour:rate:latency`, the remembered inhibitions, and all proposals in order. `*3` repeats the item.
-//!   An id alone stands for the facts of the instance's previous evaluation.
+//! - An evaluation is the id of the instance, its application, its node and the free hardware there; then the
+//!   `requests` facts as `neighbour:rate:latency`, the remembered inhibitions, and all proposals in order. `*3` repeats
+//!   the item. A line with only an id repeats the facts of the instance's previous evaluation.
 //! - An activation of the managers lists the instances in the order in which they were judged: the proposal (none for a
 //!   nop), `+` for accepted with the id of the new instance if there is one, `-` for inhibited.
 //! - A node `lxy` is `n{l}lt{x}ln{y}`. A proposal is `m` (migrate), `r` (replicate) or `u` (undeploy) and its target.
@@ -98,7 +98,7 @@ pub struct Judged {
     pub proposal: Option<Proposal>,
     /// Whether it was accepted. A nop always is.
     pub accepted: bool,
-    /// The id of the instance that it created.
+    /// The id of the created instance, if any.
     pub created: Option<i64>,
 }
 

@@ -1,18 +1,19 @@
-//! Addresses that a test hands to the processes it starts.
+//! Addresses for the processes that a test starts.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The first port, and the number of ports. They end below the range from which systems take the ports of outgoing connections
-/// and of listeners on port 0, so that only a test can take one before the process that it was meant for.
+/// The first port, and the number of ports. The range ends below the ephemeral ports, which systems assign to outgoing
+/// connections and to listeners on port 0. So only another test can take a port before the process that it is meant
+/// for.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 22_000;
 
-/// The distance between the first ports of processes whose ids follow each other: tests that run side by side do not meet.
+/// The distance between the first ports of processes with consecutive ids, so that parallel tests use different ports.
 const STRIDE: u32 = 61;
 
-/// Returns a loopback address on which no one listens. Each call in a process returns another one.
+/// Returns a loopback address that is not in use. Each call in a process returns a different address.
 pub fn free_address() -> SocketAddr {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     for _ in 0..COUNT {
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn returns_other_addresses_that_can_be_bound() {
+    fn returns_distinct_addresses_that_can_be_bound() {
         let [one, other] = [free_address(), free_address()];
         assert_ne!(one, other);
         let taken = [one, other].map(|address| TcpListener::bind(address).expect("it is free"));

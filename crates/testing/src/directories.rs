@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new directory. The name tells a person what it was for.
+    /// Creates a directory. `name` is part of its path, so that a leftover can be recognised.
     pub fn new(name: &str) -> Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -21,7 +21,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    /// Its path.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -47,8 +47,8 @@ impl Drop for Scratch {
     }
 }
 
-/// The path of a directory that exists and is empty: `name` below `base`, which is `env!("CARGO_TARGET_TMPDIR")` in an integration test.
-/// It stays after the test, until the same test runs again.
+/// Creates or empties the directory `name` below `base` and returns its path. In an integration test, `base` is
+/// `env!("CARGO_TARGET_TMPDIR")`. The directory remains after the test, until the same test runs again.
 pub fn empty_directory(base: &str, name: &str) -> PathBuf {
     let path = Path::new(base).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scratch_directory_is_its_own_and_ends_with_its_value() {
+    fn a_scratch_directory_is_unique_and_removed_on_drop() {
         let [one, other] = ["same", "same"].map(Scratch::new);
         assert_ne!(one.path(), other.path());
         fs::write(one.path().join("file"), "text").expect("it is writable");

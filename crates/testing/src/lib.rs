@@ -2,7 +2,7 @@
 //!
 //! | for | use |
 //! |---|---|
-//! | values that are drawn from a seed | [`Random`] |
+//! | random values from a seed | [`Random`] |
 //! | a directory to write to | [`Scratch`], removed when dropped; [`empty_directory`], kept for inspection |
 //! | an address for a process that listens | [`free_address`] |
 //! | a condition that becomes true later | [`wait_for`] |
@@ -19,8 +19,9 @@
 //! assert_eq!(Random::new(7).number(), Random::new(7).number());
 //! ```
 //!
-//! **Invariant:** only tests and benchmarks use it, and it depends on no other crate: what it helps to test cannot break it.
-//! **Invariant:** a seed draws the same numbers on every machine and in every version. Stored results depend on it.
+//! **Invariant:** only tests and benchmarks use this crate, and it depends on no other crate of the workspace, so the
+//! code under test cannot break it. **Invariant:** a seed produces the same numbers on every machine and in every
+//! version. Stored results depend on this.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

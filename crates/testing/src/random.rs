@@ -2,7 +2,8 @@
 
 /// A generator of random numbers: `SplitMix64`, a counter and a mixing function.
 ///
-/// It is not taken from a library, whose next version might draw other numbers: stored results depend on them.
+/// Implemented here because stored results depend on the numbers, and a new version of a library might draw different
+/// ones.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -12,14 +13,14 @@ pub struct Random {
 pub trait Whole: Copy {
     /// The number as a bound; it must be positive.
     fn bound(self) -> u64;
-    /// A number that is below a bound of this type.
+    /// Converts a number that is below a bound of this type.
     fn drawn(number: u64) -> Self;
 }
 
 macro_rules! whole {
     ($($type:ty),*) => {
         $(impl Whole for $type {
-            #[allow(clippy::cast_lossless, reason = "some of the types are not narrower")]
+            #[allow(clippy::cast_lossless, reason = "not all of these types implement `Into<u64>`")]
             fn bound(self) -> u64 {
                 assert!(self > 0, "nothing is below {self}");
                 self as u64
@@ -35,12 +36,12 @@ macro_rules! whole {
 whole!(u8, u16, u32, u64, usize, i32, i64);
 
 impl Random {
-    /// A generator whose numbers follow from this seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Random {
         Random { state: seed }
     }
 
-    /// Any number.
+    /// A uniformly distributed number.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -63,7 +64,7 @@ impl Random {
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True once in `count` times.
+    /// True with probability 1 / `count`.
     pub fn one_in(&mut self, count: impl Whole) -> bool {
         self.number().is_multiple_of(count.bound())
     }
@@ -73,12 +74,12 @@ impl Random {
         self.below(100_u64) < percent
     }
 
-    /// One of these.
+    /// A random item.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// A copy of one of these.
+    /// A copy of a random item.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         *self.choose(items)
     }

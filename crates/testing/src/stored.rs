@@ -1,19 +1,20 @@
-//! Texts in the repository that code must produce, and how two texts differ.
+//! Compares generated texts with those stored in the repository, and shows how two texts differ.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 
-/// Lines shown before and after a difference.
+/// The number of equal lines shown before and after a difference.
 const CONTEXT_LINES: usize = 2;
 
-/// Differing lines shown of each side.
+/// The maximum number of differing lines shown of each text.
 const SHOWN_LINES_MAX: usize = 12;
 
-/// Longer lines are shown around the first character that differs.
+/// The maximum length of a shown line. A longer line is cut around the first character that differs.
 const LINE_CHARACTERS_MAX: usize = 160;
 
-/// Asserts that a file of the repository holds this text. With the variable `update` in the environment, writes the file instead.
+/// Asserts that a file of the repository contains this text. If the environment variable `update` is set, writes the
+/// file instead.
 #[track_caller]
 pub fn check_stored(path: &Path, text: &str, update: &str) {
     if env::var_os(update).is_some() {
@@ -45,7 +46,7 @@ pub fn replaced_part(text: &str, begin: &str, end: &str, part: &str) -> String {
     [before, begin, part, end, after].concat()
 }
 
-/// Says where two texts differ and shows the lines there: from the first that differs to the last, with some around them.
+/// Describes where two texts differ, and shows the lines from the first difference to the last with some context.
 fn difference(expected: &str, found: &str) -> Option<String> {
     if expected == found {
         return None;
@@ -75,7 +76,7 @@ fn difference(expected: &str, found: &str) -> Option<String> {
     Some(shown)
 }
 
-/// A line without its end; of a long one, the part around this character.
+/// A line without its newline. A long line is cut around this column.
 fn excerpt(line: &str, column: usize) -> String {
     let (text, end) = match line.strip_suffix('\n') {
         Some(text) => (text, ""),

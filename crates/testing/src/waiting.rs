@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Polls until there is an answer, and returns it. Panics with `what` if there is none after `limit`.
+/// Polls `ask` until it returns a value, and returns the value. Panics with `what` if there is none after `limit`.
 #[track_caller]
 pub fn wait_for<T>(what: &str, limit: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + limit;
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "still not: a miracle")]
-    fn says_what_it_waited_for_in_vain() {
+    fn panics_with_the_name_of_the_event_on_timeout() {
         wait_for("a miracle", Duration::ZERO, || None::<()>);
     }
 }

@@ -1,8 +1,8 @@
 //! No locked version has a known defect.
 //!
 //! [`DATABASE`] holds the advisories of <https://rustsec.org> about the packages in Cargo.lock, as of the last look-up.
-//! It is part of the workspace, so that a commit passes or fails on any day alike, without a network. The drawback is
-//! that it gets old: [`age::warning`] warns about that, but never fails a test.
+//! It is part of the workspace, so that the result for a commit does not depend on the day or on a network. The
+//! drawback is that it becomes outdated: [`age::warning`] warns about that, but never fails a test.
 
 pub mod age;
 

@@ -1,11 +1,11 @@
 //! The crates and their dependencies are those that ARCHITECTURE.md allows.
 //!
-//! The page holds a block that opens with ```` ```text dependencies ```` and has one line for each crate:
+//! The page has a block that opens with ```` ```text dependencies ```` and has one line for each crate:
 //!
 //! ```text
 //! cli -> prolog, diagnostics      what cli may link
 //! prolog                          prolog may link no other crate of the workspace
-//! cli (tests) -> colony           what the tests of cli may link beside that
+//! cli (tests) -> colony           what the tests of cli may also link
 //! * (tests) -> reference          what the tests of every crate may link
 //! ```
 //!

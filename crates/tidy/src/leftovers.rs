@@ -2,7 +2,7 @@
 
 use crate::{Finding, SourceFile, Workspace};
 
-// Each is written in two parts, so that this file does not break its own rule.
+// Each path is split in two, so that this file does not break its own rule.
 const MACHINE_PATHS: [&str; 5] = [
     concat!("/ho", "me/"),
     concat!("/ro", "ot/"),

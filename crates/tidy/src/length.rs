@@ -1,7 +1,7 @@
 //! Files and functions are short; those that are already longer may not grow.
 //!
 //! [`LIST`] has the files and functions that were too long at the last update, with their lengths. An entry must be
-//! lowered once the code has shrunk by more than [`SLACK_LINES`], so that progress is not lost again. The list is
+//! lowered once the code has shrunk by more than [`SLACK_LINES`], so that the code cannot grow back. The list is
 //! rewritten by [`update`]; a new or higher entry is visible to a reviewer in the diff of the list.
 //!
 //! Functions are found by their indentation, not by parsing: the format check runs before this one, so a function ends

@@ -5,7 +5,7 @@
 //!
 //! | module | rule |
 //! |---|---|
-//! | [`architecture`] | crates and their dependencies are those of ARCHITECTURE.md |
+//! | [`architecture`] | crates and their dependencies match ARCHITECTURE.md |
 //! | [`determinism`] | deterministic crates are under the bans of `clippy.toml` |
 //! | [`manifest`] | every crate uses the lints of the workspace |
 //! | [`opening`] | every crate opens with documentation |
@@ -14,15 +14,15 @@
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
 //! | [`words`] | retired phrases stay out of comments and pages |
 //! | [`licences`], [`duplicates`] | dependencies have accepted licences and occur in one version |
-//! | [`public_api`] | the interfaces of the crates that others use are those of their lists |
+//! | [`public_api`] | the public interfaces of library crates match the committed lists |
 //! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
 //!
-//! These are tests and not a tool, because every developer runs the tests before a change is shared.
+//! The rules are tests, not a separate tool, because every developer runs the tests before sharing a change.
 //!
-//! **Invariant:** reads only the workspace and the output of `cargo metadata` and rustdoc; writes only the lists of
-//! [`length`], [`words`] and [`public_api`], on request.
+//! **Invariant:** this crate reads only the workspace and the output of `cargo metadata` and rustdoc. It writes only
+//! the lists of [`length`], [`words`] and [`public_api`], on request.
 
-#![allow(clippy::disallowed_methods, reason = "a shell: files, clocks and the environment are its work")]
+#![allow(clippy::disallowed_methods, reason = "this crate may use files, clocks and the environment")]
 
 pub mod advisories;
 pub mod architecture;

@@ -21,7 +21,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether an SPDX expression leaves a choice of accepted licences only. An expression that cannot be parsed is not
+/// Whether an SPDX expression can be satisfied with accepted licences only. An expression that cannot be parsed is not
 /// accepted.
 pub fn is_accepted(expression: &str) -> bool {
     // Old manifests write `MIT/Apache-2.0` for OR.

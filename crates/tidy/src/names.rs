@@ -27,7 +27,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// The name in `mod name {`; a module in a file of its own is found by its path.
+/// The name in `mod name {`. A module in a separate file is found by its path.
 fn inline_module(line: &str) -> Option<&str> {
     let (declaration, _) = line.split_once(" {")?;
     let (visibility, name) = declaration.split_once("mod ")?;

@@ -1,4 +1,4 @@
-//! Every crate opens with documentation: what it does, where to start, what it never does.
+//! Every crate starts with documentation: what it does, where to start reading, and what it never does.
 
 use crate::{Finding, Workspace};
 

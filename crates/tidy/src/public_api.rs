@@ -1,4 +1,4 @@
-//! The public interface of a crate as a list of lines, and how one list differs from another.
+//! The public interface of a crate as a list of lines, and the differences between two lists.
 //!
 //! No version of mario is published yet, so a new interface is compared with the lists in `crates/tidy/data/public-api`,
 //! not with a published version. [`listing`] makes a list from the JSON of rustdoc, [`Baseline`] is the committed one,
@@ -29,7 +29,7 @@ pub struct Baseline {
 /// How an interface differs from its [`Baseline`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// Breaking changes: items that were removed or changed, and additions that break code of users.
+    /// Breaking changes: items that were removed or changed, and additions that break users' code.
     pub breaking: Vec<String>,
     /// Additions that break nothing.
     pub additions: Vec<String>,
@@ -62,7 +62,7 @@ impl Baseline {
         text
     }
 
-    /// How an interface differs from this one.
+    /// The differences between an interface and this baseline.
     pub fn changes(&self, lines: &BTreeSet<String>) -> Changes {
         let mut changes = Changes::default();
         let added: BTreeMap<&str, &String> = lines.difference(&self.lines).map(|line| (subject(line), line)).collect();
@@ -82,7 +82,7 @@ impl Baseline {
         changes
     }
 
-    /// Returns why an addition breaks code of users; `None` if it does not.
+    /// Returns why an addition breaks users' code; `None` if it does not.
     fn demand(&self, line: &str) -> Option<&'static str> {
         let parent = subject(line).rsplit_once("::").map_or("", |(parent, _)| parent);
         // The line of an item that users can neither match exhaustively nor construct ends with a brace.
@@ -109,8 +109,8 @@ impl Baseline {
     }
 }
 
-/// The path of the item of a line: what stays the same when the item changes. For implementations, that is the whole
-/// line.
+/// The part of a line that identifies its item: the item's path, which stays the same when the signature changes. For
+/// implementations, it is the whole line.
 fn subject(line: &str) -> &str {
     if line.starts_with("impl") {
         return line;

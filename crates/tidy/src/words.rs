@@ -1,8 +1,8 @@
-//! Comments and pages are in plain technical English: phrases that were retired do not come back.
+//! Comments and pages are in plain technical English: retired phrases do not return.
 //!
 //! Only prose is searched: the comments of Rust files and all Markdown. Names, strings and messages are left to their
-//! authors. [`LIST`] has the number of remaining occurrences of a phrase that is not gone yet; the number may not grow,
-//! and must be lowered when it shrinks.
+//! authors. [`LIST`] has the number of remaining occurrences of each phrase. The number may not grow, and must be
+//! lowered when occurrences are removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -97,7 +97,7 @@ fn files_with<'a>(workspace: &'a Workspace, phrase: &str) -> BTreeMap<&'a str, u
     counted.collect()
 }
 
-/// The prose of a file in lower case, with single spaces; `None` for files without any.
+/// The prose of a file in lower case, with single spaces; `None` for other kinds of files.
 fn prose(file: &SourceFile) -> Option<String> {
     let lines: Vec<&str> = if file.is_rust() {
         file.text.lines().filter_map(comment).flat_map(str::split_whitespace).collect()
@@ -109,7 +109,7 @@ fn prose(file: &SourceFile) -> Option<String> {
     Some(lines.join(" ").to_lowercase())
 }
 
-/// The comment at the end of a line of Rust. The `//` of a web address does not begin one.
+/// The comment in a line of Rust. The `//` of a web address does not begin a comment.
 fn comment(line: &str) -> Option<&str> {
     let (start, _) = line.match_indices("//").find(|(start, _)| !line[..*start].ends_with(':'))?;
     Some(line[start..].trim_start_matches(['/', '!']))
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn comments_are_prose_and_strings_are_not() {
-        // In parts, because the rule applies to this file too.
+        // Phrases are split, because the rule applies to this file, too.
         let text =
             concat!("/// Sees s", "o\n    /// many things.\nlet url = \"http://so ma", "ny\"; // Who", "ever asks.\n");
         let prose = prose_of("src/lib.rs", text);

@@ -1,4 +1,4 @@
-//! A workspace as the rules see it: its crates and its texts, read once.
+//! The crates and the text files of a workspace, read once for all rules.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 /// The maximum size of a text file: longer files are data.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
 
-/// A workspace, read once.
+/// A workspace.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     /// Its directory.
@@ -51,7 +51,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether it is Rust.
+    /// Whether the file is Rust.
     pub fn is_rust(&self) -> bool {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
@@ -71,12 +71,12 @@ impl Workspace {
         Ok(Self { root, members, files })
     }
 
-    /// The text of a file, if there is one at this path.
+    /// The text of the file at this path, if it exists.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
-    /// The texts that are Rust.
+    /// The Rust files.
     pub fn rust_files(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter().filter(|file| file.is_rust())
     }

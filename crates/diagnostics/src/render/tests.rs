@@ -319,7 +319,7 @@ cause: the first (line 1)
 }
 
 #[test]
-fn lines_are_found_by_bytes() {
+fn finds_the_line_of_a_byte_offset() {
     let source = Source::new("x", "a\nb\n\nc");
     let lines: Vec<usize> = (0..=6).map(|byte| source.line_of(byte)).collect();
     assert_eq!(lines, [1, 1, 2, 2, 3, 4, 4]);

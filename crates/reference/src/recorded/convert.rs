@@ -106,7 +106,7 @@ fn proposal(operation: &Value, target: &Value) -> Option<Proposal> {
     Some(Proposal { operation, target })
 }
 
-#[allow(clippy::option_option, reason = "one says whether it could be read, the other is the value")]
+#[allow(clippy::option_option, reason = "the outer option says whether the text is valid, the inner one is the value")]
 fn neighbour(value: &Value) -> Option<Option<Node>> {
     match value.as_str()? {
         "self" => Some(None),

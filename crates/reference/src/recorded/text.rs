@@ -251,7 +251,7 @@ fn read_judged(word: &str) -> Option<Judged> {
 }
 
 /// Returns `None` if the text is not a code; `Some(None)` is `self`.
-#[allow(clippy::option_option, reason = "one says whether it could be read, the other is the value")]
+#[allow(clippy::option_option, reason = "the outer option says whether the text is valid, the inner one is the value")]
 fn read_code(text: &str) -> Option<Option<Node>> {
     if text == "self" {
         return Some(None);

@@ -1,4 +1,4 @@
-//! How old the look-up is.
+//! The age of the last look-up of advisories.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -36,9 +36,9 @@ pub struct Advisory {
     pub date: Date,
     /// The kind of defect.
     pub kind: Kind,
-    /// Versions in which it is fixed: those that match any of these.
+    /// The versions in which it is fixed: those that match any of these requirements.
     pub patched: Vec<VersionReq>,
-    /// Versions that never had the defect: those that match any of these.
+    /// The versions that never had the defect: those that match any of these requirements.
     #[serde(default)]
     pub unaffected: Vec<VersionReq>,
     /// When it was withdrawn.

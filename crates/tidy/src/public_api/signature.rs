@@ -1,8 +1,8 @@
 //! Types, generics and functions of rustdoc's JSON, written as in Rust.
 //!
-//! A type of another crate is written with its whole path, so that `io::Error` and `fmt::Error` differ however they were
-//! imported. Types of our own crates are written without their modules: moving one to another private module changes
-//! nothing for users.
+//! A type of another crate is written with its full path, so that `io::Error` and `fmt::Error` differ no matter how
+//! they were imported. Types of the workspace are written without their modules, because moving one to another private
+//! module does not affect users.
 
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl Writer<'_> {
         let segments: Vec<String> = list(&known["path"]).map(text).collect();
         let name = match segments.first() {
             Some(_) if !is_foreign || PRELUDE.contains(&last.as_str()) => last,
-            // Our crates export from their root, and their modules may change.
+            // Crates of the workspace export from their root, and their modules may change.
             Some(own) if own.starts_with("mario_") => format!("{own}::{last}"),
             Some(_) => segments.join("::"),
             None => last,
@@ -76,7 +76,7 @@ impl Writer<'_> {
         format!("{name}{}", self.arguments(&value["args"]))
     }
 
-    /// The arguments of a path, in brackets; nothing if there are none.
+    /// The arguments of a path, in brackets; empty if there are none.
     fn arguments(&self, value: &Value) -> String {
         match only_entry(value) {
             Some(("angle_bracketed", inner)) => {

@@ -32,7 +32,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The item with an id, unless it is of another crate or hidden.
+    /// The item with an id; `None` if it is hidden or belongs to another crate.
     fn item(&self, id: &Value) -> Option<&'a Value> {
         self.index.get(id.to_string())
     }
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Writes an item that is exported from a module, by this name.
+    /// Writes an item that a module exports under this name.
     fn export(&mut self, item: &'a Value, module: &str, name: &str) {
         let Some((kind, inner)) = only_entry(&item["inner"]) else { return };
         let path = format!("{module}::{name}");
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a member belongs to.
+/// The owner of a member.
 #[derive(Clone, Copy)]
 enum Of {
     /// A trait, whose members users implement.

@@ -5,7 +5,7 @@ use crate::fixture::Fixture;
 const CORE: &str = "crates/core/src/lib.rs";
 
 #[test]
-fn finds_a_ban_that_is_gone() {
+fn finds_a_missing_ban() {
     let findings = Fixture::clean("ban-gone").replacing("clippy.toml", "SystemTime", "Duration").findings();
     assert_eq!(findings, ["clippy.toml: does not ban `std::time::SystemTime::now`"]);
     let findings = Fixture::clean("bans-gone").without("clippy.toml").findings();
@@ -21,7 +21,7 @@ fn finds_a_nearer_file_that_hides_the_bans() {
 }
 
 #[test]
-fn finds_a_deterministic_crate_that_is_not_there() {
+fn finds_a_deterministic_crate_that_does_not_exist() {
     let findings = Fixture::clean("ghost-deterministic")
         .replacing("ARCHITECTURE.md", "\ncore\n```\n", "\ncore, ghost\n```\n")
         .findings();
@@ -56,7 +56,7 @@ fn finds_a_ban_that_is_lifted_without_a_reason() {
 }
 
 #[test]
-fn allows_an_exception_with_a_reason_and_shells_without() {
+fn allows_exceptions_with_a_reason_and_any_in_other_crates() {
     let core = "//! Thinks.\n\n#[expect(\n    clippy::disallowed_methods,\n    reason = \"why\"\n)]\nfn think() {}\n";
     let shell = "//! Talks.\n\n#![allow(clippy::disallowed_methods)]\n\nfn main() {}\n";
     let findings =

@@ -1,4 +1,4 @@
-//! The interfaces of the crates that others use are those of their lists.
+//! The public interfaces of library crates match the committed lists.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The interface of a crate, by the rustdoc of the pinned toolchain. Its JSON is unstable, so a script allows that for
-/// rustdoc alone: for cargo as a whole, everything would be built again.
+/// The interface of a crate, from the rustdoc of the pinned toolchain. Its JSON output is unstable, so a script enables
+/// unstable features for rustdoc alone. Enabling them for cargo would rebuild everything.
 fn interface(name: &str) -> BTreeSet<String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let package = format!("mario-{name}");

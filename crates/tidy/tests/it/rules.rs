@@ -1,4 +1,4 @@
-//! Each rule fails on a workspace that breaks it, and only there: every fixture differs from the clean one in one
+//! Each rule fails on a workspace that breaks it, and only there. Every fixture differs from the clean one in one
 //! place.
 
 use mario_tidy::{Package, duplicates, length, licences};
@@ -86,7 +86,7 @@ fn finds_a_crate_without_a_line_of_dependencies() {
 }
 
 #[test]
-fn finds_that_the_block_of_dependencies_is_gone() {
+fn finds_a_missing_block_of_dependencies() {
     let findings =
         Fixture::clean("no-block").replacing("ARCHITECTURE.md", "```text dependencies", "```text").findings();
     assert_eq!(findings, ["ARCHITECTURE.md: has no block that opens with ```text dependencies"]);
@@ -147,7 +147,7 @@ fn listed_lengths_may_stay_but_not_grow() {
 }
 
 #[test]
-fn writes_the_list_that_it_then_accepts() {
+fn accepts_the_list_that_update_writes() {
     let fixture = Fixture::clean("update").with("crates/core/src/long.rs", &function(600)).with(length::LIST, "");
     assert_eq!(fixture.findings().len(), 2);
     length::update(&fixture.workspace()).expect("the fixture is writable");
@@ -155,7 +155,7 @@ fn writes_the_list_that_it_then_accepts() {
 }
 
 #[test]
-fn finds_a_name_that_says_nothing() {
+fn finds_a_meaningless_module_name() {
     for (name, path) in [
         ("file", "crates/core/src/utils.rs"),
         ("directory", "crates/core/src/helpers/text.rs"),
@@ -172,8 +172,8 @@ fn finds_a_name_that_says_nothing() {
 }
 
 #[test]
-fn finds_the_path_of_a_machine() {
-    // In two parts each, because the rule applies to this file too.
+fn finds_an_absolute_path_of_a_machine() {
+    // Each path is split in two, because the rule applies to this file, too.
     let paths = [
         concat!("/ho", "me/"),
         concat!("/ro", "ot/"),
@@ -197,7 +197,7 @@ fn finds_the_path_of_a_machine() {
 
 #[test]
 fn finds_a_retired_phrase_in_comments_and_pages() {
-    // In two parts, because the rule applies to this file too.
+    // The word is split in two, because the rule applies to this file, too.
     let fixture = Fixture::clean("words")
         .with("docs/start.md", "Start\n\nWhoever reads this\n")
         .with("crates/core/src/text.rs", concat!("//! For who", "ever asks.\n\nconst WHO: &str = \"who", "ever\";\n"));

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use mario_tidy::advisories::{self, age};
 use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages, words};
 
-/// Packages that may be linked in several versions, each with the reason why nothing here can fix it.
+/// Packages that may be linked in several versions, each with the reason why this workspace cannot fix it.
 ///
 /// `num-bigint` and `syn`: `cargo metadata` lists an optional certificate parser of rcgen with its dependencies; no
 /// enabled feature links it, as `cargo tree` shows. `windows-sys`: ring needs an older version than all others, only on
@@ -52,7 +52,7 @@ fn links_only_accepted_licences() {
 }
 
 #[test]
-fn links_nothing_twice() {
+fn links_no_package_in_two_versions() {
     let packages = packages(&root()).expect("cargo knows the packages");
     expect_none(&duplicates::check(&packages, &ACCEPTED_DUPLICATES));
 }
