@@ -1,7 +1,7 @@
 % Accept what fits: the default acceptance policy of a node, which accepts every request that fits its hardware.
 %
-% The manager of a node judges each request that concerns it: those of its own instances, and those with it as the
-% target. It sees these facts and no others:
+% The manager of a node judges each request that concerns the node: requests of its own instances, and requests whose
+% target is this node. It sees these facts and no others:
 %
 %   node(Node, FreeHardware, Neighbours)                  its own node (node/2: without the neighbours); hardware promised
 %                                                         in this cycle is not free
@@ -20,9 +20,9 @@
 % Replicas and deployed instances have no id yet: they are called promised_1, promised_2 and so on.
 %
 % The manager inhibits a request if reject(Request, Reason) has an answer. Otherwise it accepts the request if
-% accept(Request) has an answer, or if the text does not define accept/1. Two kinds of requests are always inhibited: those
-% for which the node has too little hardware, and those on which the text fails to answer: it raises an error, exhausts
-% its budget, calls halt, or rejects with an unbound Reason.
+% accept(Request) has an answer, or if the policy does not define accept/1. Two kinds of requests are always inhibited: those
+% for which the node has too little hardware, and those on which the policy fails: it raises an error, exhausts its
+% budget, calls halt, or rejects with an unbound Reason.
 
 :- dynamic service/4, serviceInstance/3, node/2, node/3, capacity/2, owner/2, fact/3.
 

@@ -6,7 +6,7 @@
 %
 % fact(Instance, random, Drawn) is an integer from 0 to 999999, drawn for each evaluation. The simulator provides it, and
 % fact(Node, tier, Tier), to agents whose policy reads them; the cloud has tier 0. A cell in the cloud does not die, so that
-% one is left to divide again. An application that starts elsewhere can die out; then its operator has to deploy it
+% one remains to divide again. An application that starts elsewhere can die out; then its operator has to deploy it
 % again.
 
 % mario: allow lost-service, an application that starts in the cloud keeps an instance there
@@ -46,7 +46,7 @@ load_percent(Instance, Percent) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Percent is 100 * Total / MaxRate.
 
-% happens(Instance, Millionths): true with this probability, by the number drawn for this evaluation.
+% happens(Instance, Millionths): true with this probability; decided by the number drawn for this evaluation.
 happens(Instance, Millionths) :-
     fact(Instance, random, Drawn),
     Drawn < Millionths.

@@ -28,7 +28,7 @@ operation(replicate, Instance, Target) :-
     findall(Neighbour-Rate, ( requests(Instance, Neighbour, Rate, _), may_fit(Instance, Neighbour) ), Rates),
     cheapest(Instance, Rates, Target).
 
-% cheaper(Instance, Neighbour): an instance costs less there than here.
+% cheaper(Instance, Neighbour): the neighbour has a lower price than the node of the instance.
 cheaper(Instance, Neighbour) :-
     price(Instance, Neighbour, There),
     price(Instance, self, Here),
@@ -45,7 +45,7 @@ cheapest(Instance, Rates, Target) :-
 lesser(Price, Other, Least) :-
     Least is min(Price, Other).
 
-% price(Instance, Target, Price): the price of an instance there; `inf` if it is unknown.
+% price(Instance, Target, Price): the price of an instance on the target; `inf` if it is unknown.
 price(Instance, Target, Price) :-
     (   Target == self
     ->  serviceInstance(Instance, _, Node)

@@ -12,8 +12,8 @@
 %
 % This owner considers a node nearly full if less than a fifth of its hardware is free; hardware of instances that are about
 % to leave counts as free. It then evicts the instance that needs most hardware; of several, the one that came first. The
-% only instance of a node blocks no other and is kept. The owner accepts whatever fits: the text has no clause of accept/1
-% or reject/2.
+% only instance of a node blocks no other and is kept. The owner accepts every request that fits: there is no clause of
+% accept/1 or reject/2.
 
 :- dynamic service/4, serviceInstance/3, node/2, node/3, capacity/2, leave/2.
 

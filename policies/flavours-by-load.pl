@@ -72,7 +72,7 @@ over(Instance) :-
 load(Instance, Load) :-
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Load).
 
-% too_late(Instance, Neighbour, Rate): client requests come through Neighbour later than the flavour tolerates.
+% too_late(Instance, Neighbour, Rate): client requests through Neighbour exceed the latency that the flavour tolerates.
 too_late(Instance, Neighbour, Rate) :-
     present(Instance, _, _, MaxLatency, _),
     requests(Instance, Neighbour, Rate, Latency),
@@ -99,7 +99,7 @@ best(Instance, Flavour) :-
             Others),
     keysort(Others, [_-Flavour|_]).
 
-% smallest(Instance, Flavour): the flavour that needs least, if that is less than the current one and handles the load.
+% smallest(Instance, Flavour): the flavour that needs least hardware of those that are smaller and handle the load.
 smallest(Instance, Flavour) :-
     serviceInstance(Instance, Application, _),
     load(Instance, Load),

@@ -20,13 +20,13 @@
 idle(Instance) :-
     \+ requests(Instance, _, _, _).
 
-% overloaded(Instance): the client requests are more than one instance handles.
+% overloaded(Instance): the rate of client requests exceeds what one instance handles.
 overloaded(Instance) :-
     handles(Instance, MaxRate),
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Total > MaxRate.
 
-% late(Instance, Neighbour, Rate): client requests arrive through Neighbour later than the application
+% late(Instance, Neighbour, Rate): client requests through Neighbour exceed the latency that the application
 % tolerates. One solution for each such fact, in the order of the facts.
 late(Instance, Neighbour, Rate) :-
     tolerates(Instance, MaxLatency),
@@ -38,12 +38,12 @@ handles(Instance, MaxRate) :-
     serviceInstance(Instance, Application, _),
     service(Application, _, MaxRate, _).
 
-% tolerates(Instance, MaxLatency): a client request later than this is too late.
+% tolerates(Instance, MaxLatency): a client request with a higher latency is late.
 tolerates(Instance, MaxLatency) :-
     serviceInstance(Instance, Application, _),
     service(Application, _, _, MaxLatency).
 
-% all_come_through(Instance, Neighbour): there are client requests, and every one has the same last hop.
+% all_come_through(Instance, Neighbour): there are client requests, and all have this last hop.
 all_come_through(Instance, Neighbour) :-
     once(requests(Instance, Neighbour, _, _)),
     \+ ( requests(Instance, Other, _, _), Other \== Neighbour ).
@@ -65,7 +65,7 @@ sends_most(Rates, Neighbour) :-
     sum_per_neighbour(Rest, First, Sums),
     sort(0, @>=, Sums, [_-Neighbour|_]).
 
-% Rates of one neighbour are adjacent once sorted. Each Sum-Neighbour has the sum first, to be compared first.
+% Rates of one neighbour are adjacent once sorted. The sum comes first in Sum-Neighbour, so that it is compared first.
 sum_per_neighbour([], Neighbour-Sum, [Sum-Neighbour]).
 sum_per_neighbour([Hop-Rate|Rest], Neighbour-Sum, Sums) :-
     (   Hop == Neighbour

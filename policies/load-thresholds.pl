@@ -4,13 +4,13 @@
 % the rate that it handles. Above the upper threshold it replicates to the neighbour that sends most, or on its own node.
 % Below the lower threshold it undeploys and leaves its clients to other instances.
 %
-% An agent does not see whether there are other instances. So that one is kept, the operator names a home:
+% An agent does not see whether there are other instances. To ensure that one remains, the operator names a home:
 % fact(Application, home, Node) is the node whose instance never undeploys because of low load. An application without
-% a home keeps every instance that has clients. The home must have an instance: otherwise the last instance undeploys,
-% too.
+% a home keeps every instance that has clients. The home must have an instance; otherwise even the last instance may
+% undeploy.
 %
 % The gap between the thresholds is wide on purpose: half of the load at which an instance replicates must be well above
-% the load at which one undeploys; otherwise instances come and go without end.
+% the load at which one undeploys; otherwise instances would be created and removed forever.
 
 % mario: allow lost-service, the operator names a home that has an instance
 

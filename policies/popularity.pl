@@ -6,11 +6,11 @@
 % instance like it: it makes room for others. Neither load nor latency matters.
 %
 % An agent sees neither the other instances of its node nor other requests for their hardware, so popularity is measured
-% against fixed rates, not against other instances. fact(Node, tier, Tier) determines what is up: the cloud has tier 0. The
+% against fixed rates, not against other instances. fact(Node, tier, Tier) defines the direction: the cloud has tier 0. The
 % simulator provides it to agents whose policy reads it.
 %
 % An inhibited operation is not proposed again while it is remembered. The gap between the two rates keeps an instance from
-% going up and down without end.
+% oscillating.
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3.
@@ -59,7 +59,7 @@ worth_following(Instance, Neighbour, Rate) :-
 comes_through(Instance, Neighbour, Rate) :-
     aggregate_all(sum(One), requests(Instance, Neighbour, One, _), Rate).
 
-% up(Instance, Neighbour): the neighbour on the way to the cloud, the first in the order of the neighbours if there are several.
+% up(Instance, Neighbour): the first neighbour that is nearer to the cloud.
 up(Instance, Neighbour) :-
     serviceInstance(Instance, _, Node),
     node(Node, _, Neighbours),

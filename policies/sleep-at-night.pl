@@ -1,4 +1,4 @@
-% Sleep at night: an instance without clients sleeps where they were, and is there when they return.
+% Sleep at night: an instance without clients sleeps where it is, ready for their return.
 %
 % For clients that are silent for long periods, such as at night or between two shifts, and return to the same place. An
 % instance without requests at this evaluation and the two before it sleeps, and releases its hardware; the first client

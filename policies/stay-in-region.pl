@@ -1,4 +1,4 @@
-% Stay in region: workload- and latency-aware, but never outside of the region.
+% Stay in region: workload- and latency-aware, but never leaves its region.
 %
 % For applications whose data must not leave a country, a site or a provider. The operator assigns a region to an
 % application with fact(Application, region, Region), or to one instance with fact(Instance, region, Region). Node owners
@@ -37,7 +37,7 @@ late_inside(Instance, Neighbour, Rate) :-
     late(Instance, Neighbour, Rate),
     allowed(Instance, Neighbour).
 
-% allowed(Instance, Target): the target is in the region of the instance, if it has one. The own node is always allowed.
+% allowed(Instance, Target): the target is in the region of the instance, if it has one. Its own node is always allowed.
 allowed(_, self) :-
     !.
 allowed(Instance, Node) :-

@@ -5,7 +5,7 @@
 % than a quarter, or more than half of its client requests were late. Demand that is over by the next evaluation has no
 % effect.
 %
-% The price is delay: real demand is followed two evaluations later than by workload-and-latency-aware.
+% The price is delay: it reacts to real demand two evaluations later than workload-and-latency-aware.
 
 :- ensure_loaded('library.pl').
 :- dynamic earlier/5, age/2.
@@ -32,7 +32,7 @@ operation(replicate, Instance, Target) :-
     most_come_through(Instance, Target),
     may_fit(Instance, Target).
 
-% throughout(What, Instance): it was true at this evaluation and at the two before.
+% throughout(What, Instance): was/3 succeeds for this evaluation and for the two before.
 throughout(What, Instance) :-
     \+ ( member(Ago, [0, 1, 2]), \+ was(What, Ago, Instance) ).
 

@@ -3,7 +3,7 @@
 % For applications on crowded nodes. While the agent remembers an inhibited migration, it proposes no migration,
 % whatever the target. For a replication it ignores the client requests of every neighbour towards which it remembers
 % an inhibited replication: the remaining requests alone must be a reason to act, and determine the target, so that
-% other neighbours are tried. How long an agent remembers is a setting of the agent, not of this text.
+% other neighbours are tried. How long an agent remembers is a setting of the agent, not of this policy.
 %
 % As without memory, overload is a reason to act and every late fact is another, each with a separate proposal.
 
@@ -36,12 +36,12 @@ counted(Instance, Neighbour, Rate) :-
     requests(Instance, Neighbour, Rate, _),
     \+ inhibited(replicate, Instance, Neighbour).
 
-% counted_late(Instance, Neighbour, Rate): those of them that are late. One solution for each.
+% counted_late(Instance, Neighbour, Rate): the counted requests that are late. One solution for each such fact.
 counted_late(Instance, Neighbour, Rate) :-
     late(Instance, Neighbour, Rate),
     \+ inhibited(replicate, Instance, Neighbour).
 
-% counted_overload(Instance): they alone exceed what one instance handles.
+% counted_overload(Instance): the counted requests alone exceed what one instance handles.
 counted_overload(Instance) :-
     handles(Instance, MaxRate),
     aggregate_all(sum(Rate), counted(Instance, _, Rate), Total),

@@ -1,6 +1,6 @@
 % Workload- and latency-aware: enough instances, close enough to their clients.
 %
-% For applications that are sensitive to both. An instance without client requests undeploys. An instance that is
+% For applications that are sensitive to load and to latency. An instance without client requests undeploys. An instance that is
 % overloaded, or that some requests reach too late, migrates towards the demand, or replicates. If some requests are late,
 % they determine the target.
 %

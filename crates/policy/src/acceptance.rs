@@ -38,7 +38,8 @@ pub const MANAGER_FACTS: [(&str, usize); 14] = [
     ("asleep", 1),
 ];
 
-/// How many of them existed from the start. A text may define the later ones itself, which then replace the host's.
+/// The number of [`MANAGER_FACTS`] that existed from the start. A policy may define the later ones, and its clauses
+/// then replace the host's facts.
 const FIRST_MANAGER_FACTS: usize = 7;
 
 /// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
@@ -47,7 +48,7 @@ pub struct Acceptance {
     name: Arc<str>,
     program: Arc<Program>,
     budget: Budget,
-    /// Whether the text defines each of [`MANAGER_GOALS`].
+    /// Whether the policy defines each of [`MANAGER_GOALS`].
     defined: [bool; MANAGER_GOALS.len()],
     /// The place of the only clause of each of [`MANAGER_GOALS`]; `None` if there is not exactly one.
     places: [Option<Place>; MANAGER_GOALS.len()],
@@ -60,7 +61,7 @@ pub struct Acceptance {
 pub struct AcceptanceFailure {
     /// The cause, as in [`Rule::AcceptanceFailed`].
     pub cause: String,
-    /// What happened, for people.
+    /// The message for users.
     pub message: String,
     /// The start of the predicate that was called.
     pub place: Option<Place>,
@@ -117,7 +118,7 @@ pub enum AcceptanceError {
         /// The name of the policy.
         name: String,
     },
-    /// The text defines none of a manager's goals: neither what it accepts or rejects, nor what it evicts or shrinks.
+    /// The text defines none of `accept/1`, `reject/2`, `evict/2` and `shrink/3`.
     NoRule {
         /// The name of the policy.
         name: String,
@@ -125,7 +126,7 @@ pub enum AcceptanceError {
 }
 
 impl Acceptance {
-    /// Compiles an acceptance policy. `resolver` finds the files that it loads; without one, it must be complete.
+    /// Compiles an acceptance policy. `resolver` finds the files that it loads; without a resolver, it cannot load any.
     pub fn load(
         engine: &Engine,
         name: &str,
@@ -136,7 +137,7 @@ impl Acceptance {
         Acceptance::load_with(engine, name, text, resolver, budget, None)
     }
 
-    /// Like [`Acceptance::load`] for an untrusted text: its directives are charged to the allowance.
+    /// Like [`Acceptance::load`], for untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -213,7 +214,7 @@ impl Acceptance {
         &self.name
     }
 
-    /// Whether the text defines a goal.
+    /// Whether the policy defines a goal.
     fn defines(&self, goal: Goal) -> bool {
         self.defined[goal as usize]
     }
@@ -233,15 +234,16 @@ impl Acceptance {
         &self.warnings
     }
 
-    /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that it would have to
-    /// provide, if any.
+    /// The verdict of the manager on a request that concerns its node. `needed` is the hardware that the node would
+    /// have to provide, if any.
     ///
-    /// Total: a text that fails to answer inhibits, and no text overrides the available hardware.
+    /// Never fails: if the policy fails, the request is inhibited. No policy can accept more than the available
+    /// hardware.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
         self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
     }
 
-    /// Like [`Acceptance::judge`], but a text that fails to answer is an error.
+    /// Like [`Acceptance::judge`], but returns an error if the policy fails.
     pub fn ask(
         &self,
         machine: &mut Machine,
@@ -326,7 +328,7 @@ impl Acceptance {
 }
 
 impl AcceptanceFailure {
-    /// A failure without a place in a text.
+    /// A failure without a source location.
     pub fn new(cause: impl Into<String>) -> AcceptanceFailure {
         let cause = cause.into();
         AcceptanceFailure { message: cause.clone(), cause, place: None, unknown: None, hint: None }
@@ -337,7 +339,7 @@ impl AcceptanceFailure {
         self
     }
 
-    /// The verdict of a manager whose policy failed: it never accepts.
+    /// The verdict of a manager whose policy failed: always an inhibition.
     pub fn inhibition(&self, node: &NodeId) -> Verdict {
         let rule = Rule::AcceptanceFailed { cause: self.cause.clone() };
         Verdict::Inhibited(Inhibition { node: node.clone(), rule })

@@ -1,10 +1,10 @@
 //! Finds problems in a policy before it is deployed.
 //!
-//! Start at [`check`]. Some findings are in the text: undefined predicates, facts that no agent sees, clauses that
-//! never decide anything. Others show only when the policy runs: these come with the story of a smallest world in which
-//! they occur.
+//! Start at [`check`]. Some findings come from static analysis: undefined predicates, facts that no agent sees, clauses
+//! that never fire. Others occur only when the policy runs, and come with a counterexample: the steps of a smallest
+//! world in which they occur.
 //!
-//! A text may allow a finding that its author knows about, with a comment that says why:
+//! The author of a policy can allow a finding with a comment that states the reason:
 //!
 //! ```prolog
 //! % mario: allow ping-pong, clients of this application never stay for long
@@ -34,22 +34,22 @@ pub use finding::{Finding, FindingKind};
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The findings, in the order of the text; those from small worlds come last.
+    /// The findings of static analysis in source order, then those from small worlds.
     pub findings: Vec<Finding>,
-    /// Findings that the text allows.
+    /// Findings that the policy allows.
     pub allowed: Vec<Allowed>,
-    /// Further results of small worlds; `None` if there was nothing to run.
+    /// Statistics about the small worlds; `None` if there was nothing to run.
     pub exploration: Option<Exploration>,
 }
 
 /// The role of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// It determines what agents propose.
+    /// A policy of agents.
     Policy,
-    /// It is the policy of a node's manager or owner.
+    /// An acceptance policy.
     Acceptance,
-    /// Neither, such as a file of predicates for other texts.
+    /// Neither, such as a file of predicates for other policies.
     Library,
 }
 
@@ -106,7 +106,7 @@ const OF_MANAGERS: [FactPredicate; 3] = [
 /// Creates resolvers, because a check may load a text more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
-/// Checks a policy. `progress` is called from time to time with the number of worlds.
+/// Checks a policy. `progress` is called now and then with the number of worlds explored.
 pub fn check(
     engine: &Engine,
     name: &str,
@@ -131,7 +131,7 @@ pub fn check(
     } else if known.role == Role::Library {
         findings.push(no_operation(&loaded, name)?);
     }
-    let (findings, allowed) = allow::sort_out(findings, &loaded, name);
+    let (findings, allowed) = allow::apply_allowances(findings, &loaded, name);
     Ok(Report { findings, allowed, exploration })
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn clauses_with_goals(
     let text = Text::new(&loaded);
     let (_, arity) = *MANAGER_GOALS.iter().find(|(name, _)| *name == predicate)?;
     let written = |place: &Place, tree: &Tree| match &tree.kind {
-        // An atom has no span of its own.
+        // An atom has no separate span.
         TreeKind::Atom(name) => name.clone(),
         _ => place.source_text().get(tree.span.clone()).unwrap_or_default().to_owned(),
     };
@@ -168,7 +168,8 @@ pub(crate) fn clauses_with_goals(
     Some(clauses.collect())
 }
 
-/// The first call of an undefined predicate `name/arity` in a text: an exception names the predicate, but not the goal.
+/// Finds the first call of the undefined predicate `name/arity` in a text. Needed because an exception names the
+/// predicate, but not the goal.
 pub fn find_unknown_call(
     engine: &Engine,
     name: &str,
@@ -202,7 +203,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
         }
         Ok((loaded, known))
     };
-    // The two roles have different vocabularies, so the text is loaded in each of them.
+    // The roles have different facts, and the role is known only after loading, so the text may be loaded twice.
     let first = load_as(Role::Policy);
     let accepts = |loaded: &Loaded| {
         let defines = |predicate: &str, arity| loaded.program.defines(predicate, arity);
@@ -215,7 +216,7 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
     }
 }
 
-/// Checks the text alone. Returns what the policy reads.
+/// Runs the static checks. Returns the facts that the policy reads.
 fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Vec<Finding>) -> Interests {
     let text = Text::new(loaded);
     names::check(&text, &loaded.program, known, findings);
@@ -248,7 +249,7 @@ fn warning(problem: &Problem) -> Finding {
 
 fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
     let mut places = loaded.trees.iter().map(|tree| &tree.place);
-    // Without any clause there is no place to point at.
+    // Without clauses, there is no place to report.
     let first: Option<&Place> = places.find(|place| place.source_name() == name);
     let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
     let message = "this text has no clause of operation/3, so it proposes nothing";

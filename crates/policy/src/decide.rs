@@ -23,7 +23,7 @@ pub enum Wanted {
     First,
 }
 
-/// The result of asking a policy.
+/// The result of evaluating a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
     /// The solutions in order of priority, including duplicates, and including those found before a failure.
@@ -32,7 +32,8 @@ pub struct Decision {
     pub ending: Ending,
     /// The inferences used.
     pub inferences: u64,
-    /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, its decision does not depend on it.
+    /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, the decision does not depend on the
+    /// past.
     pub looked_back: bool,
     /// Whether it read `age/2`. If not, its decision is the same at every age.
     pub read_age: bool,
@@ -105,11 +106,11 @@ pub enum ProposalFault {
     NotATarget,
     /// The target is a name created by the policy: it occurs in no fact and no text.
     UnknownTarget,
-    /// An instance can undeploy only itself; likewise for other operations without a target.
+    /// An operation without a target node, such as undeploy, names a node other than the instance's own.
     UndeploysElsewhere,
 }
 
-/// Memory for deciding, reused from one decision to the next: one for each thread.
+/// Buffers for decisions, reused from one decision to the next. Use one per thread.
 pub struct Decider {
     machine: Machine,
     decision: Decision,
@@ -121,7 +122,7 @@ const TARGET: usize = 2;
 const CLAUSE: usize = 3;
 
 impl Decider {
-    /// Memory for policies of this engine.
+    /// A decider for policies of this engine.
     pub fn new(engine: &Engine) -> Decider {
         let decision = Decision {
             solutions: Vec::new(),
@@ -133,7 +134,7 @@ impl Decider {
         Decider { machine: Machine::new(engine), decision }
     }
 
-    /// Limits the resources of the following decisions and others together; `None` removes the limit.
+    /// Sets a limit that the following decisions share with other users of the allowance; `None` removes the limit.
     pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
         self.machine.set_allowance(allowance);
     }
@@ -170,7 +171,7 @@ impl Decider {
     }
 }
 
-/// The facts of an agent, and whether those about the past were read.
+/// The facts of an agent. Records whether the policy reads those about the past.
 struct Watched<'a> {
     facts: &'a KnowledgeBase,
     looked_back: Cell<bool>,
@@ -231,7 +232,7 @@ fn proposal(
     }
     let target = match query.argument(TARGET) {
         Some(Value::Atom(atom)) if query.is_made_up(atom) => return Err(ProposalFault::UnknownTarget),
-        // A flavour has an id, and the empty name is not a valid id.
+        // The target of an adapt is a flavour's id, and the empty name is not a valid id.
         Some(Value::Atom(atom)) if operation.asks_for_flavour() && query.atom_name(atom).is_empty() => {
             return Err(ProposalFault::NotATarget);
         }
@@ -293,7 +294,7 @@ impl fmt::Display for Ending {
 }
 
 impl ProposalFault {
-    /// A description of the fault for people.
+    /// A description of the fault for users.
     pub fn description(self) -> &'static str {
         match self {
             ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate, replicate, adapt, sleep or wake",

@@ -1,12 +1,12 @@
-//! Explains the proposals of an agent, and why it does not propose anything else.
+//! Explains the proposals of an agent, and why it does not propose other operations.
 //!
-//! Start at [`Explainer::explain`]. A decision is made as usual; a second, interpreted run of the same policy yields
-//! the proof of each proposal, and for each operation that is not proposed the goal that failed. The interpreter is a
-//! Prolog text, `interpreter.pl`, that is loaded together with the policy: it sees the policy's clauses, and calls
-//! whatever it does not interpret, so that every policy can be explained.
+//! Start at [`Explainer::explain`]. A decision is made as usual. Then a meta-interpreter runs the same policy to find
+//! the proof of each proposal and, for each operation that is not proposed, the goal that failed. The interpreter is
+//! the Prolog program `interpreter.pl`, which is loaded together with the policy. It sees the policy's clauses, and
+//! calls every goal that it cannot interpret, so that every policy can be explained.
 //!
 //! For operations that are not proposed, [`search`] finds the smallest change of facts that would make the clause fire.
-//! Nothing is derived: a change is shown only after deciding again with it.
+//! Every change is verified by deciding again before it is shown.
 
 mod change;
 mod edit;
@@ -34,16 +34,16 @@ const BUDGET_FACTOR: u64 = 50;
 /// A decision with its reasons.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Explained {
-    /// The instance that was decided for.
+    /// The instance whose agent decided.
     pub instance: String,
     /// The proposals in order of priority, each with its proof.
     pub proposals: Vec<Proof>,
-    /// The operations that are not proposed. Empty if the policy did not answer.
+    /// The operations that are not proposed. Empty if the policy failed.
     pub missed: Vec<MissedOperation>,
-    /// Why the policy did not answer, if that is the case.
+    /// Why the policy failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How the decision ended; `error` describes it for people.
+    /// How the decision ended; `error` describes it for users.
     #[serde(skip)]
     pub ending: Ending,
 }
@@ -57,7 +57,7 @@ pub struct Proof {
     pub instance: String,
     /// The target: a node or `self`.
     pub target: String,
-    /// What is wrong with it, if it is not an operation.
+    /// What is wrong with the solution, if it is not an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
     /// The clause that produced it.
@@ -71,7 +71,7 @@ pub struct Proof {
 pub struct MissedOperation {
     /// The name of the operation, such as `migrate`.
     pub operation: &'static str,
-    /// Each clause that could have proposed it. Empty if the policy has none.
+    /// The clauses that could have proposed it. Empty if the policy has no such clause.
     pub clauses: Vec<Miss>,
 }
 
@@ -108,8 +108,8 @@ impl Explainer {
         Explainer::load_with(engine, name, text, resolver, settings, None)
     }
 
-    /// Like [`Explainer::load`] for an untrusted text: its directives and queries are charged to the allowance. When it
-    /// is exhausted, explanations are incomplete.
+    /// Like [`Explainer::load`], for untrusted text: its directives and queries are charged to the allowance. Once the
+    /// allowance is exhausted, explanations are incomplete.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -144,8 +144,7 @@ impl Explainer {
         &self.policy
     }
 
-    /// The proposals of the agent of `instance`, given its facts, with their proofs; and the operations that are
-    /// missed.
+    /// Returns the proposals of the agent of `instance` with their proofs, and the operations that are not proposed.
     pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         let (mut explained, decision) = self.decide(facts, instance);
         if decision.ending == Ending::Complete {
@@ -154,7 +153,7 @@ impl Explainer {
         explained
     }
 
-    /// Like [`Explainer::explain`], but without missed operations, which take longer to find than the proofs.
+    /// Like [`Explainer::explain`], but without the missed operations, which take longer than the proofs.
     pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
         self.decide(facts, instance).0
     }
@@ -167,8 +166,8 @@ impl Explainer {
         (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
-    /// The proof of each solution. If the interpreter does not find the same solutions, none has a proof: the
-    /// explanation never contradicts the decision.
+    /// The proof of each solution. If the interpreter does not find the same solutions, no proofs are returned, so that
+    /// an explanation never contradicts the decision.
     fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
         let solutions = &decision.solutions;
         let is_complete = decision.ending == Ending::Complete;
@@ -241,7 +240,7 @@ impl Explainer {
             };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
             let clauses: Vec<Miss> = clauses.collect();
-            // Operations that only some policies use are mentioned only if a clause does.
+            // Operations that only some policies use are mentioned only if a clause proposes them.
             if !clauses.is_empty() || is_common(operation) {
                 missed.push(MissedOperation { operation: operation.as_str(), clauses });
             }
@@ -249,7 +248,7 @@ impl Explainer {
         missed
     }
 
-    /// The clauses that may apply to an instance, with their operations, if their heads name them.
+    /// The clauses that may apply to an instance, each with its operation if the head names one.
     fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
         let name = self.policy.symbols().intern("$why_head");
         let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
@@ -270,7 +269,7 @@ impl Explainer {
         Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
     }
 
-    /// Why a clause does not propose an operation. Empty if that is too long.
+    /// Why a clause does not propose an operation. Empty if the explanation is too long.
     fn failure(
         &mut self,
         facts: &KnowledgeBase,

@@ -2,11 +2,10 @@
 //!
 //! A world is a tree of nodes with clients that never move and instances of one application. All trees of up to five
 //! nodes are explored, with every placement of up to two instances and up to three clients, for a load-sensitive and a
-//! latency-sensitive application, on nodes with much hardware and with little: nothing is random, and symmetric worlds
-//! are included, because names break ties. Smaller worlds come first, so the first world in which something goes wrong
-//! is a smallest one.
+//! latency-sensitive application, on nodes with much hardware and with little. Nothing is random. Symmetric worlds are
+//! included, because names break ties. Smaller worlds come first, so the first counterexample found is a smallest one.
 //!
-//! **Invariant:** the same policy has the same findings with the same stories on every machine.
+//! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
 mod agents;
 mod run;
@@ -22,7 +21,7 @@ use mario_prolog::{Engine, Place, Tree, TreeKind};
 use crate::check::{Finding, FindingKind};
 use crate::decide::{Ending, ProposalFault};
 use crate::policy::Policy;
-use agents::{Agents, Asked};
+use agents::{CachedDecider, Proposed};
 use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
 use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
@@ -63,18 +62,15 @@ pub struct Exploration {
     pub inferences_max: u64,
     /// The lines of the clauses of `operation/3` that never produced a proposal.
     pub silent_clauses: Vec<usize>,
-    /// Whether an agent proposed anything in some world.
+    /// Whether any agent proposed an operation in any world.
     pub acted: bool,
     /// Why the exploration ended before all worlds were run, if it did.
     pub ended_early: Option<String>,
 }
 
-/// The facts and operations of a policy that determine which worlds it needs.
+/// The facts and operations that a policy uses, which determine the worlds to explore.
 #[derive(Clone, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one interest, and any of them may hold together with any other"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent of the others")]
 pub(crate) struct Interests {
     /// Whether it reads `inhibited/3` or `refused/3`.
     memory: bool,
@@ -138,8 +134,8 @@ impl Interests {
         }
     }
 
-    /// Adds values, so that a policy that names at most one value also encounters others. Numbers serve as names and as
-    /// amounts.
+    /// Adds values, so that a policy that names at most one value also encounters others. Numbers are used, because
+    /// they can be names and amounts.
     fn complete(&mut self) {
         for name in ["full", "lite", "large"] {
             if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
@@ -163,8 +159,8 @@ impl Interests {
     }
 }
 
-/// Explores a policy; findings go to `findings`, each kind once for each clause. `progress` is called with the number
-/// of worlds.
+/// Explores a policy and adds to `findings`, each kind at most once per clause. `progress` is called with the number of
+/// worlds.
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,
@@ -176,7 +172,7 @@ pub(crate) fn explore(
     interests.complete();
     let mut explorer = Explorer {
         policy,
-        minds: Agents::new(engine, policy),
+        decider: CachedDecider::new(engine, policy),
         bounds,
         reported: BTreeSet::new(),
         findings,
@@ -184,23 +180,23 @@ pub(crate) fn explore(
         ended_early: None,
     };
     explorer.explore(&interests, progress);
-    let Explorer { minds, worlds, ended_early, .. } = explorer;
-    let silent = |(index, place): (usize, &Place)| (!minds.clauses_used[index]).then(|| place.position().0);
+    let Explorer { decider, worlds, ended_early, .. } = explorer;
+    let silent = |(index, place): (usize, &Place)| (!decider.clauses_used[index]).then(|| place.position().0);
     Exploration {
         worlds,
-        decisions: minds.decisions(),
-        inferences_max: minds.inferences_max,
+        decisions: decider.decisions(),
+        inferences_max: decider.inferences_max,
         silent_clauses: policy.clauses().iter().enumerate().filter_map(silent).collect(),
-        acted: minds.clauses_used.contains(&true),
+        acted: decider.clauses_used.contains(&true),
         ended_early,
     }
 }
 
 struct Explorer<'a> {
     policy: &'a Policy,
-    minds: Agents<'a>,
+    decider: CachedDecider<'a>,
     bounds: &'a Bounds,
-    /// What has been reported already; smaller worlds come first.
+    /// The findings already reported.
     reported: BTreeSet<(FindingKind, String)>,
     findings: &'a mut Vec<Finding>,
     worlds: usize,
@@ -262,8 +258,8 @@ impl Explorer<'_> {
     fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
-                let crowd = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
-                if world.instances.iter().any(|node| crowd(node) > world.room(capacity)) {
+                let instances_on = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
+                if world.instances.iter().any(|node| instances_on(node) > world.room(capacity)) {
                     continue;
                 }
                 for &memory in memories {
@@ -286,7 +282,7 @@ impl Explorer<'_> {
         let mut history = vec![run.placement()];
         let mut enacted: Vec<Vec<AgentOperation>> = Vec::new();
         for cycle in 1..=self.bounds.cycles {
-            let steps = run.cycle(&mut self.minds);
+            let steps = run.cycle(&mut self.decider);
             for step in &steps {
                 self.check_step(world, step);
             }
@@ -306,7 +302,7 @@ impl Explorer<'_> {
                 }
             }
             if placement.is_empty() && !world.clients.is_empty() && run.evicted {
-                // In a world with a single node, no policy can keep the only instance.
+                // In a world with a single node, an evicted instance has nowhere to go.
                 return;
             }
             if placement.is_empty() && !world.clients.is_empty() {
@@ -316,17 +312,17 @@ impl Explorer<'_> {
             history.push(placement);
         }
         self.check_growth(world, &mut run, &history);
-        if self.minds.inferences > INFERENCES_MAX {
+        if self.decider.inferences > INFERENCES_MAX {
             self.ended_early = Some(format!("its decisions took more than {INFERENCES_MAX} inferences"));
         }
     }
 
     /// Checks a single step.
     fn check_step(&mut self, world: &World<'_>, step: &Step) {
-        match &step.asked {
-            Asked::Nothing => {}
-            Asked::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
-            Asked::Failed(ending) => {
+        match &step.proposed {
+            Proposed::Nothing => {}
+            Proposed::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
+            Proposed::Failed(ending) => {
                 let (kind, message) = match ending {
                     Ending::Exhausted(resource) => {
                         (FindingKind::ExhaustedBudget, format!("the policy runs out of {resource}"))
@@ -341,7 +337,7 @@ impl Explorer<'_> {
                     self.ended_early = Some("the policy ran out of its budget".to_owned());
                 }
             }
-            Asked::Invalid { fault, arguments: [operation, _, target], clause } => {
+            Proposed::Invalid { fault, arguments: [operation, _, target], clause } => {
                 let kind = match fault {
                     ProposalFault::UnknownOperation => FindingKind::UnknownOperation,
                     ProposalFault::UnboundTarget => FindingKind::UnboundTarget,
@@ -356,7 +352,7 @@ impl Explorer<'_> {
                 };
                 self.report(kind, Some(*clause), message, world, step.cycle);
             }
-            Asked::Operation { operation, word, clause, .. } => {
+            Proposed::Operation { operation, word, clause, .. } => {
                 if step.verdict == Some(Verdict::NotATarget) {
                     let message = format!("{operation} has the target `{word}`, which no manager can accept");
                     self.report(FindingKind::InvalidTarget, Some(*clause), message, world, step.cycle);
@@ -369,24 +365,24 @@ impl Explorer<'_> {
         }
     }
 
-    /// Whether an exception repeats a finding of the text: an undefined predicate.
+    /// Whether static analysis has already reported the cause of an exception: an undefined predicate.
     fn is_explained(&self, ball: &str) -> bool {
         let mut kinds = self.findings.iter().map(|finding| finding.kind);
         ball.starts_with("error(existence_error(procedure,")
             && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
     }
 
-    /// Reports that no instance is left to serve the clients, and no agent to change that.
+    /// Reports that no instance is left to serve the clients.
     fn report_loss(&mut self, world: &World<'_>, steps: &[Step], cycle: u32) {
-        // An agent that undeploys although it sees requests is more to blame than one that sees none.
-        let busy = steps.iter().filter(|step| !step.heard.is_empty()).find_map(accepted);
+        // Blame an agent that undeployed although it saw requests, rather than one that saw none.
+        let busy = steps.iter().filter(|step| !step.received.is_empty()).find_map(accepted);
         let clause = busy.or_else(|| steps.iter().find_map(accepted)).map(|(_, clause)| clause);
         let message = "the last instance goes away while clients still want it";
         self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
     }
 
-    /// Reports instances that multiply beyond the needs of the clients, limited only by the hardware: with more
-    /// hardware there would be even more.
+    /// Reports instances that multiply beyond the needs of the clients. Growth counts as unbounded if more hardware
+    /// leads to more instances.
     fn check_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
         let needed = world.instances_needed();
         let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());
@@ -398,8 +394,8 @@ impl Explorer<'_> {
             let larger = World { capacity: times * world.capacity, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
-        // Slightly more hardware may change where a few instances end up; growth at twice and four times the hardware
-        // is a trend.
+        // A little more hardware may shift a few instances. Growth at both twice and four times the hardware is a
+        // trend.
         let (twice, four_times) = (with(2), with(4));
         if !grew(run) || twice <= there || four_times <= twice {
             return;
@@ -408,8 +404,8 @@ impl Explorer<'_> {
         let until = last_growth.unwrap_or(history.len() - 1) as u32;
         let steps = {
             let mut again = Run::new(world);
-            (1..until).for_each(|_| drop(again.cycle(&mut self.minds)));
-            again.cycle(&mut self.minds)
+            (1..until).for_each(|_| drop(again.cycle(&mut self.decider)));
+            again.cycle(&mut self.decider)
         };
         let replicates = |step| accepted(step).filter(|(operation, _)| *operation == AgentOperation::Replicate);
         let clause = steps.iter().find_map(replicates).map(|(_, clause)| clause);
@@ -420,10 +416,10 @@ impl Explorer<'_> {
         self.report(FindingKind::UnboundedReplication, clause, message, world, until);
     }
 
-    /// The number of instances at the end.
+    /// Runs the remaining cycles and returns the number of instances at the end.
     fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
         for _ in cycles_before..CYCLES_TO_CONFIRM {
-            run.cycle(&mut self.minds);
+            run.cycle(&mut self.decider);
         }
         run.agents.len()
     }
@@ -464,7 +460,7 @@ impl Explorer<'_> {
             FindingKind::InvalidTarget => "a target is a neighbour, or for replicate also `self`",
             _ => "make sure that every solution binds the operation and its target",
         };
-        let story = story::tell(world, &mut self.minds, self.policy, cycle);
+        let story = story::describe(world, &mut self.decider, self.policy, cycle);
         let mut finding = Finding::new(kind, self.place(clause), message).hint(hint);
         finding.story = story;
         self.findings.push(finding);
@@ -478,8 +474,8 @@ impl Explorer<'_> {
 
 /// The operation enacted in a step, and the clause behind it.
 fn accepted(step: &Step) -> Option<(AgentOperation, usize)> {
-    match (&step.asked, &step.verdict) {
-        (Asked::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
+    match (&step.proposed, &step.verdict) {
+        (Proposed::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
         _ => None,
     }
 }

@@ -161,7 +161,7 @@ impl KnowledgeBase {
     }
 }
 
-/// The problem of a negative amount: hardware, rates and latencies must not be negative.
+/// The problem for a negative amount of hardware, rate or latency.
 fn negative(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem {
     FactProblem::new(tree, format!("argument {} is {}, and cannot be negative", index + 1, expected.meaning))
 }
@@ -220,7 +220,7 @@ fn known_facts() -> String {
 }
 
 impl FactsError {
-    /// An error about a text as a whole.
+    /// An error about the whole text.
     pub(crate) fn whole(name: &str, message: &str) -> FactsError {
         let problem = FactProblem { span: 0..0, message: message.to_owned(), hint: None };
         FactsError { name: name.to_owned(), problems: vec![problem] }

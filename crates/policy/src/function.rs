@@ -6,7 +6,7 @@
 //! :- decided_outside(near_users).
 //! ```
 //!
-//! So a trace names the function, and readers of the trace know that they cannot reproduce the decisions.
+//! The trace contains this text, so a reader of the trace knows that the decisions cannot be reproduced from it.
 //!
 //! **Contract:** a function is deterministic. It returns the same result for the same facts, on any thread, because
 //! decisions are cached while the facts do not change.
@@ -27,16 +27,17 @@ pub(crate) const DIRECTIVE: &str = "decided_outside";
 
 /// A policy that is a function.
 pub trait PolicyFunction: Send + Sync {
-    /// The proposals of the agent of `instance`, in order of priority; or the reason why there is no answer.
+    /// Returns the proposals of the agent of `instance`, in order of priority, or the reason for a failure.
     fn decide(&self, facts: &KnowledgeBase, instance: Constant) -> Result<Vec<FunctionProposal>, String>;
 
-    /// Whether it wants a [`preview`](PolicyFunction::preview): a function that decides for several agents together.
+    /// Whether [`preview`](PolicyFunction::preview) should be called. True for functions that decide for several agents
+    /// together.
     fn wants_preview(&self) -> bool {
         false
     }
 
-    /// Announces the facts of an agent before its decision. If several agents decide at the same time, it is called for
-    /// all of them first, and then `decide`, in the same order and with the same facts.
+    /// Announces the facts of an agent before its decision. If several agents decide at the same time, `preview` is
+    /// called for all of them, and then `decide`, in the same order and with the same facts.
     fn preview(&self, _facts: &KnowledgeBase, _instance: Constant) {}
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn declared(loaded: &Loaded) -> Result<Option<Arc<str>>, LoadError> {
     Ok(found)
 }
 
-/// Asks the function of a policy.
+/// Calls the function of a policy.
 pub(crate) fn decide(
     policy: &Policy,
     name: &str,

@@ -1,20 +1,20 @@
-//! Proves that a policy is invariant under renaming: if nodes and instances are renamed, it proposes the same up to
-//! names.
+//! Proves that a policy is invariant under renaming: if nodes and instances are renamed, its proposals are the same up
+//! to the names.
 //!
 //! Start at [`name_invariance`]. A policy is invariant if its solutions for a renamed knowledge base are its renamed
 //! solutions for the original. `self` keeps its name, the renaming is injective, and it preserves the order of the
 //! names of nodes, `self` among them, and that of instances.
 //!
-//! The proof is a type inference. Every argument of every predicate and every variable gets a kind: it holds nodes, or
-//! instances, or values that no renaming touches, or lists or terms of these. The facts determine kinds, and each goal
-//! requires some to be equal. A predicate of the language may be called if it commutes with renaming for the kinds of
-//! its arguments: it moves them around, or compares values of one kind with each other. So two runs that differ only in
-//! names go through the same goals, with the same outcome up to names.
+//! The proof is a type inference. Every argument of every predicate and every variable has a kind: nodes, instances,
+//! values that no renaming affects, or lists or terms of these. The facts determine some kinds, and each goal requires
+//! some kinds to be equal. A predicate of the language may be called if it commutes with renaming for the kinds of its
+//! arguments: it only moves them, or compares values of one kind with each other. So two runs that differ only in names
+//! execute the same goals, with the same results up to the names.
 //!
-//! **Invariant:** anything that is not understood counts as dependent on names: a predicate without a signature, a goal
-//! that is a variable, a name of a node in the text.
+//! **Invariant:** everything that cannot be analysed counts as dependent on names: a predicate without a signature, a
+//! goal that is a variable, the name of a node in the text.
 //!
-//! Not here: the cache that uses it (`simulator`).
+//! Not here: the cache that uses this proof (`simulator`).
 
 mod kinds;
 
@@ -26,16 +26,16 @@ use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 use crate::policy::{NUMBERED_OPERATION, Policy};
 use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 
-/// How a policy is invariant under renaming.
+/// The conditions under which a policy is invariant under renaming.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameInvariance {
     /// Which `fact/3` facts are allowed.
     pub facts: FactsAllowed,
-    /// Whether it reads the neighbours of the node. If not, their names and their number do not matter either, except
-    /// for those in other facts.
+    /// Whether it reads the neighbours of the node. If not, neither their names nor their number matter, except for
+    /// neighbours in other facts.
     pub sees_neighbours: bool,
-    /// Whether it reads applications. If not, it looks up only the needs and tolerances of its own application; then
-    /// neither the names of applications nor the other applications matter.
+    /// Whether it reads applications other than its own. If not, neither the names of applications nor the other
+    /// applications matter.
     pub sees_applications: bool,
 }
 
@@ -44,18 +44,18 @@ pub struct NameInvariance {
 pub enum FactsAllowed {
     /// Facts without names of nodes and instances that are renamed.
     Fixed,
-    /// None: such a goal always fails.
+    /// No facts: a goal that reads `fact/3` always fails.
     None,
 }
 
 /// A policy may depend on names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameDependence {
-    /// Where and how it may.
+    /// The place in the policy, and the reason.
     pub place: String,
 }
 
-/// The signatures of the predicates of the language, and of the facts.
+/// The signatures of the built-in predicates and of the facts.
 const SIGNATURES: &str = include_str!("invariance/signatures.pl");
 
 /// The maximum nesting of goals.
@@ -122,7 +122,7 @@ struct Inference<'a> {
     /// The kind of applications.
     applications: Kind,
     kinds: Kinds,
-    /// The kinds of the arguments of each predicate of the text that is called.
+    /// The kinds of the arguments of each called predicate that the policy defines.
     predicates: BTreeMap<Indicator, Vec<Kind>>,
     /// Predicates whose clauses are still to be analysed.
     pending: Vec<(Indicator, Vec<Tree>)>,
@@ -152,9 +152,9 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses everything that a decision can reach. An error is the first place where a name may matter.
+    /// Analyses all code that a decision can reach. The error is the first place where a name may matter.
     fn run(mut self) -> Result<NameInvariance, String> {
-        // A library predicate may call another by name, and would then call that of the text.
+        // A library predicate that calls another library predicate by name would call the one in the text.
         if self.program.redefines_library() {
             return Err("it redefines a predicate of the library".to_owned());
         }
@@ -207,7 +207,7 @@ impl<'a> Inference<'a> {
             Some(("^", [_, goal])) => self.goal(goal, depth + 1),
             Some(("serviceInstance", [_, Tree { kind: TreeKind::Variable(application), .. }, _])) => {
                 self.closure(tree, &[], depth)?;
-                // There is one such fact, the agent's own.
+                // There is only one such fact, about the agent's own instance.
                 self.own.push(application.clone());
                 Ok(())
             }
@@ -215,7 +215,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Analyses a goal that is passed to a predicate: its bindings are not assumed to hold afterwards.
+    /// Analyses a goal that is passed to a predicate. Its bindings are not assumed afterwards.
     fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
         let known = self.own.len();
         self.goal(tree, depth)?;
@@ -248,7 +248,7 @@ impl<'a> Inference<'a> {
                 Ok(())
             }
             Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
-                // The arguments have kinds, although no fact determines them.
+                // Without facts nothing determines the kinds of the arguments, so each gets an open kind.
                 for given in given {
                     let kind = self.kinds.open();
                     self.give(given, kind, &shown)?;
@@ -290,8 +290,7 @@ impl<'a> Inference<'a> {
         kinds
     }
 
-    /// Analyses a call of facts or of a predicate of the language, which treats all values of one kind alike, so each
-    /// call gets new kinds.
+    /// Analyses a call of facts or of a built-in predicate. These are polymorphic, so each call gets new kinds.
     fn call_known(
         &mut self,
         indicator: &Indicator,

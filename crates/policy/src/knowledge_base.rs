@@ -25,7 +25,7 @@ pub struct KnowledgeBase {
     symbols: Names,
     services: Table,
     nodes: Table,
-    /// The forms in which each row of `nodes` was given.
+    /// The forms of the facts that each row of `nodes` represents.
     node_forms: Vec<NodeForm>,
     instances: Table,
     requests: Table,
@@ -36,11 +36,11 @@ pub struct KnowledgeBase {
     flavours: Flavours,
     leaving: Table,
     asleep: Table,
-    /// A buffer for neighbours on their way into `nodes`.
+    /// A buffer for the neighbours of a node that is being added.
     neighbours: Vec<Constant>,
 }
 
-/// The form in which a node fact was given.
+/// The form of a node fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NodeForm {
     /// `node/2`.
@@ -68,14 +68,14 @@ pub struct NodeFact<'a> {
     pub neighbours: &'a [Value<'a>],
 }
 
-/// Why the instance to decide for is unknown.
+/// Why the instance whose agent decides is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UnknownInstance {
     /// There is no `serviceInstance/3` fact.
     None,
-    /// There are several, and none was selected: their ids.
+    /// There are several instances, with these ids, and none was selected.
     Several(Vec<String>),
-    /// The selected one is not among these.
+    /// The selected instance is not among these.
     NotAmong(Vec<String>),
 }
 
@@ -166,12 +166,12 @@ impl KnowledgeBase {
         }
     }
 
-    /// A constant as an id is written: without quotes.
+    /// The text of a constant, without quotes.
     pub fn text(&self, constant: Value<'_>) -> String {
         constant_text(&self.symbols.0, constant)
     }
 
-    /// The constant for free or required hardware.
+    /// The constant for an amount of hardware in units.
     pub fn capacity(&self, capacity: Capacity) -> Constant {
         match capacity {
             Capacity::Bounded(hardware) => {
@@ -276,7 +276,7 @@ impl KnowledgeBase {
         rows(&self.facts)
     }
 
-    /// Returns the instance with this id, or the only one.
+    /// Returns the instance with this id. Without an id, returns the only instance.
     pub fn find_instance(&self, named: Option<&str>) -> Result<Constant, UnknownInstance> {
         let ids = || self.instances().map(|row| self.text(row[0])).collect();
         match named {
@@ -307,7 +307,7 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a node fact in one form; the other form of the same fact may exist already.
+    /// Adds a node fact in one form. The other form may already exist.
     pub(crate) fn push_node_form(
         &mut self,
         node: Constant,
@@ -370,7 +370,7 @@ fn rows<const COLUMNS: usize>(table: &Table) -> impl ExactSizeIterator<Item = [C
     (0..table.len()).map(|row| std::array::from_fn(|column| constant(table.value(row, column))))
 }
 
-/// A value of a fact, which is always a constant, except the neighbours of a node.
+/// A value of a fact as a constant. Only the neighbours of a node are not constants.
 fn constant(value: Value<'_>) -> Constant {
     match value {
         Value::Atom(atom) => Value::Atom(atom),
@@ -380,7 +380,7 @@ fn constant(value: Value<'_>) -> Constant {
     }
 }
 
-/// A constant as an id is written: without quotes.
+/// The text of a constant, without quotes.
 pub(crate) fn constant_text(symbols: &Symbols, constant: Value<'_>) -> String {
     match constant {
         Value::Atom(atom) => symbols.name(atom).to_owned(),

@@ -1,4 +1,4 @@
-//! What an agent may know, and how its policy decides.
+//! The facts that an agent may see, and how its policy decides.
 //!
 //! Start at [`Decider::decide`]: it queries a [`Policy`], a compiled logic program, for the proposals of one instance's
 //! agent, given its [`KnowledgeBase`]. The answer is a [`Decision`]: the proposals in the order of the policy's
@@ -22,19 +22,19 @@
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
-//! [`Explainer::explain`] returns a decision with its reasons, and what would have to be different for another one.
+//! [`Explainer::explain`] returns a decision with its reasons, and the changes of facts that would lead to another
+//! decision.
 //!
-//! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
+//! For a node's manager, [`Acceptance::judge`] judges a request, given the facts that the manager may see.
 //!
 //! [`check()`] finds problems in a policy before any agent runs it, and [`name_invariance`] proves that it is invariant
 //! under renaming.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be cached while the
-//! facts do not change, replayed, and computed on any thread.
-//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing after the
-//! first decisions.
-//! **Invariant:** a solution that is not an operation is reported, never dropped; a policy that exhausted its budget or
-//! raised an exception has not answered, and says so.
+//! facts do not change, replayed, and computed on any thread. **Invariant:** facts are read in place. Nothing is
+//! asserted for a query, and deciding allocates nothing after the first decisions. **Invariant:** a solution that is
+//! not an operation is reported, never dropped; a policy that exhausts its budget or raises an exception is reported as
+//! failed.
 //!
 //! Not here: when facts become true (`simulator`), and the consequences of a decision (`colony`).
 

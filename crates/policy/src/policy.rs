@@ -1,4 +1,4 @@
-//! Policies: compiles their text to a program.
+//! Compiles the text of a policy to a program.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::remembers::{self, Remembers};
 use crate::vocabulary::{FACTS, FIRST_FACTS};
 
-/// The variant of `operation/3` that also returns the clause. No text can call it by accident.
+/// The variant of `operation/3` that also returns the clause. No policy can call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// The settings of a policy.
@@ -25,7 +25,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// No memory, and a budget far beyond any sensible policy: the shipped ones take a few hundred inferences.
+    /// No memory, and a budget far beyond the needs of any sensible policy: the shipped policies take a few hundred
+    /// inferences.
     fn default() -> Settings {
         Settings {
             memory: 0,
@@ -89,7 +90,7 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// Compiles a policy. `resolver` finds the files that it loads; without one, it must be complete.
+    /// Compiles a policy. `resolver` finds the files that it loads; without a resolver, it cannot load any.
     pub fn load(
         engine: &Engine,
         name: &str,
@@ -100,7 +101,7 @@ impl Policy {
         Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
     }
 
-    /// Like [`Policy::load`] for an untrusted text: its directives are charged to the allowance.
+    /// Like [`Policy::load`], for untrusted text: its directives are charged to the allowance.
     pub fn load_within(
         engine: &Engine,
         name: &str,
@@ -193,12 +194,12 @@ impl Policy {
         self.outside.as_deref()
     }
 
-    /// Whether it is a function that needs the facts of all agents before it decides for the first.
+    /// Whether the policy is a function that needs the facts of all agents before it decides for the first one.
     pub fn wants_preview(&self) -> bool {
         self.function().is_some_and(PolicyFunction::wants_preview)
     }
 
-    /// If it is a function, announces the facts of an agent for which it will decide.
+    /// If the policy is a function, announces the facts of an agent for which it will decide.
     pub fn preview(&self, facts: &KnowledgeBase, instance: Constant) {
         if let Some(function) = self.function() {
             function.preview(facts, instance);
@@ -229,12 +230,12 @@ impl Policy {
         &self.settings
     }
 
-    /// How far back it looks.
+    /// The past that its agents must remember.
     pub fn remembers(&self) -> Remembers {
         self.remembers
     }
 
-    /// Whether the policy reads `free/3`, the free hardware by kind. Other agents do not get these facts.
+    /// Whether the policy reads `free/3`, the free hardware by kind. If not, its agents do not get these facts.
     pub fn reads_kinds(&self) -> bool {
         self.reads_kinds
     }

@@ -1,4 +1,4 @@
-//! Knowledge bases as one line of JSON each: the form in which evaluations of agents are recorded.
+//! Knowledge bases as JSON, one per line. This is the format in which evaluations of agents are recorded.
 //!
 //! ```json
 //! {"si": 7, "app": 1, "node": "n42", "free_hw": {"n42": 10, "n41": 3},
@@ -158,7 +158,7 @@ fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> 
     }
 }
 
-/// Keys are always strings in JSON. If the own node is a number, the neighbours are numbers, too.
+/// Keys are always strings in JSON. If the instance's own node is a number, the neighbours are numbers, too.
 fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant {
     match (own, key.parse()) {
         (RawConstant::Integer(_), Ok(number)) => Value::Integer(number),
@@ -193,7 +193,7 @@ struct Raw<'a> {
     free: Amounts<'a>,
 }
 
-/// How many evaluations ago, neighbour, rate and latency.
+/// Age in evaluations, neighbour, rate and latency.
 #[derive(Deserialize)]
 struct RawEarlier<'a>(
     u32,
@@ -202,7 +202,7 @@ struct RawEarlier<'a>(
     #[serde(borrow)] RawConstant<'a>,
 );
 
-/// How many evaluations ago, operation and target.
+/// Age in evaluations, operation and target.
 #[derive(Deserialize)]
 struct RawDone<'a>(u32, #[serde(borrow)] RawConstant<'a>, #[serde(borrow)] RawConstant<'a>);
 
@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for AmountsVisitor {
 impl RecordedError {
     fn at(error: &serde_json::Error) -> RecordedError {
         let shown = error.to_string();
-        // The line number is always 1 here; a caller that reads several lines knows the real one.
+        // The line number is always 1 here, so it is removed; a caller that reads several lines knows the real one.
         let message = shown.rfind(" at line ").map_or(shown.as_str(), |end| &shown[..end]);
         RecordedError { column: Some(error.column()), message: message.to_owned() }
     }
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_the_agent_sees_and_hides_the_rest() {
+    fn reads_only_the_facts_that_the_agent_sees() {
         let line = r#"{"t": 9, "si": 7, "app": 1, "node": "n42", "free_hw": {"n41": 3, "n42": 10, "n40": 0},
             "requests": [["self", 5, 0.5]], "refused": [["migrate", 7, "n41"]], "ops": []}"#;
         let (facts, instance) = parse(line).expect("valid");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_what_was_expected() {
+    fn errors_name_the_expected_value() {
         for (line, expected) in [
             ("", "EOF"),
             ("[]", "expected an object"),

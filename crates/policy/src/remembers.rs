@@ -1,4 +1,4 @@
-//! How far back a policy looks, as its text declares.
+//! How far back a policy looks, as its directives declare.
 //!
 //! ```prolog
 //! :- remembers(requests, 3).
@@ -6,15 +6,15 @@
 //! :- remembers(inhibited, 10).
 //! ```
 //!
-//! Only what is declared is stored. The declarations are directives in the text, so that a policy cannot be separated
-//! from its assumptions about its memory.
+//! Agents store only what is declared. The declarations are directives in the text, so that a policy cannot be
+//! separated from its assumptions about its memory.
 
 use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
 
 /// The name of the directive, with two arguments.
 pub(crate) const DIRECTIVE: &str = "remembers";
 
-/// How far back a policy looks: not at all, unless its text declares it.
+/// How far back a policy looks. By default, it does not look back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Remembers {
     /// The number of evaluations for which agents remember the client requests that they saw: `earlier/5`.
@@ -28,7 +28,7 @@ pub struct Remembers {
 }
 
 impl Remembers {
-    /// The maximum number of evaluations of client requests: each agent stores them and carries them along when it
+    /// The maximum number of evaluations of client requests. Each agent stores them and transfers them when it
     /// migrates.
     pub const REQUESTS_MAX: u32 = 64;
     /// The maximum number of evaluations of operations and inhibitions.

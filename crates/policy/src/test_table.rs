@@ -46,7 +46,7 @@ pub struct TestTable {
     pub tests: Tests,
 }
 
-/// The tests of a table, by what they test.
+/// The tests of a table, by the kind of policy that they test.
 #[derive(Clone, Debug)]
 pub enum Tests {
     /// Tests of a policy.
@@ -124,6 +124,6 @@ enum Rest {
 enum ExpectedVerdict {
     Accepted,
     Inhibited,
-    /// With this reason.
+    /// Inhibited with this reason.
     InhibitedBecause(String),
 }

@@ -3,10 +3,10 @@
 use mario_prolog::Resolver;
 use serde::{Deserialize, Serialize};
 
-/// The complete text of a policy: it can be stored, sent to another machine and compiled there.
+/// The complete text of a policy. It can be stored, or sent to another machine and compiled there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct PolicyText {
-    /// The name for people.
+    /// The display name.
     pub name: String,
     /// Its files, each with a name and a text: the policy first, then the files that it loads, under the names that the
     /// loading text uses.

@@ -1,7 +1,7 @@
-//! Explains the verdict of a node's manager on a request, and which changes would lead to another verdict.
+//! Explains the verdict of a node's manager on a request, and finds changes that would lead to another verdict.
 //!
-//! Nothing is derived: a goal is reported as failed because the goals before it succeed and it does not, and a change
-//! of facts is shown only after judging again with it.
+//! Everything is verified by running the policy: a goal is reported as failed if the goals before it succeed and it
+//! does not, and a change of facts is shown only after judging again with it.
 
 mod initiative;
 
@@ -39,7 +39,7 @@ pub struct ExplainedVerdict {
     /// If no clause of `accept/1` applies: each of them, with the goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
-    /// The smallest changes of facts found that would make it accepted, each verified by judging again.
+    /// The smallest changes of facts found with which the request would be accepted, each verified by judging again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -182,7 +182,7 @@ impl Judging<'_> {
         std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
     }
 
-    /// The changes that would make the request accepted, the smallest first.
+    /// The changes with which the request would be accepted, the smallest first.
     fn changes(&mut self, facts: &str) -> Vec<String> {
         let (trees, _) = self.engine.read_trees(self.name, facts);
         let mut changes = Vec::new();
@@ -200,7 +200,7 @@ impl Judging<'_> {
     }
 }
 
-/// The kind of change: of each kind, the first that helps is shown.
+/// The kind of change. Of each kind, only the first sufficient change is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     MoreFree,
@@ -220,7 +220,7 @@ fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
         found.push((text, (Kind::MoreFree, format!("accepted if the node had {units} free instead of {free}"))));
     }
     for count in 1..=instances.len().min(REMOVED_MAX) {
-        // Of the instances, the last ones in the text are removed first.
+        // Instances are removed from the end of the text.
         let gone = &instances[instances.len() - count..];
         let without = gone.iter().fold(facts.to_owned(), |text, (tree, _)| blank(&text, tree));
         let freed = gone.iter().map(|(_, units)| units).sum();
@@ -269,8 +269,8 @@ fn blank(text: &str, tree: &Tree) -> String {
 fn replace_free(text: &str, node: &Tree, units: u64) -> String {
     let Some((_, [_, _, ..])) = node.callable() else { return text.to_owned() };
     let written = &text[node.span.clone()];
-    // The id may be quoted and contain commas, but the number after it cannot: it ends at the next comma or at the
-    // closing parenthesis. The neighbours are in a list after it.
+    // The id may be quoted and contain commas, but the number after it cannot. The number ends at the next comma or at
+    // the closing parenthesis; a list of neighbours may follow.
     let list = written.find('[').unwrap_or(written.len());
     let head = written[..list].trim_end().trim_end_matches(',').trim_end().trim_end_matches(')');
     let Some(comma) = head.rfind(',') else { return text.to_owned() };

@@ -12,7 +12,7 @@ pub struct FactPredicate {
 /// An argument of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FactArgument {
-    /// Its meaning, for people.
+    /// Its meaning, for users.
     pub meaning: &'static str,
     /// The kind of its values.
     pub kind: FactKind,
@@ -37,7 +37,8 @@ impl FactPredicate {
         self.arguments.len()
     }
 
-    /// Whether a text may define the predicate itself, which then replaces the host's facts: all but the paper's facts.
+    /// Whether a policy may define the predicate, so that its clauses replace the host's facts. True for all facts
+    /// except those of the paper.
     pub(crate) fn may_be_defined(&self) -> bool {
         let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
         is_later || (self.name == "capacity" && self.arity() == 3)
@@ -50,7 +51,7 @@ impl FactPredicate {
 }
 
 impl FactKind {
-    /// A description for people.
+    /// A description for users.
     pub const fn description(self) -> &'static str {
         match self {
             FactKind::Id => "a name or an integer",
@@ -71,7 +72,7 @@ const fn number(meaning: &'static str) -> FactArgument {
 
 const INHIBITED: &[FactArgument] = &[id("the operation"), id("the instance"), id("the target")];
 
-/// All facts that an agent may see. Their positions are those of the relations of a compiled policy.
+/// All facts that an agent may see. The position of a fact is the index of its relation in a compiled policy.
 pub const FACTS: &[FactPredicate] = &[
     FactPredicate {
         name: "service",
@@ -141,8 +142,8 @@ pub const FACTS: &[FactPredicate] = &[
     FactPredicate { name: "asleep", arguments: &[id("the instance")] },
 ];
 
-/// The number of [`FACTS`] that existed from the start. A text may define the later ones itself, which then replace the
-/// host's.
+/// The number of [`FACTS`] that existed from the start. A policy may define the later ones, and its clauses then
+/// replace the host's facts.
 pub(crate) const FIRST_FACTS: usize = 8;
 
 /// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: the history.

@@ -1,4 +1,4 @@
-//! The instances that the owner of a node evicts or shrinks, by the same text that determines what its manager accepts.
+//! The instances that the owner of a node evicts or shrinks. The node's acceptance policy determines them, too.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use mario_prolog::{Argument, Machine, Outcome, Query, Value};
 
 use super::{Acceptance, AcceptanceFailure, Goal, ManagerView};
 
-/// What the owner of a node wants. Only the first answer about each instance is used.
+/// The instances that the owner of a node wants to evict or shrink. Only the first answer for each instance is used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Initiative {
     /// Instances to run in another flavour, in the order of the answers to `shrink/3`.
@@ -21,9 +21,9 @@ pub struct Initiative {
 pub struct Shrink {
     /// The instance to shrink.
     pub instance: InstanceId,
-    /// The flavour that it is to run in.
+    /// The flavour that it should run in.
     pub flavour: FlavourId,
-    /// The reason stated by the text.
+    /// The reason stated by the policy.
     pub reason: String,
 }
 
@@ -32,7 +32,7 @@ pub struct Shrink {
 pub struct Eviction {
     /// The instance to evict.
     pub instance: InstanceId,
-    /// The reason stated by the text.
+    /// The reason stated by the policy.
     pub reason: String,
 }
 
@@ -50,13 +50,13 @@ impl fmt::Display for Initiative {
 }
 
 impl Acceptance {
-    /// Whether the text has clauses of `evict/2` or `shrink/3`.
+    /// Whether the policy has clauses of `evict/2` or `shrink/3`.
     pub fn has_initiative(&self) -> bool {
         self.defines(Goal::Evict) || self.defines(Goal::Shrink)
     }
 
-    /// What the owner wants. This is all or nothing: if the text fails to answer, or names something unknown, nothing
-    /// is wanted.
+    /// Returns the instances that the owner wants to evict or shrink. If the policy fails, or names an unknown
+    /// instance, the whole result is an error.
     pub fn initiative(&self, machine: &mut Machine, view: &ManagerView) -> Result<Initiative, AcceptanceFailure> {
         let mut wanted = Initiative::default();
         if self.defines(Goal::Shrink) {

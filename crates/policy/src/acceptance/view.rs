@@ -14,7 +14,7 @@ use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 /// The prefix of the id of a promised instance that has no id yet; a number from 1 follows.
 const PROMISED: &str = "promised_";
 
-/// What a node's manager may see: its own node, the instances there, and the applications.
+/// The facts that a node's manager may see: its own node, the instances there, and the applications.
 #[derive(Clone, Debug)]
 pub struct ManagerView {
     pub(super) node: NodeId,
@@ -84,7 +84,7 @@ impl ManagerView {
         self.capacities.push(&[id, capacity]);
     }
 
-    /// Adds an application, and its owner if that is known.
+    /// Adds an application, and its owner if known.
     pub fn push_application(&mut self, application: &Application) {
         self.facts.push_application(application);
         if let Some(owner) = &application.owner {
@@ -99,11 +99,12 @@ impl ManagerView {
     }
 
     /// Adds an instance that was promised in this cycle and has no id yet: a replica, or an operator's deployment.
-    /// `flavour` is what it will run in, if its application has flavours; the replica of a sleeping instance sleeps.
+    /// `flavour` is the flavour in which it will run, if its application has flavours. The replica of a sleeping
+    /// instance sleeps.
     ///
-    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. The names are unique, so that a
-    /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The final id is not
-    /// used: ids are assigned when a cycle is enacted, and the manager of a live node could not know them before.
+    /// The instances are named `promised_1`, `promised_2` and so on, in the order of the promises. The names are
+    /// unique, so that `setof/3` and `findall/3` count the same number of instances. The final id is unknown: ids are
+    /// assigned when a cycle is enacted.
     pub fn push_promised(
         &mut self,
         application: &ApplicationId,
@@ -156,7 +157,7 @@ impl ManagerView {
     }
 }
 
-/// Adds `capacity(Node, Kind, Amount)` for each kind that a node names.
+/// Adds `capacity(Node, Kind, Amount)` for units and for each other kind that the node has.
 fn push_capacity(table: &mut Table, facts: &KnowledgeBase, node: Constant, capacity: Capacity) {
     for kind in HardwareKind::ALL {
         let is_named = match capacity {
@@ -182,8 +183,8 @@ impl Relations for ManagerView {
     }
 
     fn table(&self, position: usize) -> Option<&Table> {
-        // The positions are those of `MANAGER_FACTS`. The first ones are as in a knowledge base, and end with the extra
-        // facts.
+        // The positions are those of `MANAGER_FACTS`. The first ones are the tables of a knowledge base; the extra
+        // facts come last among them.
         match position {
             0..=3 => self.facts.table(position),
             4 => self.facts.table(FIRST_FACTS - 1),

@@ -1,4 +1,4 @@
-//! Comments that allow a finding: `% mario: allow ping-pong, because it is so`.
+//! Comments that allow a finding: `% mario: allow ping-pong, because …`.
 
 use std::ops::Range;
 
@@ -24,9 +24,9 @@ struct Allowance {
 /// The prefix of a comment that allows a finding.
 const OPENING: &str = "% mario: allow ";
 
-/// Removes the findings that the sources allow. A comment applies to the findings in its own file, and in the policy's
-/// file also to the policy as a whole.
-pub(super) fn sort_out(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
+/// Separates the findings that comments allow from the others. A comment applies to the findings in its own file; a
+/// comment in the policy's main file also applies to findings about the whole policy.
+pub(super) fn apply_allowances(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
     let mut findings = Vec::new();
     let mut allowances: Vec<Allowance> = Vec::new();
     let mut places: Vec<&Place> = Vec::new();

@@ -9,13 +9,13 @@ use mario_prolog::Place;
 pub struct Finding {
     /// The kind of finding.
     pub kind: FindingKind,
-    /// The text that the finding refers to.
+    /// The source location that the finding refers to.
     pub place: Place,
     /// What is wrong.
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,
-    /// The story of a world in which it happens, line by line, if one was found.
+    /// A counterexample, line by line: the steps of a world in which it happens. Empty if none was found.
     pub story: Vec<String>,
 }
 
@@ -44,15 +44,15 @@ pub enum FindingKind {
     UnknownOperation,
     /// A variable occurs once although its name does not start with `_`.
     SingletonVariable,
-    /// Clauses of one predicate are not together, or replace those of another file.
+    /// Clauses of one predicate are not consecutive, or replace those of another file.
     ScatteredClauses,
     /// A directive does not succeed.
     FailedDirective,
-    /// The text proposes nothing at all.
+    /// The text has no clause of `operation/3`.
     NoOperation,
     /// A goal reads facts that nothing supplies.
     UnsuppliedFact,
-    /// A clause stores something for the next evaluation, but it is lost by then.
+    /// A clause stores state for the next evaluation, but state does not survive an evaluation.
     LostState,
     /// A clause of `operation/3` has a goal that always fails.
     NeverFires,
@@ -60,7 +60,7 @@ pub enum FindingKind {
     NeverWins,
     /// The target of an operation is a variable.
     UnboundTarget,
-    /// The target of an operation is not something that a manager could accept.
+    /// No manager could accept the target of an operation.
     InvalidTarget,
     /// The policy raises an exception.
     Exception,
@@ -79,7 +79,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// All kinds: first those of the text, then those of small worlds.
+    /// All kinds: first those of static analysis, then those of small worlds.
     pub const ALL: [FindingKind; 21] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,

@@ -14,9 +14,9 @@ use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
 /// The first use of a variable.
 #[derive(Clone, Debug)]
 enum Use {
-    /// As a name, or a list of names, because a fact has one there.
+    /// As a name or a list of names: it is an argument of a fact that has names there.
     Name(String),
-    /// As a number, because a fact or arithmetic has one there.
+    /// As a number: it is an argument of a fact that has numbers there, or an operand of arithmetic.
     Number(String),
 }
 
@@ -129,7 +129,7 @@ fn operations() -> String {
     format!("{} and {last}", others.join(", "))
 }
 
-/// Records the use of a variable; reports the first contradicting use.
+/// Records the use of a variable, and reports the first use that contradicts an earlier one.
 fn note_use(
     clause: &Clause<'_>,
     tree: &Tree,

@@ -8,7 +8,7 @@ use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 use crate::vocabulary::FactPredicate;
 
-/// One mistake is tolerated per this number of letters when similar names are suggested.
+/// The number of letters per tolerated typo when similar names are suggested.
 const LETTERS_PER_MISTAKE: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {
@@ -35,7 +35,7 @@ pub(super) fn unknown_calls(
     )
 }
 
-/// Reports a clause of `accept/1` or `reject/2` about another term than `request/5`, which never applies.
+/// Reports clauses of `accept/1` or `reject/2` whose first argument is not a `request/5`. Such clauses never apply.
 fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let Some(("accept", [request]) | ("reject", [request, _])) = clause.head.callable() else { return };
     if known.role != Role::Acceptance || matches!(request.kind, TreeKind::Variable(_)) {
@@ -52,8 +52,8 @@ fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Findi
     findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
 }
 
-/// Reports clauses of `evict` and `shrink` with the wrong arity, which are never called. If there are clauses with the
-/// right arity, these may be their helpers.
+/// Reports clauses of `evict` and `shrink` with the wrong arity, which are never called. If there are also clauses with
+/// the right arity, nothing is reported: the others may be helper predicates.
 fn misspelt_initiative(clause: &Clause<'_>, text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     let (name, given, expected, hint) = match clause.head.callable() {
         Some(("evict", arguments)) => ("evict", arguments.len(), 2, "write `evict(Instance, Reason)`"),
@@ -118,7 +118,7 @@ fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
     let allowed = (name.chars().count() / LETTERS_PER_MISTAKE).max(1);
     let candidates = program.callable().filter_map(|(known, known_arity)| {
         let distance = osa_distance(name, known);
-        // A different arity counts as another mistake, but does not rule out a name that is close enough.
+        // A different arity counts as one more typo, but does not rule out a name that is close enough.
         (distance <= allowed).then_some((distance + usize::from(known_arity != arity), known, known_arity))
     });
     let best = candidates.min_by_key(|(distance, ..)| *distance);

@@ -18,9 +18,10 @@ pub(super) fn check(text: &Text<'_>, known: &Known, engine: &Engine, findings: &
         unbound_target(clause, findings);
         if let Some(goal) = failing_goal(&mut judge, clause) {
             let place = exact_place(clause.place, goal);
-            // A goal that reads facts without a source was reported as such already.
-            let is_told = |told: &Finding| told.kind == FindingKind::UnsuppliedFact && told.place.span == place.span;
-            if !findings.iter().any(is_told) {
+            // A goal that reads unsupplied facts was already reported.
+            let is_reported =
+                |known: &Finding| known.kind == FindingKind::UnsuppliedFact && known.place.span == place.span;
+            if !findings.iter().any(is_reported) {
                 let message = format!("this clause never fires: its goal `{}` always fails", shown(clause, goal));
                 let finding = Finding::new(FindingKind::NeverFires, place, message);
                 findings.push(finding.hint("remove the clause, or the goal"));
@@ -50,7 +51,7 @@ fn failing_goal<'t>(judge: &mut Judge<'_>, clause: &Clause<'t>) -> Option<&'t Tr
     conjunction(clause.body).into_iter().find(|goal| judge.truth(goal, &mut bindings) == Truth::Never)
 }
 
-/// The reason why `later` can never have the first solution if `earlier` precedes it; `None` if it can.
+/// The reason why `later` can never produce the first solution after `earlier`; `None` if it can.
 fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Option<&'static str> {
     let (before, after) = (instance(earlier)?, instance(later)?);
     if !matches!(before.kind, TreeKind::Variable(_)) && before.kind != after.kind {
@@ -77,7 +78,7 @@ fn wins(judge: &mut Judge<'_>, earlier: &Clause<'_>, later: &Clause<'_>) -> Opti
     matching.from(0, 0, &bound).then_some("has a solution whenever this one has")
 }
 
-/// Matches every goal of an earlier clause, in order, with the goals of a later one.
+/// Tries to match every goal of an earlier clause with a goal of a later clause, in order.
 struct Matching<'t> {
     earlier: Vec<&'t Tree>,
     later: Vec<&'t Tree>,
@@ -99,7 +100,7 @@ impl Matching<'_> {
         false
     }
 
-    /// Whether the earlier goal holds whenever the later one does.
+    /// Whether the earlier goal succeeds whenever the later goal does.
     fn matches(&self, wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
         if !matches(wanted, found, bound) {
             return false;
@@ -150,7 +151,7 @@ fn is_local(name: &str, goal: &Tree, clause: &Clause<'_>) -> bool {
     count(goal) == count(clause.head) + clause.body.map_or(0, count)
 }
 
-/// Whether a goal has at least the same solutions if its variables are less bound.
+/// Whether a goal keeps all its solutions when fewer of its variables are bound.
 fn is_plain(name: &str, arity: usize) -> bool {
     !matches!(
         (name, arity),
@@ -158,7 +159,7 @@ fn is_plain(name: &str, arity: usize) -> bool {
     )
 }
 
-/// One-way matching: the variables of `wanted` match anything in `found`.
+/// One-way matching: a variable of `wanted` matches any term in `found`.
 fn matches(wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), _) if name == "_" => true,

@@ -1,4 +1,4 @@
-//! Goals that wait for facts without a source, and state that does not survive the query.
+//! Goals that read facts that nothing supplies, and state that does not survive the query.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::finding::{Finding, FindingKind};
 use super::text::{Clause, Text, calls, exact_place};
 use super::{Known, Role};
 
-/// A hint for authors who store state in the database: what the agent remembers for its policy.
+/// A hint for authors who store state in the database: declare what the agent should remember.
 const REMEMBERED: &str = "the agent remembers for its policy: `:- remembers(requests, 3).` has it see `earlier/5`, and \
                           `:- remembers(operations, 5).` has it see `done/4`; `inhibited/3` is what it asked for in vain";
 
@@ -18,15 +18,15 @@ pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>)
     lost_state(text, findings);
 }
 
-/// Goals that read declared facts that nothing supplies: neither the text nor the agent.
+/// Finds goals that read declared facts that neither the policy nor the agent supplies.
 fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (clause, call) in all_calls(text) {
         let indicator = (call.name.to_owned(), call.arity);
         let is_supplied = known.fact(call.name, call.arity).is_some()
             || text.has_clauses(call.name, call.arity)
             || text.may_change(call.name);
-        if is_supplied || !text.declared.contains(&indicator) || !told.insert(indicator) {
+        if is_supplied || !text.declared.contains(&indicator) || !reported.insert(indicator) {
             continue;
         }
         let who = if known.role == Role::Acceptance { "a manager" } else { "an agent" };
@@ -39,7 +39,7 @@ fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A suggestion what to read instead: the fact with the most similar name, or the list of all facts.
+/// A hint that suggests the fact with the most similar name, or lists all facts.
 fn instead(name: &str, known: &Known, who: &str) -> String {
     let nearest = known.facts.iter().map(|fact| (osa_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
     match nearest {
@@ -53,16 +53,17 @@ fn instead(name: &str, known: &Known, who: &str) -> String {
     }
 }
 
-/// Goals of clauses that store something which other goals read. The next evaluation starts with the text as loaded.
+/// Finds goals that store state which other goals read. The next evaluation starts with the program as loaded, so the
+/// state is lost.
 fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
     let read: BTreeSet<String> =
         all_calls(text).filter_map(|(_, call)| kept(call.name, call.arguments, READING)).collect();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (clause, call) in all_calls(text) {
         let Some(stored) = kept(call.name, call.arguments, STORING) else { continue };
         let is_read =
             read.contains(&stored) || all_calls(text).any(|(_, call)| is_call_of(&stored, call.name, call.arity));
-        if !is_read || !told.insert(stored.clone()) {
+        if !is_read || !reported.insert(stored.clone()) {
             continue;
         }
         let place: Place = exact_place(clause.place, call.tree);
@@ -76,10 +77,10 @@ fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
 /// Predicates that store their first argument.
 const STORING: &[&str] = &["assert", "asserta", "assertz", "nb_setval", "b_setval"];
 
-/// Predicates that read it back, in addition to a call of the stored predicate itself.
+/// Predicates that read stored state, in addition to calls of the stored predicate itself.
 const READING: &[&str] = &["nb_getval", "b_getval", "retract"];
 
-/// What a goal stores or reads: `name/arity` of a clause, or the name of a global variable.
+/// The state that a goal stores or reads: `name/arity` of a clause, or the name of a global variable.
 fn kept(name: &str, arguments: &[Tree], wanted: &[&str]) -> Option<String> {
     if !wanted.contains(&name) {
         return None;
@@ -104,7 +105,7 @@ fn is_call_of(indicator: &str, name: &str, arity: usize) -> bool {
     indicator.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| rest == arity.to_string())
 }
 
-/// All calls of all clauses, without directives, because what directives store is kept.
+/// All calls of all clauses. Directives are excluded, because the state that they store is kept.
 fn all_calls<'t>(text: &'t Text<'t>) -> impl Iterator<Item = (&'t Clause<'t>, super::text::Call<'t>)> {
     let bodies = text.clauses.iter().filter_map(|clause| Some((clause, clause.body?)));
     bodies.flat_map(|(clause, body)| calls(body).into_iter().map(move |call| (clause, call)))

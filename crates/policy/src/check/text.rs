@@ -1,4 +1,4 @@
-//! A policy as text: its clauses, their goals, and what each goal calls.
+//! The text of a policy: its clauses, their goals, and the calls of each goal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,9 +20,9 @@ pub(super) struct Clause<'a> {
 /// Predicates whose clauses may change while a program runs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Change {
-    /// Clauses of predicates with this name.
+    /// The predicates with this name.
     Of(String),
-    /// It is not known which.
+    /// Any predicate: the name is not known statically.
     Unknown,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Text<'a> {
     by_name: BTreeMap<Indicator, Vec<usize>>,
     /// Predicates that are declared dynamic.
     pub(super) declared: BTreeSet<Indicator>,
-    /// What the text asserts or retracts.
+    /// The predicates whose clauses the text asserts or retracts.
     changed: BTreeSet<Change>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Text<'a> {
                     self.changed.extend(change(part));
                 });
             }
-            // A grammar rule has other arguments after its translation; its calls are not analysed.
+            // The translation of a grammar rule has other arguments, so the calls in it are not analysed.
             Some(("-->", [_, _])) => {}
             Some((":-", [head, body])) => self.push(head, Some(body), &source.place),
             _ => self.push(&source.tree, None, &source.place),
@@ -142,7 +142,7 @@ pub(super) fn conjunction(body: Option<&Tree>) -> Vec<&Tree> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'t> {
     pub(super) name: &'t str,
-    /// The arity of the predicate: more than `arguments` if its caller adds arguments.
+    /// The arity of the predicate. Larger than the number of `arguments` if its caller adds some, as in `maplist/2`.
     pub(super) arity: usize,
     pub(super) arguments: &'t [Tree],
     pub(super) tree: &'t Tree,
@@ -159,7 +159,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
                 pending.push((goal, 0));
                 continue;
             }
-            // A closure of library yall, which is called with other arguments than are written.
+            // A lambda of library yall, which is called with arguments that are not in the text.
             (">>", [_, _]) => continue,
             _ => {}
         }
@@ -171,7 +171,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
     calls
 }
 
-/// The arguments of a predicate that it calls, each with the number of arguments that it adds.
+/// The goal arguments of a meta-predicate, each with the number of arguments that the predicate adds to it.
 fn goal_arguments<'t>(name: &str, arguments: &'t [Tree]) -> Vec<(&'t Tree, usize)> {
     match (name, arguments) {
         ("," | ";" | "->" | "*->" | "|" | "forall", [first, second]) => vec![(first, 0), (second, 0)],
@@ -188,7 +188,7 @@ fn goal_arguments<'t>(name: &str, arguments: &'t [Tree]) -> Vec<(&'t Tree, usize
     }
 }
 
-/// The span of a subterm, as exactly as possible: atoms and variables have no span of their own, but if the name occurs
+/// The span of a subterm, as exactly as possible. Atoms and variables have no separate span, but if the name occurs
 /// once in the enclosing term, that occurrence is used.
 pub(super) fn exact_place(place: &Place, tree: &Tree) -> Place {
     let around = &tree.span;

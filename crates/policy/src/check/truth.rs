@@ -8,12 +8,12 @@ use mario_prolog::{Budget, Engine, Machine, Outcome, Tree, TreeKind};
 use super::Known;
 use super::text::{Indicator, Text};
 
-/// What is known about a goal before it is called.
+/// The statically known truth of a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Truth {
-    /// It has an answer for all facts.
+    /// It succeeds for all facts.
     Always,
-    /// It has no answer for any facts.
+    /// It fails for all facts.
     Never,
     /// It depends on the facts.
     Open,
@@ -30,13 +30,13 @@ pub(super) struct Bindings {
     instance: Option<String>,
 }
 
-/// Judges goals.
+/// Determines the truth of goals.
 pub(super) struct Judge<'a> {
     text: &'a Text<'a>,
     known: &'a Known,
     engine: &'a Engine,
     machine: Machine,
-    /// Predicates being judged: a recursive call is `Open`.
+    /// The predicates being analysed; a recursive call is `Open`.
     open: Vec<Indicator>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
         Judge { text, known, engine, machine: Machine::new(engine), open: Vec::new() }
     }
 
-    /// The truth of a goal under these bindings, which are updated to those after the goal.
+    /// The truth of a goal under these bindings. Updates the bindings to those after the goal.
     pub(super) fn truth(&mut self, goal: &Tree, bindings: &mut Bindings) -> Truth {
         let truth = self.judged(goal, bindings);
         bindings.see(goal);
@@ -138,7 +138,7 @@ impl<'a> Judge<'a> {
             return Truth::Open;
         }
         if !self.text.has_clauses(name, arguments.len()) {
-            // Declared and never defined: a call is not an error, and has no answers.
+            // A call of a predicate that is declared but never defined is not an error; it fails.
             return if self.text.declared.contains(&indicator) { Truth::Never } else { Truth::Open };
         }
         let arguments: Vec<Tree> = arguments.iter().map(|argument| bindings.apply(argument)).collect();
@@ -280,7 +280,7 @@ fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// A term as text that is read back as the same term. Its variables get a prefix, so that those of two clauses differ.
+/// A term as text that parses to the same term. A prefix keeps the variables of two clauses apart.
 fn written(tree: &Tree, prefix: &str) -> String {
     let all = |parts: &[Tree]| parts.iter().map(|part| written(part, prefix)).collect::<Vec<_>>().join(",");
     match &tree.kind {

@@ -13,7 +13,7 @@ pub struct Change {
     pub proposes: [String; 3],
     /// The facts that change.
     pub facts: Vec<FactChange>,
-    /// The comparisons that hold after the change.
+    /// The comparisons that are true after the change.
     pub comparisons: Vec<String>,
     /// The change as a sentence.
     pub text: String,
@@ -104,7 +104,7 @@ fn evaluations_ago(ago: i64) -> String {
     if ago == 1 { "1 evaluation ago".to_owned() } else { format!("{ago} evaluations ago") }
 }
 
-/// The earlier evaluations with changed requests, each with the new ones.
+/// Describes the earlier evaluations whose requests change.
 fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
     let is_new = |row: &&Row| row.origin.is_none();
     let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));

@@ -1,4 +1,4 @@
-//! Hypothetical facts, and the single changes that are tried.
+//! Hypothetical facts, and the single changes that the search tries.
 
 use mario_prolog::Value;
 
@@ -9,7 +9,7 @@ use crate::policy::Policy;
 /// The maximum number of neighbours that are tried as the origin of new requests.
 const NEW_HOPS_MAX: usize = 3;
 
-/// Predicates whose facts may be changed. Applications are declared and instances are given, so they are not changed.
+/// Predicates whose facts the search may change. Applications and instances stay as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Requests,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The columns that hold quantities.
+    /// The columns with quantities.
     fn quantities(self) -> &'static [usize] {
         match self {
             Kind::Requests => &[2, 3],
@@ -60,7 +60,7 @@ impl Kind {
     }
 }
 
-/// A fact, and its original, if any.
+/// A fact, and the index of the original fact, if any.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) origin: Option<usize>,
@@ -84,8 +84,8 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The actual facts. Extra facts are included only about nearby subjects: an agent may see the prices of a whole
-    /// region, and each of them would be tried. Hardware by kind is included only if the policy reads it.
+    /// The actual facts. Extra facts are included only for nearby subjects: an agent may see the prices of a whole
+    /// region, and the search would try each of them. Hardware by kind is included only if the policy reads it.
     pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
@@ -110,7 +110,7 @@ impl Situation {
         &self.rows[kind as usize]
     }
 
-    /// The knowledge base `base` with these facts instead of its own.
+    /// Fills `facts` with those of `base`, with this situation instead of the changeable facts.
     pub(super) fn fill(&self, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
         facts.clear();
         for [application, hardware, rate, latency] in base.services() {
@@ -143,7 +143,7 @@ impl Situation {
                 facts.push_row(kind.predicate(), &row.values);
             }
         }
-        // They keep their order: policies may use the first one.
+        // The facts keep their order, because a policy may use the first solution.
         let mut changeable = self.rows(Kind::Fact).iter().peekable();
         for (index, [subject, key, value]) in base.facts().enumerate() {
             let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
@@ -169,7 +169,7 @@ impl Situation {
         cost
     }
 
-    /// The quantities that differ from those of `base`, with their values there.
+    /// The quantities that differ from those of `base`, with their values in `base`.
     pub(super) fn changed_quantities(&self, base: &Situation) -> Vec<(Cell, Constant)> {
         let differs = |&cell: &Cell| {
             let origin = self.rows(cell.kind)[cell.row].origin?;
@@ -205,7 +205,8 @@ impl Situation {
         changed
     }
 
-    /// The situations that differ from this one by a single change that may help a clause that failed with these steps.
+    /// The situations that differ from this one by a single change. Only changes that could help a clause that failed
+    /// with these steps are included.
     pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut found = Vec::new();
         let mut comparisons = Vec::new();
@@ -268,8 +269,8 @@ impl Situation {
         Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
-    /// Situations without the requests of one neighbour, with those of one neighbour only, without any requests, or
-    /// with all requests through another neighbour; or, if there are no requests, with some.
+    /// Situations without the requests of one neighbour, with only the requests of one neighbour, without any requests,
+    /// or with all requests through another neighbour. If there are no requests, situations with some.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -299,8 +300,8 @@ impl Situation {
         found
     }
 
-    /// Situations without the requests of one earlier evaluation, or of all; or with the current requests in their
-    /// place.
+    /// Situations in which the requests of one or all earlier evaluations are removed, or replaced by the current
+    /// requests.
     fn other_past(&self, instance: Constant) -> Vec<Situation> {
         let all = 1..=i64::from(self.evaluations);
         let mut found = Vec::new();
@@ -335,12 +336,12 @@ impl Situation {
     }
 }
 
-/// How many evaluations ago the requests of a row were.
+/// The age of the requests in a row, in evaluations.
 pub(super) fn ago(row: &Row) -> i64 {
     as_number(row.values[0]).unwrap_or(0.0) as i64
 }
 
-/// The value without its borrow, if it is a constant.
+/// The value as an owned constant, if it is one.
 fn constant(value: Value<'_>) -> Option<Constant> {
     match value {
         Value::Atom(atom) => Some(Value::Atom(atom)),
@@ -380,7 +381,7 @@ fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
     }
 }
 
-/// The amounts by which a quantity may have to change for a comparison to hold. The quantity may contribute more or
+/// The amounts by which a quantity may have to change to make a comparison true. The quantity may contribute more or
 /// less than once to the compared value, so some multiples are included.
 fn deltas(comparison: &Comparison) -> Vec<f64> {
     let gap = comparison.right - comparison.left;

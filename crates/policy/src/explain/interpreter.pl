@@ -1,6 +1,6 @@
 % A meta-interpreter for policies, which returns each answer with its proof and each failure with its reason.
 %
-% It has the same answers as the compiled policy in the same order: it calls what it does not interpret. Every name
+% It has the same answers as the compiled policy in the same order: goals that it does not interpret are called. Every name
 % starts with `$why`, and nothing here calls a library predicate, because a policy may define its own `member/2`.
 %
 % The result is a list of step(Kind, Text, Items, Steps). Kind is one of
@@ -8,13 +8,13 @@
 %   clause(Name, Arity, Index)   a clause of the policy, with the steps of its body
 %   fact                         a fact of the host
 %   compare(Operator, L, R)      an arithmetic comparison, with the values of its sides
-%   absent                       \+, with what came closest to holding
+%   absent                       \+, with how close its goal came to succeeding
 %   present                      \+ that failed, with the proof that made it fail
 %   collected                    findall and similar goals, with the items, and the facts they came from
 %   every                        forall, with a counterexample if it failed
 %   test                         any other goal
 %   goal(Index)                  in a reason for failure: the goal of a body that was reached and failed
-%   skipped                      in a reason for failure: the clause would hold, but an earlier one cut it off
+%   skipped                      in a reason for failure: the clause would apply, but a cut in an earlier clause skipped it
 
 % '$why'(Instance, Operation, Target, Clause, Steps): the answers of operation/3, each with its proof.
 '$why'(Instance, Operation, Target, Clause, Steps) :-
@@ -27,7 +27,7 @@
     '$why_clause'(operation(Found, Instance, _), Clause, _),
     ( var(Found) -> Operation = any ; Operation = Found ).
 
-% '$why_not'(Clause, Operation, Instance, Steps): why that clause has no answer.
+% '$why_not'(Clause, Operation, Instance, Steps): why this clause has no answer.
 '$why_not'(Clause, Operation, Instance, Steps) :-
     '$why_clause'(operation(Operation, Instance, _), Clause, Body),
     !,
@@ -136,7 +136,7 @@
 '$why_goal'(catch(Goal, Ball, Recovery), _, Depth, Proof) :-
     catch('$why_prove'(Goal, Depth, Proof), Ball, '$why_prove'(Recovery, Depth, Proof)).
 
-% How close the goal of \+ came to succeeding; only computed where that is cheap.
+% How close the goal of \+ came to succeeding; only computed if that is cheap.
 '$why_absent'(Goal, Depth, Steps) :-
     (   Depth > 2
     ->  Less is min(Depth - 2, 3),
@@ -329,7 +329,7 @@
     ).
 
 % The goals of a body before the furthest one that fails have answers. Furthest is furthest(Index, Goals, Before): the
-% instances of that goal that were called, and the goals before the first of them. Committed tells whether a cut was
+% instances of that goal that were called, and the goals before the first of them. Committed says whether a cut was
 % passed.
 '$why_furthest'([Goal|Goals], Before, Index, Furthest, Committed) :-
     (   Goals \== [],
@@ -366,7 +366,7 @@
     '$why_collected'(Before, Depth, Steps, More),
     '$why_goal_steps'(Goals, Index, Depth, More).
 
-% A failed comparison depends on what was collected before it, and the reasons for an empty collection are shown, too.
+% A failed comparison depends on the items collected before it, so the reasons for an empty collection are shown, too.
 '$why_collected'([], _, Steps, Steps).
 '$why_collected'([Goal|Goals], Depth, Steps, Rest) :-
     (   '$why_kind'(Goal, Kind), Kind = collect(_, _)

@@ -11,7 +11,7 @@ pub enum Look {
     Missed,
     /// The text of the policy.
     Code,
-    /// A goal that holds.
+    /// A goal that succeeds.
     Met,
     /// A goal that fails.
     Failed,
@@ -75,7 +75,7 @@ impl Explained {
         parts
     }
 
-    /// Why there is no decision, if that is the case. A terminal prints it as an error instead.
+    /// The error, if the policy failed. Terminals print it as a diagnostic instead.
     pub fn error_line(&self) -> Option<Line> {
         Some(Line::new(0, Look::Missed, self.error.clone()?))
     }
@@ -138,7 +138,7 @@ fn collected(step: &Step) -> String {
     if step.items.is_empty() { "collected nothing".to_owned() } else { format!("collected {}", step.items.join(", ")) }
 }
 
-/// Goals that hold.
+/// Goals that succeed.
 fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
         let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Met, step.text.clone()) };
@@ -171,7 +171,7 @@ fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
             StepKind::Fact => "there is no".clone_into(&mut line.before),
             StepKind::Present => "because there is".clone_into(&mut line.after),
             StepKind::Collected => {
-                // The goal did not fail: it leads to the goal that did.
+                // This goal did not fail; the goal that failed is below it.
                 line.look = Look::Met;
                 line.before.clear();
                 line.after = collected(step);

@@ -1,8 +1,8 @@
 //! Searches for the smallest change of facts that makes a clause fire.
 //!
-//! Starting from the actual facts, the search tries single changes that the failed goals suggest; the policy decides
-//! with each. If none is enough, the search continues from those with which the clause gets furthest. The search is
-//! bounded, so it may miss a change, but it never shows one that does not work.
+//! This is a beam search. Starting from the actual facts, it tries single changes that the failed goals suggest, and
+//! evaluates the policy with each. If none suffices, it continues from the situations in which the clause gets
+//! furthest. The search is bounded, so it may miss a change, but it never returns one that does not work.
 
 use std::cmp::Ordering;
 
@@ -191,7 +191,8 @@ impl Search<'_> {
     }
 }
 
-/// The first half, and an even sample of the rest: changes of the same size are often of the same kind.
+/// A sample of the trials: the first `count / 2`, and as many spread evenly over the rest. Changes of the same size are
+/// often of the same kind.
 fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
     let (first, rest) = trials.split_at(trials.len().min(count / 2));
     let step = (rest.len() / (count / 2)).max(1);
@@ -200,7 +201,7 @@ fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation
 
 fn collect(steps: &[Step], found: &mut Vec<String>) {
     for step in steps {
-        // A comparison that failed under `\+` does not hold.
+        // A comparison under `\+` is false, so it is skipped.
         if step.kind == StepKind::Compare && !found.contains(&step.text) {
             found.push(step.text.clone());
         }
@@ -210,8 +211,8 @@ fn collect(steps: &[Step], found: &mut Vec<String>) {
     }
 }
 
-/// How far a clause got: the position of the furthest goal, then of the furthest goal inside that, and so on; finally
-/// how close a comparison is to holding.
+/// How far a clause got: the position of the furthest goal, then of the furthest goal inside it, and so on; finally how
+/// close a comparison is to being true.
 fn rank_of(steps: &[Step]) -> Vec<f64> {
     let mut best = Vec::new();
     for step in steps {

@@ -3,7 +3,7 @@
 use mario_prolog::{Loaded, Tree, TreeKind};
 use serde::Serialize;
 
-/// Longer texts are truncated: a step must be readable at a glance.
+/// The maximum length of a step's text. Longer texts are truncated.
 const TEXT_CHARS_MAX: usize = 160;
 
 /// The maximum number of collected items shown.
@@ -19,7 +19,7 @@ pub struct Step {
     pub kind: StepKind,
     /// The goal with its values, as Prolog.
     pub text: String,
-    /// In a failure: the one-based position of this goal in its clause. It is the furthest goal reached.
+    /// In a failure: the one-based position of this goal, the furthest goal reached, in its clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<usize>,
     /// The file of the clause that was used.
@@ -49,7 +49,7 @@ pub enum StepKind {
     Fact,
     /// A comparison of numbers.
     Compare,
-    /// `\+` that succeeded. The steps show what came closest.
+    /// `\+` that succeeded. The steps show how close its goal came to succeeding.
     Absent,
     /// `\+` that failed. The steps are the proof of its goal.
     Present,
@@ -61,7 +61,7 @@ pub enum StepKind {
     Test,
     /// A goal that consists of several goals.
     Goal,
-    /// A clause that would apply, but was cut off by an earlier one.
+    /// A clause that would apply, but was skipped because of a cut in an earlier one.
     Skipped,
 }
 
@@ -93,10 +93,10 @@ pub struct ClauseText {
 }
 
 impl Step {
-    /// Whether the step depends on the facts: a fact, a number, an absence, a collection.
-    fn is_telling(&self) -> bool {
+    /// Whether the step, or one below it, depends on the facts.
+    fn depends_on_facts(&self) -> bool {
         !matches!(self.kind, StepKind::Clause | StepKind::Test | StepKind::Goal)
-            || self.steps.iter().any(Step::is_telling)
+            || self.steps.iter().any(Step::depends_on_facts)
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn steps(tree: &Tree, loaded: &Loaded) -> Vec<Step> {
     steps
 }
 
-/// If one goal failed in many ways, keeps the closest ones.
+/// Keeps the failures that came closest to succeeding, if one goal failed in many ways.
 fn keep_closest(steps: &mut Vec<Step>) {
     steps.sort_by(|one, other| gap(one).total_cmp(&gap(other)));
     let mut kept = 0;
@@ -136,7 +136,8 @@ fn keep_closest(steps: &mut Vec<Step>) {
     });
 }
 
-/// How far a comparison is from holding, as a sort key; goals that were not reached come first, other goals last.
+/// How far a comparison is from being true, as a sort key. Steps without a goal position come first, goals without a
+/// comparison last.
 fn gap(step: &Step) -> f64 {
     match (&step.comparison, step.goal) {
         (_, None) => -1.0,
@@ -165,8 +166,8 @@ fn step(tree: &Tree, loaded: &Loaded) -> Option<Step> {
                 step.file = Some(place.source_name().to_owned());
                 step.line = Some(place.position().0);
             }
-            // A computation on lists and names does not depend on the facts.
-            if !step.is_telling() && step.steps.iter().all(|inner| inner.goal.is_none()) {
+            // The steps of a pure computation on lists and names are not shown.
+            if !step.depends_on_facts() && step.steps.iter().all(|inner| inner.goal.is_none()) {
                 step.steps.clear();
             }
         }

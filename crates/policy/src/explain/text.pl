@@ -1,4 +1,4 @@
-% Terms as text for people. The second half of interpreter.pl, with the same rules for names.
+% Writes terms as text for users. The second half of interpreter.pl, with the same rules for names.
 
 % Spaces around comparison operators, and `_` for variables that occur once.
 '$why_texts'([], []).

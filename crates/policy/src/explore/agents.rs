@@ -1,4 +1,4 @@
-//! The agents of small worlds: their proposals, given what they see.
+//! The decisions of agents in small worlds.
 
 use mario_domain::{AgentOperation, Capacity, HardwareKind};
 use mario_prolog::{Engine, Value};
@@ -10,31 +10,31 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
 use crate::remembers::Remembers;
 
-/// Client requests that reach an instance through one neighbour. The order is the standard order of the facts.
+/// Client requests that reach an instance through one neighbour. Ordered by the standard order of terms.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedRequests {
     pub(super) neighbour: String,
     pub(super) rate: i64,
     pub(super) latency: i64,
 }
 
-/// What an agent remembers.
+/// The memory of an agent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Past {
     /// Inhibited operations.
     pub(super) inhibited: Vec<(AgentOperation, String)>,
     /// Requests of earlier evaluations, the latest first.
-    pub(super) earlier: Vec<Vec<Heard>>,
-    /// Its operations, and how many evaluations ago they were, the latest first.
+    pub(super) earlier: Vec<Vec<ReceivedRequests>>,
+    /// Its operations, the latest first, each with its age in evaluations.
     pub(super) done: Vec<(u32, AgentOperation, String)>,
     pub(super) age: Option<u32>,
     /// The number of evaluations left, if its eviction was announced.
     pub(super) leave: Option<u32>,
 }
 
-/// The result of asking an agent.
+/// The result of an agent's evaluation.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Asked {
+pub(super) enum Proposed {
     Nothing,
     Operation {
         operation: AgentOperation,
@@ -48,7 +48,7 @@ pub(super) enum Asked {
         arguments: [String; 3],
         clause: usize,
     },
-    /// The policy did not answer.
+    /// The policy failed.
     Failed(Ending),
 }
 
@@ -74,7 +74,7 @@ impl Target {
 
 /// An instance and its node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Here {
+pub(super) struct InstanceState {
     pub(super) instance: usize,
     pub(super) node: usize,
     pub(super) free: i64,
@@ -86,7 +86,7 @@ pub(super) struct Here {
 /// Everything that a decision depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Situation {
-    here: Here,
+    state: InstanceState,
     neighbours: Vec<usize>,
     limits: [i64; 2],
     spread: u8,
@@ -94,16 +94,16 @@ struct Situation {
     /// The units of each node, if the free GPUs depend on them.
     capacity: i64,
     nodes: usize,
-    heard: Vec<Heard>,
+    received: Vec<ReceivedRequests>,
     past: Past,
 }
 
-/// Decides for agents. The decisions are cached by situation.
-pub(super) struct Agents<'p> {
+/// Evaluates the policy for all agents. Decisions are cached by situation.
+pub(super) struct CachedDecider<'p> {
     policy: &'p Policy,
     decider: Decider,
     facts: KnowledgeBase,
-    known: FxHashMap<Situation, Asked>,
+    known: FxHashMap<Situation, Proposed>,
     /// The maximum number of inferences of one decision.
     pub(super) inferences_max: u64,
     /// The total number of inferences of all decisions.
@@ -112,9 +112,9 @@ pub(super) struct Agents<'p> {
     pub(super) clauses_used: Vec<bool>,
 }
 
-impl<'p> Agents<'p> {
-    pub(super) fn new(engine: &Engine, policy: &'p Policy) -> Agents<'p> {
-        Agents {
+impl<'p> CachedDecider<'p> {
+    pub(super) fn new(engine: &Engine, policy: &'p Policy) -> CachedDecider<'p> {
+        CachedDecider {
             policy,
             decider: Decider::new(engine),
             facts: KnowledgeBase::new(policy.symbols()),
@@ -125,7 +125,7 @@ impl<'p> Agents<'p> {
         }
     }
 
-    /// How far back the policy looks.
+    /// The past that the policy reads.
     pub(super) fn remembers(&self) -> Remembers {
         self.policy.remembers()
     }
@@ -136,41 +136,47 @@ impl<'p> Agents<'p> {
     }
 
     /// The proposal of the agent of an instance.
-    pub(super) fn ask(&mut self, world: &World<'_>, here: Here, heard: &[Heard], past: Past) -> Asked {
+    pub(super) fn ask(
+        &mut self,
+        world: &World<'_>,
+        state: InstanceState,
+        received: &[ReceivedRequests],
+        past: Past,
+    ) -> Proposed {
         let situation = Situation {
-            here,
-            neighbours: world.shape.neighbours[here.node].clone(),
+            state,
+            neighbours: world.shape.neighbours[state.node].clone(),
             limits: [world.application.max_rate, world.application.max_latency],
             spread: world.spread as u8,
             gpus: world.gpus,
             capacity: if world.gpus == Gpus::One { world.capacity } else { 0 },
             nodes: world.shape.nodes(),
-            heard: heard.to_vec(),
+            received: received.to_vec(),
             past,
         };
-        if let Some(asked) = self.known.get(&situation) {
-            return asked.clone();
+        if let Some(proposed) = self.known.get(&situation) {
+            return proposed.clone();
         }
-        let asked = self.decide(world, &situation);
-        self.known.insert(situation, asked.clone());
-        asked
+        let proposed = self.decide(world, &situation);
+        self.known.insert(situation, proposed.clone());
+        proposed
     }
 
-    fn decide(&mut self, world: &World<'_>, situation: &Situation) -> Asked {
-        let instance = self.tell(world, situation);
+    fn decide(&mut self, world: &World<'_>, situation: &Situation) -> Proposed {
+        let instance = self.fill_facts(world, situation);
         let decision = self.decider.decide(self.policy, &self.facts, instance, Wanted::First);
         self.inferences_max = self.inferences_max.max(decision.inferences);
         self.inferences += decision.inferences;
         if decision.ending != Ending::Complete {
-            return Asked::Failed(decision.ending.clone());
+            return Proposed::Failed(decision.ending.clone());
         }
-        let Some(first) = decision.solutions.first() else { return Asked::Nothing };
+        let Some(first) = decision.solutions.first() else { return Proposed::Nothing };
         if let Some(used) = self.clauses_used.get_mut(first.clause()) {
             *used = true;
         }
         match first {
             Solution::Invalid(invalid) => {
-                Asked::Invalid { fault: invalid.fault, arguments: invalid.arguments.clone(), clause: invalid.clause }
+                Proposed::Invalid { fault: invalid.fault, arguments: invalid.arguments.clone(), clause: invalid.clause }
             }
             Solution::Proposal(proposal) => {
                 let word = self.facts.text(proposal.target);
@@ -181,52 +187,52 @@ impl<'p> Agents<'p> {
                     None if is_name && word == mario_domain::SELF => Target::Own,
                     None => Target::Nowhere,
                 };
-                Asked::Operation { operation: proposal.operation, target, word, clause: proposal.clause }
+                Proposed::Operation { operation: proposal.operation, target, word, clause: proposal.clause }
             }
         }
     }
 
     /// Replaces the facts by those of the situation. Returns the constant for its instance.
-    fn tell(&mut self, world: &World<'_>, situation: &Situation) -> Constant {
+    fn fill_facts(&mut self, world: &World<'_>, situation: &Situation) -> Constant {
         let facts = &mut self.facts;
         facts.clear();
         let application = facts.constant("app");
         let [max_rate, max_latency] = situation.limits.map(Value::Integer);
         facts.push_service(application, Value::Integer(HARDWARE), max_rate, max_latency);
         facts.push_row("needs", &[application, facts.constant(HardwareKind::Units.as_str()), Value::Integer(HARDWARE)]);
-        let node = facts.constant(&node_name(situation.here.node));
+        let node = facts.constant(&node_name(situation.state.node));
         let neighbours: Vec<Constant> =
             situation.neighbours.iter().map(|neighbour| facts.constant(&node_name(*neighbour))).collect();
-        facts.push_node(node, Value::Integer(situation.here.free), neighbours);
-        let instance = facts.constant(&format!("i{}", situation.here.instance));
+        facts.push_node(node, Value::Integer(situation.state.free), neighbours);
+        let instance = facts.constant(&format!("i{}", situation.state.instance));
         facts.push_instance(instance, application, node);
-        for heard in &situation.heard {
-            let neighbour = facts.constant(&heard.neighbour);
-            facts.push_requests(instance, neighbour, Value::Integer(heard.rate), Value::Integer(heard.latency));
+        for received in &situation.received {
+            let neighbour = facts.constant(&received.neighbour);
+            facts.push_requests(instance, neighbour, Value::Integer(received.rate), Value::Integer(received.latency));
         }
         for (operation, target) in &situation.past.inhibited {
             let (operation, target) = (facts.constant(operation.as_str()), facts.constant(target));
             facts.push_inhibited(operation, instance, target);
         }
-        if situation.here.is_asleep {
+        if situation.state.is_asleep {
             facts.push_asleep(instance);
         }
-        self.tell_past(instance, &situation.past);
-        self.tell_flavours(world, situation, application, instance);
+        self.push_past(instance, &situation.past);
+        self.push_flavours(world, situation, application, instance);
         let room = |units: i64| Capacity::units(units.max(0) as u64);
-        self.facts.push_free(node, room(situation.here.free), room(world.capacity));
+        self.facts.push_free(node, room(situation.state.free), room(world.capacity));
         if world.gpus == Gpus::One {
             let gpu = self.facts.constant(HardwareKind::Gpu.as_str());
             self.facts.push_row("needs", &[application, gpu, Value::Integer(1)]);
-            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.here.free))]);
+            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.state.free))]);
         }
         if world.spread != Spread::None {
-            self.tell_extra(world, application, instance);
+            self.push_extra(world, application, instance);
         }
         instance
     }
 
-    fn tell_flavours(&mut self, world: &World<'_>, situation: &Situation, application: Constant, instance: Constant) {
+    fn push_flavours(&mut self, world: &World<'_>, situation: &Situation, application: Constant, instance: Constant) {
         let facts = &mut self.facts;
         let [max_rate, max_latency] = situation.limits;
         for (flavour, name) in world.flavours.iter().enumerate() {
@@ -235,18 +241,18 @@ impl<'p> Agents<'p> {
             let numbers =
                 [needed_in(flavour), handled_in(flavour) * max_rate, max_latency, quality].map(Value::Integer);
             facts.push_row("flavour", &[&[application, word][..], &numbers[..]].concat());
-            if flavour == situation.here.flavour {
+            if flavour == situation.state.flavour {
                 facts.push_running(instance, word);
             }
         }
     }
 
-    fn tell_past(&mut self, instance: Constant, past: &Past) {
+    fn push_past(&mut self, instance: Constant, past: &Past) {
         let facts = &mut self.facts;
-        for (ago, heard) in (1..).zip(&past.earlier) {
-            for heard in heard {
-                let neighbour = facts.constant(&heard.neighbour);
-                let row = [neighbour, Value::Integer(heard.rate), Value::Integer(heard.latency)];
+        for (ago, received) in (1..).zip(&past.earlier) {
+            for received in received {
+                let neighbour = facts.constant(&received.neighbour);
+                let row = [neighbour, Value::Integer(received.rate), Value::Integer(received.latency)];
                 facts.push_earlier(ago, instance, row);
             }
         }
@@ -262,7 +268,7 @@ impl<'p> Agents<'p> {
         }
     }
 
-    fn tell_extra(&mut self, world: &World<'_>, application: Constant, instance: Constant) {
+    fn push_extra(&mut self, world: &World<'_>, application: Constant, instance: Constant) {
         let facts = &mut self.facts;
         for fact in world.extra {
             let key = facts.constant(&fact.key);

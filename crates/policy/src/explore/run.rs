@@ -2,7 +2,7 @@
 
 use mario_domain::AgentOperation;
 
-use super::agents::{Agents, Asked, Heard, Here, Past, Target};
+use super::agents::{CachedDecider, InstanceState, Past, Proposed, ReceivedRequests, Target};
 use super::world::{Gpus, LINK_LATENCY, RATE, World, needed_in, node_name};
 use crate::remembers::Remembers;
 
@@ -16,11 +16,11 @@ pub(super) struct Agent {
     left: Vec<usize>,
     /// Inhibited operations, each with its cycle.
     memory: Vec<(u32, AgentOperation, String)>,
-    /// Requests of earlier evaluations, the latest first, as far back as its policy looks.
-    earlier: Vec<Vec<Heard>>,
+    /// Requests of earlier evaluations, the latest first, limited to those that its policy reads.
+    earlier: Vec<Vec<ReceivedRequests>>,
     /// Its accepted operations, each with its cycle.
     done: Vec<(u32, AgentOperation, String)>,
-    /// The last cycle before its first evaluation on this node.
+    /// The cycle in which it arrived on this node; its first evaluation is in the next cycle.
     arrived: u32,
     /// The index of its flavour.
     flavour: usize,
@@ -40,7 +40,7 @@ impl Agent {
         if self.is_asleep { 0 } else { needed_in(self.flavour) }
     }
 
-    /// What the agent remembers in this cycle, including the inhibited operations.
+    /// The memory of the agent in this cycle, including the inhibited operations.
     fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
         let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
         Past {
@@ -53,10 +53,10 @@ impl Agent {
     }
 
     /// Stores the requests of this evaluation.
-    fn store_requests(&mut self, remembers: Remembers, heard: &[Heard]) {
+    fn store_requests(&mut self, remembers: Remembers, received: &[ReceivedRequests]) {
         if remembers.requests > 0 {
             self.earlier.truncate(remembers.requests as usize - 1);
-            self.earlier.insert(0, heard.to_vec());
+            self.earlier.insert(0, received.to_vec());
         }
     }
 }
@@ -70,17 +70,17 @@ pub(super) enum Verdict {
     /// The target is neither a neighbour nor, for replicate, the instance's own node; or it is an unknown flavour.
     NotATarget,
     /// The instance already runs in the flavour, already sleeps, or is already awake.
-    RunsSo,
+    NoChange,
 }
 
-/// What one agent did in one cycle.
+/// The evaluation of one agent in one cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) cycle: u32,
     pub(super) instance: usize,
     pub(super) node: usize,
-    pub(super) heard: Vec<Heard>,
-    pub(super) asked: Asked,
+    pub(super) received: Vec<ReceivedRequests>,
+    pub(super) proposed: Proposed,
     /// `None` if there was no proposal to judge.
     pub(super) verdict: Option<Verdict>,
     /// Whether the instance returned to a node that it had left.
@@ -118,47 +118,47 @@ impl<'w> Run<'w> {
 
     /// The nodes of all instances, as a multiset; sleeping instances are distinguished from awake ones.
     pub(super) fn placement(&self) -> Vec<usize> {
-        // A sleeping instance counts as on a different node.
+        // A sleeping instance is counted on a fictitious second node.
         let place = |agent: &Agent| agent.node + if agent.is_asleep { self.world.shape.nodes() } else { 0 };
         let mut nodes: Vec<usize> = self.agents.iter().map(place).collect();
         nodes.sort_unstable();
         nodes
     }
 
-    /// One management cycle: all agents propose, the managers judge one request after another in the order of the
-    /// instances' numbers, and all accepted ones are enacted together.
-    pub(super) fn cycle(&mut self, minds: &mut Agents<'_>) -> Vec<Step> {
+    /// Runs one management cycle: all agents propose, the managers judge the requests in the order of the instances'
+    /// ids, and all accepted requests are enacted together.
+    pub(super) fn cycle(&mut self, decider: &mut CachedDecider<'_>) -> Vec<Step> {
         self.cycle += 1;
-        let remembers = minds.remembers();
-        let heard = self.heard();
+        let remembers = decider.remembers();
+        let received = self.received();
         let mut free: Vec<i64> = vec![self.world.capacity; self.world.shape.nodes()];
         for agent in &self.agents {
             free[agent.node] -= agent.held();
         }
-        self.wake_by_requests(&heard, &mut free);
+        self.wake_by_requests(&received, &mut free);
         let available = free.clone();
         let mut steps = Vec::with_capacity(self.agents.len());
         let mut gone = Vec::new();
         let mut born = Vec::new();
-        for (index, heard) in heard.into_iter().enumerate() {
+        for (index, received) in received.into_iter().enumerate() {
             let inhibited = self.inhibited(index);
             let agent = &mut self.agents[index];
             let past = agent.past(inhibited, remembers, self.cycle);
             let Agent { id: instance, node, flavour, is_asleep, .. } = *agent;
-            let here = Here { instance, node, free: available[node], flavour, is_asleep };
-            let asked = minds.ask(self.world, here, &heard, past);
-            agent.store_requests(remembers, &heard);
+            let state = InstanceState { instance, node, free: available[node], flavour, is_asleep };
+            let proposed = decider.ask(self.world, state, &received, past);
+            agent.store_requests(remembers, &received);
             agent.leave = agent.leave.map(|left| left.saturating_sub(1));
             let mut step = Step {
                 cycle: self.cycle,
                 instance: agent.id,
                 node: agent.node,
-                heard,
-                asked,
+                received,
+                proposed,
                 verdict: None,
                 returned: false,
             };
-            if let Asked::Operation { operation, target, word, .. } = &step.asked {
+            if let Proposed::Operation { operation, target, word, .. } = &step.proposed {
                 let verdict = judge(self.world, agent, *operation, *target, word, &mut free);
                 if verdict == Verdict::Accepted && remembers.operations > 0 {
                     agent.done.push((self.cycle, *operation, word.clone()));
@@ -181,7 +181,7 @@ impl<'w> Run<'w> {
                     (Verdict::Accepted, AgentOperation::Sleep, _) => agent.is_asleep = true,
                     (Verdict::Accepted, AgentOperation::Wake, _) => agent.is_asleep = false,
                     (Verdict::Accepted, AgentOperation::Migrate, Target::Own | Target::Nowhere) => {}
-                    (Verdict::NoRoom | Verdict::NotATarget | Verdict::RunsSo, ..) => {
+                    (Verdict::NoRoom | Verdict::NotATarget | Verdict::NoChange, ..) => {
                         agent.memory.push((self.cycle, *operation, word.clone()));
                     }
                 }
@@ -200,10 +200,10 @@ impl<'w> Run<'w> {
     }
 
     /// Client requests wake the sleeping instances that they reach, if there is room.
-    fn wake_by_requests(&mut self, heard: &[Vec<Heard>], free: &mut [i64]) {
-        for (agent, heard) in self.agents.iter_mut().zip(heard) {
+    fn wake_by_requests(&mut self, received: &[Vec<ReceivedRequests>], free: &mut [i64]) {
+        for (agent, received) in self.agents.iter_mut().zip(received) {
             let needed = needed_in(agent.flavour);
-            if agent.is_asleep && !heard.is_empty() && free[agent.node] >= needed {
+            if agent.is_asleep && !received.is_empty() && free[agent.node] >= needed {
                 free[agent.node] -= needed;
                 agent.is_asleep = false;
                 self.woken = Some(self.cycle);
@@ -225,8 +225,8 @@ impl<'w> Run<'w> {
 
     /// The requests that each instance receives: every client sends to the nearest instance, round robin between
     /// equally near ones.
-    fn heard(&self) -> Vec<Vec<Heard>> {
-        let mut heard: Vec<Vec<Heard>> = vec![Vec::new(); self.agents.len()];
+    fn received(&self) -> Vec<Vec<ReceivedRequests>> {
+        let mut received: Vec<Vec<ReceivedRequests>> = vec![Vec::new(); self.agents.len()];
         let shape = self.world.shape;
         for (client, &from) in self.world.clients.iter().enumerate() {
             let Some(nearest) = self.agents.iter().map(|agent| shape.hops[from][agent.node]).min() else { continue };
@@ -237,17 +237,17 @@ impl<'w> Run<'w> {
                 let at = self.agents[index].node;
                 let neighbour = if from == at { "self".to_owned() } else { node_name(shape.last_hop(from, at)) };
                 let latency = nearest as i64 * LINK_LATENCY;
-                let facts = &mut heard[index];
+                let facts = &mut received[index];
                 match facts.iter_mut().find(|fact| fact.neighbour == neighbour && fact.latency == latency) {
                     Some(fact) => fact.rate += 1,
-                    None => facts.push(Heard { neighbour, rate: 1, latency }),
+                    None => facts.push(ReceivedRequests { neighbour, rate: 1, latency }),
                 }
             }
         }
-        for facts in &mut heard {
+        for facts in &mut received {
             facts.sort();
         }
-        heard
+        received
     }
 }
 
@@ -263,20 +263,20 @@ fn judge(
     let (to, needed) = match (operation, target.resolved(node)) {
         (AgentOperation::Adapt, _) => match world.flavours.iter().position(|name| name == word) {
             None => return Verdict::NotATarget,
-            Some(flavour) if flavour == agent.flavour => return Verdict::RunsSo,
+            Some(flavour) if flavour == agent.flavour => return Verdict::NoChange,
             Some(_) if agent.is_asleep => return Verdict::Accepted,
             // The hardware that an adapt frees is available in the next cycle.
             Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
         },
-        (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::RunsSo,
-        (AgentOperation::Wake, _) if !agent.is_asleep => return Verdict::RunsSo,
+        (AgentOperation::Sleep, _) if !world.can_sleep || agent.is_asleep => return Verdict::NoChange,
+        (AgentOperation::Wake, _) if !agent.is_asleep => return Verdict::NoChange,
         (AgentOperation::Wake, _) => (node, needed_in(agent.flavour)),
         (operation, _) if !operation.asks_for_place() => return Verdict::Accepted,
         (AgentOperation::Replicate, Some(to)) if to == node => (to, needed),
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => (to, needed),
         _ => return Verdict::NotATarget,
     };
-    // Another flavour needs no GPU other than the one that the instance has.
+    // An adapt keeps the instance's GPU, so it needs no free one.
     let has_gpu = world.gpus == Gpus::NotAsked || operation == AgentOperation::Adapt || world.free_gpus(free[to]) > 0;
     if free[to] < needed || !has_gpu {
         return Verdict::NoRoom;

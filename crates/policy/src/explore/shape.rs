@@ -12,8 +12,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Every tree with this number of nodes up to isomorphism, and again with the numbers reversed: the greater name
-    /// decides ties.
+    /// All trees with this number of nodes up to isomorphism, each in two numberings, one reversed, because names break
+    /// ties.
     pub(super) fn all(nodes: usize) -> Vec<Shape> {
         let mut seen = BTreeSet::new();
         let mut shapes: Vec<Shape> = Vec::new();

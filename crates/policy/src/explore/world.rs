@@ -53,7 +53,7 @@ pub(super) enum Spread {
 /// Whether there is a second kind of hardware: GPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Gpus {
-    /// An instance needs none, and no node names any.
+    /// There are no GPUs, and no instance needs one.
     NotAsked,
     /// An instance needs one, and each node has one, regardless of its other hardware.
     One,
@@ -105,7 +105,7 @@ impl World<'_> {
         self.clients.len() * each
     }
 
-    /// The usable part of an amount of hardware on an empty node.
+    /// The part of this amount of hardware that instances can use on an empty node.
     pub(super) fn room(&self, units: i64) -> i64 {
         match self.gpus {
             Gpus::NotAsked => units,

@@ -1,13 +1,13 @@
 //! Kinds of values, inferred by unification.
 
-/// The number of a kind.
+/// The index of a kind in [`Kinds`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kind(u32);
 
 /// What is known about a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shape {
-    /// Nothing yet. If nothing becomes known, only unbound variables can occur there.
+    /// Nothing yet. If it stays open, only unbound variables can have this kind.
     Open,
     /// The word `self`, which may be a node or an ordinary word.
     Own,
@@ -44,7 +44,7 @@ pub(super) struct Kinds {
     pending: Vec<(Kind, Kind)>,
 }
 
-/// The kind of everything fixed.
+/// The kind of fixed values.
 pub(super) const FIXED: Kind = Kind(0);
 /// The kind of nodes.
 pub(super) const NODE: Kind = Kind(1);
@@ -76,8 +76,8 @@ impl Kinds {
 
     /// Unifies two kinds.
     ///
-    /// Terms with different names or arities can be of one kind only if everything in them is fixed. A kind may be part
-    /// of itself: it is unified before its parts, so that this terminates.
+    /// Terms with different names or arities can be of one kind only if everything in them is fixed. A kind may contain
+    /// itself. Kinds are unified before their parts, so that this terminates.
     pub(super) fn join(&mut self, one: Kind, other: Kind) -> Result<(), Clash> {
         self.pending.clear();
         self.pending.push((one, other));

@@ -3,11 +3,11 @@
 %   node       a node, or self                  instance   an instance
 %   application  an application               fixed      anything without such names: numbers, operations, other words
 %   [T]        a list of these                  T-U        a pair, and other terms likewise
-%   T          anything, but the same kind wherever the variable stands
+%   T          any kind, the same for all occurrences of the variable
 %   goal       a goal that is called            call(T)    a goal that is called with more arguments, of these kinds
 %
-% Of several lines for one predicate, the one applies whose first argument has the same functor as that of the goal.
-% A predicate that does more than compare values of one kind with each other, or move them around, has no line here, or
+% If a predicate has several lines, the line whose first argument has the functor of the goal's first argument applies.
+% A predicate that does more than move values, or compare values of one kind with each other, has no line here, or
 % takes only fixed values.
 
 % Facts.

@@ -1,4 +1,4 @@
-//! Facts that the paper does not have: the past, hardware by kind, flavours, evictions, and sleep.
+//! Facts beyond those of the paper: the past, hardware by kind, flavours, evictions, and sleep.
 
 use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
@@ -69,7 +69,7 @@ impl KnowledgeBase {
         self.history.done.push(&[Value::Integer(i64::from(ago)), instance, operation, target]);
     }
 
-    /// Adds `age(Instance, Evaluations)`: how many evaluations the agent has made on its node.
+    /// Adds `age(Instance, Evaluations)`: the number of evaluations that the agent has made on its node.
     pub fn push_age(&mut self, instance: Constant, evaluations: u32) {
         self.history.age.push(&[instance, Value::Integer(i64::from(evaluations))]);
     }
@@ -108,7 +108,7 @@ impl KnowledgeBase {
         self.asleep.clone_from(&other.asleep);
     }
 
-    /// Adds a row read from a text to the facts of a predicate without special treatment.
+    /// Adds a row read from a text, for predicates that need no special treatment.
     pub(crate) fn push_row(&mut self, predicate: &str, row: &[Constant]) {
         match predicate {
             "earlier" => self.history.earlier.push(row),
@@ -124,7 +124,7 @@ impl KnowledgeBase {
         }
     }
 
-    /// Adds `needs(Application, Kind, Amount)` for each kind that an application names.
+    /// Adds `needs(Application, Kind, Amount)` for units and for each other kind that an application needs.
     pub(super) fn push_needs(&mut self, application: Constant, hardware: Hardware) {
         for (kind, _) in hardware.amounts() {
             let amount = self.amount(Capacity::Bounded(hardware), kind);

@@ -47,7 +47,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Whether a term is a test. A fact is stored for all tests, and a directive is executed.
+    /// Returns whether a term is a test. Stores a fact for all tests, and executes a directive.
     fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
         match tree.callable() {
             Some(("test", [_, _, _] | [_, _, _, _])) => return true,
@@ -155,7 +155,7 @@ impl<'a> Reading<'a> {
         Ok(VerdictClaim { view, claimed: Claimed::Verdict { request, needed, expected } })
     }
 
-    /// The facts of a test: its own, and the shared ones of other predicates.
+    /// The facts of a test: its own facts, and the shared facts of other predicates.
     fn facts_of<'t>(&self, own: &'t Tree) -> Result<Vec<&'t Tree>, FactProblem>
     where
         'a: 't,

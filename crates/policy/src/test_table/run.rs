@@ -13,7 +13,7 @@ use crate::policy::Policy;
 pub enum TestOutcome {
     /// The result is as expected.
     Passed,
-    /// The policy proposes something else; the difference.
+    /// The proposals differ from the expected ones in these lines.
     Differs(Vec<DiffLine>),
     /// The policy raised an exception or exhausted its budget, or the manager's verdict differs: the actual result.
     Found(String),

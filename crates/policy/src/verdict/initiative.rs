@@ -8,15 +8,15 @@ use super::{AcceptanceText, Judging, JudgingClause};
 use crate::acceptance::{Acceptance, Initiative};
 use crate::facts::FactsError;
 
-/// What an owner wants, with the responsible clauses.
+/// The evictions and shrinks that an owner wants, with the responsible clauses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ExplainedInitiative {
-    /// The acts wanted: shrinks first.
+    /// The acts, shrinks first.
     pub acts: Vec<ExplainedAct>,
     /// The failure of the policy, if there was one; the owner then wants nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// If nothing is wanted: each clause of `shrink/3` and `evict/2`, with the goal at which it failed.
+    /// If the owner wants nothing: each clause of `shrink/3` and `evict/2`, with the goal at which it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<JudgingClause>,
 }
@@ -31,7 +31,7 @@ pub struct ExplainedAct {
     pub clause: Option<JudgingClause>,
 }
 
-/// Explains what the owner of a node wants to evict or shrink. `facts` are the manager's, as Prolog facts.
+/// Explains which instances the owner of a node wants to evict or shrink. `facts` are the manager's, as Prolog facts.
 pub fn explain_initiative(
     engine: &Engine,
     acceptance: &Acceptance,

@@ -67,7 +67,7 @@ fn accepts_what_fits_by_default() {
 }
 
 #[test]
-fn no_text_overrides_the_hardware() {
+fn no_policy_overrides_the_hardware() {
     assert!(matches!(
         judge("accept(_).", 3, &replicate("n41", "n42")),
         Verdict::Inhibited(Inhibition { rule: Rule::Capacity { .. }, .. })
@@ -75,7 +75,7 @@ fn no_text_overrides_the_hardware() {
 }
 
 #[test]
-fn a_text_sees_the_node_what_runs_there_and_the_owner() {
+fn a_policy_sees_the_node_its_instances_and_their_owner() {
     for goal in [
         "node(n42, 4, [n41])",
         "capacity(n42, 8)",
@@ -107,7 +107,7 @@ fn a_rejection_overrides_and_states_its_reason() {
 }
 
 #[test]
-fn a_text_that_fails_to_answer_inhibits() {
+fn a_policy_that_fails_inhibits() {
     for (text, expected) in [
         ("accept(_) :- gone.", "gone"),
         ("accept(_) :- loop. loop :- loop.", "inferences"),

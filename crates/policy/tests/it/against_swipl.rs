@@ -1,7 +1,7 @@
 //! The shipped policies decide like the listings of the paper in SWI-Prolog.
 //!
-//! The listings are not ours to ship. If the paper's source is next to the reference data, they are read from it and
-//! run in SWI-Prolog. The checksums of their decisions are part of the repository, so that the shipped policies can be
+//! The listings cannot be shipped. If the paper's source is next to the reference data, they are read from it and run
+//! in SWI-Prolog. The checksums of their decisions are part of the repository, so that the shipped policies can be
 //! compared with them on any machine.
 
 use std::env;
@@ -106,7 +106,7 @@ fn has_swipl() -> bool {
 fn listings(source: &str) -> Vec<String> {
     let blocks = source.split("\\begin{Verbatim}").skip(1).filter_map(|rest| {
         let text = rest.split("\\end{Verbatim}").next()?;
-        // The options end at the end of the line.
+        // The options of the environment end with the line.
         let (_, listing) = text.split_once('\n')?;
         listing.contains("operation(undeploy,Si,self)").then(|| listing.to_owned())
     });

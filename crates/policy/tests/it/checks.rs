@@ -27,7 +27,7 @@ fn findings(text: &str) -> Vec<Finding> {
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
-/// The findings in the text only: these policies need not be useful.
+/// The findings of static analysis only: these policies need not be useful.
 fn findings_in_text(text: &str) -> Vec<Finding> {
     findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }
@@ -86,7 +86,7 @@ fn every_shipped_policy_is_clean() {
 }
 
 #[test]
-fn points_at_what_is_wrong_in_the_text() {
+fn points_at_the_mistake_in_the_text() {
     for (body, expected) in [
         ("idel", ("unknown-predicate", "idel")),
         ("\\+ idel(I)", ("unknown-predicate", "idel(I)")),
@@ -211,7 +211,7 @@ fn a_target_may_be_bound_by_one_branch_only() {
 }
 
 #[test]
-fn tells_the_story_of_a_smallest_world() {
+fn describes_a_smallest_counterexample() {
     let report = check_file(&fixture(FindingKind::PingPong, ".pl"), &Bounds::default());
     let expected = [
         "nodes: n1-n2, 4 units of hardware each; a link takes 3",
@@ -226,7 +226,7 @@ fn tells_the_story_of_a_smallest_world() {
 }
 
 #[test]
-fn reports_when_no_instance_is_left_for_the_clients() {
+fn reports_when_clients_are_left_without_an_instance() {
     let little_to_do = "operation(undeploy, I, self) :- aggregate_all(sum(R), requests(I, _, R, _), T), T < 4.\n";
     let found = findings(little_to_do);
     assert_eq!(found.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::LostService]);
@@ -242,7 +242,7 @@ fn reports_when_no_instance_is_left_for_the_clients() {
 }
 
 #[test]
-fn agents_of_small_worlds_remember_what_happened() {
+fn agents_of_small_worlds_remember_the_past() {
     for text in [
         ":- remembers(requests, 2).\noperation(undeploy, I, self) :- earlier(2, I, _, _, _).\n",
         ":- remembers(operations, 3).\noperation(replicate, I, self) :- \\+ done(_, I, _, _).\n\
@@ -262,7 +262,7 @@ fn agents_of_small_worlds_remember_what_happened() {
 }
 
 #[test]
-fn a_comment_allows_a_finding_and_says_why() {
+fn a_comment_allows_a_finding_with_a_reason() {
     let text = "% mario: allow unbounded-replication, the owner pays\noperation(replicate, I, self) :- requests(I, _, _, _).\n";
     let report =
         check_text("policy.pl", text, Path::new("."), &Bounds { nodes: 1, ..Bounds::default() }).expect("it loads");
@@ -274,7 +274,7 @@ fn a_comment_allows_a_finding_and_says_why() {
 }
 
 #[test]
-fn acceptance_policies_have_a_vocabulary_of_their_own() {
+fn acceptance_policies_have_their_own_facts() {
     let fine = "accept(request(_, _, App, _, Node)) :- owner(App, ann), capacity(Node, C), C > 3.\n";
     assert!(findings(fine).is_empty());
     let wrong = findings("accept(request(_, I, _, _, _)) :- requests(I, _, _, _), owner(I).\n");
@@ -338,7 +338,7 @@ fn distinguishes_lost_state_from_unread_state() {
         (", \\+ seen(I, _), assertz((seen(I, 1) :- true)).\n", 1),
         (", retract(seen(I, N)), M is N + 1, assertz(seen(I, M)).\n", 1),
         (", nb_setval(last, I), nb_getval(last, I).\n", 1),
-        // Stored and never read, or in another predicate, or while the text is loaded.
+        // State that is never read, that another predicate reads, or that a directive stores.
         (", assertz(seen(I, 1)).\n", 0),
         (", nb_setval(last, I), nb_getval(first, I).\n", 0),
         (", seen(I, _).\n:- assertz(seen(s1, 1)).\n", 0),

@@ -37,7 +37,7 @@ fn faults(text: &str) -> Vec<ProposalFault> {
 }
 
 #[test]
-fn keeps_order_and_repeats_and_names_the_clause() {
+fn keeps_order_and_duplicates_and_names_the_clause() {
     let text = "
         operation(replicate, I, N) :- requests(I, N, _, _).
         operation(undeploy, _, self) :- fail.
@@ -52,7 +52,7 @@ fn keeps_order_and_repeats_and_names_the_clause() {
 }
 
 #[test]
-fn knows_where_its_clauses_stand() {
+fn knows_the_places_of_its_clauses() {
     let engine = Engine::new();
     let text = "% first\noperation(undeploy, _, self) :- fail.\n\noperation(migrate, _, n41).\n";
     let policy = load(&engine, text).expect("a policy");
@@ -101,7 +101,7 @@ fn reports_solutions_that_are_not_operations() {
 }
 
 #[test]
-fn a_policy_that_does_not_answer_says_so() {
+fn reports_a_policy_that_fails() {
     let (solutions, ending) =
         decide("operation(migrate, _, n41).\noperation(undeploy, _, self) :- gone(1).", Wanted::All);
     assert_eq!(solutions, ["migrate n41 @0"], "what was found before");
@@ -131,7 +131,7 @@ fn deciding_twice_has_the_same_result_even_if_the_policy_asserts() {
 }
 
 #[test]
-fn the_facts_belong_to_the_host() {
+fn policies_cannot_define_the_hosts_facts() {
     let engine = Engine::new();
     for predicate in ["service(a, 1, 2, 3)", "node(n, 1)", "node(n, 1, [])", "requests(a, b, 1, 1) :- true"] {
         let text = format!("operation(undeploy, _, self).\n{predicate}.\n");

@@ -1,4 +1,4 @@
-//! Explanations: the same decisions, with reasons that are true.
+//! Explanations agree with decisions, and their reasons are true.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn proven(explained: &Explained) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn proves_recorded_decisions_as_they_were_made() {
+fn proves_recorded_decisions() {
     let engine = Engine::new();
     let mut decider = Decider::new(&engine);
     let mut evaluations = 0;
@@ -268,7 +268,7 @@ fn a_proof_names_its_clauses_facts_and_numbers() {
 }
 
 #[test]
-fn interprets_the_language_as_the_machine_runs_it() {
+fn interprets_policies_like_the_machine() {
     let engine = Engine::new();
     let mut decider = Decider::new(&engine);
     for body in [
@@ -338,7 +338,7 @@ fn interprets_the_language_as_the_machine_runs_it() {
 }
 
 #[test]
-fn says_why_any_goal_of_the_language_fails() {
+fn explains_the_failure_of_every_built_in_goal() {
     let engine = Engine::new();
     for (body, kind, expected) in [
         ("requests(I, T, R, _), R * 2 > 100", StepKind::Compare, "5*2 > 100, that is 10 > 100"),
@@ -385,7 +385,7 @@ fn a_clause_behind_a_cut_was_not_tried() {
 }
 
 #[test]
-fn a_policy_that_does_not_answer_has_no_misses() {
+fn a_policy_that_fails_has_no_missed_operations() {
     let engine = Engine::new();
     let facts = facts(&engine, "serviceInstance(s1, a, n1).");
     let text = "operation(undeploy, _, self).\noperation(migrate, _, T) :- gone(T).";

@@ -1,4 +1,4 @@
-//! Facts from text become facts that a policy reads, or are refused with their place.
+//! Facts in a text are read as a policy sees them, or are refused with their position.
 
 use mario_policy::{Decider, FactProblem, KnowledgeBase, UnknownInstance, Wanted};
 use mario_prolog::{Engine, Value};
@@ -11,7 +11,7 @@ fn problems(text: &str) -> Vec<FactProblem> {
     facts.read(&engine, "facts.pl", text).expect_err("something is wrong with them").problems
 }
 
-/// Whether a goal holds, when asked instead of an operation.
+/// Whether a goal succeeds, as the body of a clause of `operation/3`.
 fn holds(engine: &Engine, facts: &KnowledgeBase, goal: &str) -> bool {
     let policy = load(engine, &format!("operation(undeploy, _, self) :- {goal}.")).expect("a policy");
     let mut decider = Decider::new(engine);
@@ -72,14 +72,14 @@ fn unbounded_hardware_is_more_than_any_number() {
 }
 
 #[test]
-fn declarations_for_other_systems_are_skipped() {
+fn declarations_are_skipped() {
     let engine = Engine::new();
     let facts = facts(&engine, ":- dynamic requests/4.\n:- discontiguous node/2, node/3.\nnode(n42, 10).");
     assert_eq!(facts.nodes().count(), 1);
 }
 
 #[test]
-fn says_what_is_wrong_with_each_fact_and_where() {
+fn reports_the_problem_and_the_place_of_each_bad_fact() {
     let text = "node(n42, 10).\nrequests(s1, N41, 5, 0).\nrequest(s1, n41, 5, 0).\nnode(n42).\n";
     let problems = problems(text);
     let shown: Vec<(&str, &str)> =

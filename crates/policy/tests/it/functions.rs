@@ -50,7 +50,7 @@ fn decide(function: Fixed, wanted: Wanted) -> (Vec<String>, Ending) {
 }
 
 #[test]
-fn a_function_decides_in_place_of_the_text() {
+fn a_function_decides_instead_of_the_text() {
     let proposals = || {
         Fixed(Ok(vec![
             ("migrate", name("n41")),
@@ -81,7 +81,7 @@ fn solutions_that_are_not_operations_are_reported() {
 }
 
 #[test]
-fn a_failing_or_missing_function_has_not_answered() {
+fn a_failing_or_missing_function_is_a_failed_decision() {
     let (solutions, ending) = decide(Fixed(Err("it broke".to_owned())), Wanted::All);
     assert!(solutions.is_empty() && ending.to_string().contains("it broke"), "{ending}");
     let engine = Engine::new();
@@ -94,7 +94,7 @@ fn a_failing_or_missing_function_has_not_answered() {
 }
 
 #[test]
-fn nothing_is_assumed_about_a_function_and_its_name_is_an_atom() {
+fn a_function_is_never_name_invariant_and_its_name_is_an_atom() {
     let engine = Engine::new();
     let policy = load(&engine, ":- decided_outside(mine). :- remembers(requests, 3).").expect("a policy");
     assert!(name_invariance(&engine, &policy).is_err(), "it may look at names");

@@ -1,4 +1,4 @@
-//! Generated knowledge bases: small enough for ties, and full of the cases in which policies differ.
+//! Generated knowledge bases: small, so that ties occur, and full of cases in which policies differ.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ const LATENCIES: [Argument; 7] =
 /// The node that the instance is on.
 pub const OWN_NODE: Argument = Name("n42");
 
-/// A knowledge base: the name and arguments of each fact. The neighbours of the node are separate.
+/// A generated knowledge base. The neighbours of the node are separate.
 pub struct Generated {
     pub instance: Argument,
     node: [Argument; 2],
@@ -62,7 +62,7 @@ impl Generated {
         let remembered = random.pick(&[0, 0, 1, 2, 10]);
         let inhibited = (0..remembered)
             .map(|_| {
-                // Mostly its own instance, because an agent remembers only its own operations.
+                // Mostly the agent's own instance, because an agent remembers only its own operations.
                 let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })

@@ -11,7 +11,7 @@ use mario_policy::{
 };
 use mario_prolog::{Budget, Directories, Engine, Machine, Resolver};
 
-/// A node with 8 units, of which one is left by the instances 1 and 2 of `video` and 3 of `chat`.
+/// A node with 8 units, of which one is free. Instances 1 and 2 of `video` and 3 of `chat` occupy the others.
 fn view(engine: &Engine) -> ManagerView {
     let node = Node::new(NodeId::name("n42").expect("a name"), Capacity::units(8), Vec::new()).expect("a node");
     let mut view = ManagerView::new(engine.symbols(), &node, Capacity::units(1));
@@ -50,7 +50,7 @@ fn asked(text: &str) -> Result<Initiative, AcceptanceFailure> {
 }
 
 #[test]
-fn all_solutions_count_and_the_first_for_each_instance() {
+fn collects_the_first_solution_for_each_instance() {
     let wanted = asked(
         "evict(I, leaves(E)) :- leave(I, E).\n\
          evict(I, 'is there') :- serviceInstance(I, _, _).\n\
@@ -71,7 +71,7 @@ fn all_solutions_count_and_the_first_for_each_instance() {
 }
 
 #[test]
-fn an_owner_whose_policy_has_no_valid_answer_wants_nothing_and_says_why() {
+fn an_invalid_answer_is_an_error_with_a_cause() {
     for (text, cause) in [
         ("evict(9, gone).", "evict/2 names 9, which is not on the node"),
         ("evict(_, any).", "evict/2 names _"),

@@ -49,7 +49,7 @@ fn all_shipped_policies_are_invariant_without_facts_about_nodes() {
     }
 }
 
-/// A policy whose only clause has this body.
+/// The invariance of a policy whose only clause has this body.
 fn with_body(engine: &Engine, body: &str) -> Result<NameInvariance, NameDependence> {
     let text = format!("operation(migrate, I, N) :- {body}.\nhelp(a, 1). same(X, X). same(X, X, _).");
     name_invariance(engine, &load(engine, &text).expect("it is a policy"))
@@ -153,7 +153,7 @@ const UNKNOWN_GOALS: &[&str] = &[
     "requests(I, N, _, _), S = count, aggregate_all(S, atom(N), 1)",
 ];
 
-/// Bodies that use state, exceptions and other indirect ways.
+/// Bodies that use state, exceptions and other indirect means.
 const WAYS_AROUND: &[&str] = &[
     "requests(I, N, _, _), assertz(seen(N)), seen(n1)",
     "requests(I, N, _, _), retract(help(_, _))",
@@ -277,7 +277,7 @@ fn reports_where_a_policy_depends_on_names() {
     assert!(seeing.place.starts_with("operation/3: "), "{}", seeing.place);
 }
 
-/// Names before `self` in the standard order of terms, in that order; names after it follow.
+/// Names before `self` in the standard order of terms, in that order.
 const BELOW: [Argument; 16] = [
     Integer(-3),
     Integer(0),
@@ -315,7 +315,7 @@ struct Renaming {
 }
 
 impl Renaming {
-    /// Two renamings of one world, so that the results differ only in names.
+    /// Two renamings of the same names, so that the results differ only in names.
     fn two(random: &mut Random) -> [Renaming; 2] {
         let mut nodes: Vec<Argument> = HOPS.iter().copied().filter(|hop| *hop != Name("self")).collect();
         nodes.push(OWN_NODE);

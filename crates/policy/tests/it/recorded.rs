@@ -18,7 +18,7 @@ fn decides_every_recorded_evaluation_as_recorded() {
 }
 
 #[test]
-fn decides_as_recorded_when_garbage_is_collected_all_the_time() {
+fn decides_as_recorded_with_constant_garbage_collection() {
     mario_prolog::collect_eagerly();
     check_all_evaluations();
 }
