@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number of inferences shared by any number of queries, on any number of machines and threads.
+/// A limit on inferences that is shared by any number of queries, on any number of machines and threads.
 ///
 /// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program bounds all of
 /// them together: when the allowance is spent, the running query stops with [`Resource::Time`](crate::Resource::Time),

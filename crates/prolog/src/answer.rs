@@ -1,7 +1,7 @@
 //! Answers as text, in the format of SWI-Prolog's prompt.
 //!
-//! Variables with the same value are shown as equal, an unnamed variable is `_` or, when it occurs twice, `_A`; a
-//! cyclic value is cut where it contains itself; suspended goals follow the bindings.
+//! Variables with the same value are shown as equal. An unnamed variable is `_` or, if it occurs more than once, `_A`.
+//! A cyclic value is cut where it contains itself. Suspended goals follow the bindings.
 
 mod names;
 pub(crate) mod shape;
@@ -27,7 +27,7 @@ const GOAL_PRIORITY: u16 = 999;
 /// Depth to which an abbreviated answer shows a term.
 const ABBREVIATED_DEPTH: usize = 10;
 
-/// Memory for writing an answer, in addition to what the query left of its budget.
+/// Memory for writing an answer, in addition to the rest of the query's budget.
 const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.
@@ -51,7 +51,7 @@ pub struct Answer {
 /// A value, and the variables of the query that are bound to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
-    /// At least one, in order of appearance.
+    /// The names of the variables, at least one, in order of appearance.
     pub names: Vec<String>,
     /// The value that they share.
     pub value: String,
@@ -70,7 +70,7 @@ impl Answer {
         self.text(",\n", ", % where\n    ", ",\n    ")
     }
 
-    /// `text` with a full stop after it. A space comes between if the last character would otherwise merge with the
+    /// `text` with a full stop after it. A space separates them if the last character would otherwise merge with the
     /// full stop.
     pub fn ended(&self, mut text: String) -> String {
         if text.chars().next_back().is_some_and(is_symbol) {
@@ -114,8 +114,8 @@ impl Binding {
 impl Query<'_> {
     /// The current answer as text.
     ///
-    /// Writing is not charged to the query, but has limits of its own: a value with much sharing may be small in memory
-    /// and enormous as text.
+    /// Writing is not charged to the query, but has separate limits, because a value with much sharing may be small in
+    /// memory and enormous as text.
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
         let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
@@ -138,10 +138,10 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Sets the query's meter aside and starts a new one with the same budget, so that the work that follows is not
-    /// charged to the query.
+    /// Replaces the query's meter by a new one with the same budget, so that the work that follows is not charged to
+    /// the query. Returns the query's meter.
     pub(crate) fn start_aside(&mut self) -> Meter {
-        // Return unused pages first, so that memory freed by the query is not held in addition to what follows.
+        // Return unused pages first, so that memory freed by the query does not add to the memory used next.
         self.store.give_back();
         let meter = std::mem::take(&mut self.store.meter);
         self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
@@ -157,7 +157,7 @@ impl Core {
         self.store.meter = meter;
     }
 
-    /// Writes a term to `text`. `Err` holds the resource that ran out; `text` then holds what was written before.
+    /// Writes a term to `text`. On `Err`, which names the exhausted resource, `text` contains the part written so far.
     pub(crate) fn write_aside(
         &mut self,
         text: &mut String,
@@ -185,7 +185,7 @@ impl Core {
 }
 
 impl Machine {
-    /// Solves `goal` once on top of an answer. `then` sees the bindings, which are undone afterwards.
+    /// Solves `goal` once in the state of an answer. `then` sees the bindings, which are undone afterwards.
     pub(crate) fn solve_aside<T>(
         &mut self,
         goal: Term,
@@ -234,7 +234,7 @@ fn unqualified_goal(core: &mut Core, goal: Term) -> Term {
     goal
 }
 
-/// A binding before its value is text.
+/// A binding whose value has not been converted to text yet.
 struct Draft {
     names: Vec<String>,
     value: Term,

@@ -1,12 +1,11 @@
-//! Arithmetic: from terms to numbers.
+//! Evaluates arithmetic expressions.
 //!
-//! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer
-//! silently. There are two entry points: [`evaluate`] takes any term, and the functions on *evaluated
-//! words* ([`add`] and others) are called by compiled code step by step; both agree on results
-//! and errors.
+//! Integers are unbounded, floats are IEEE doubles, and no operation wraps or rounds an integer silently. There are two
+//! entry points: [`evaluate`] takes any term, and compiled code calls the functions on *evaluated words* ([`add`] and
+//! others) step by step. Both agree on results and errors.
 //!
-//! Arguments are evaluated from right to left and before the functor is looked up, so that of two
-//! errors in one expression the same one is reported as in SWI-Prolog.
+//! Arguments are evaluated from right to left and before the functor is looked up, so that, if an expression has two
+//! errors, the same error is reported as in SWI-Prolog.
 
 mod apply;
 mod call;

@@ -1,6 +1,6 @@
 //! Predicates written in Rust.
 //!
-//! One file per theme; each has a table that names its predicates. A deterministic builtin is a plain function of its
+//! There is one file per topic, each with a table of its predicates. A deterministic builtin is a plain function of its
 //! arguments. A non-deterministic builtin is called again with the [`State`] it returned.
 
 // All builtins have the same signature, even those that never raise.
@@ -34,7 +34,7 @@ use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
 
-/// What a non-deterministic builtin keeps between its answers.
+/// The state that a non-deterministic builtin keeps between its answers.
 pub(crate) type State = (u64, u64);
 
 /// The state passed to the first call.
@@ -49,7 +49,7 @@ pub(crate) enum Step {
     Last,
     /// An answer; for the next one, call again with this state.
     More(State),
-    /// An answer; for the next one, call again with this term as the last argument. A `State` must not hold terms,
+    /// An answer; for the next one, call again with this term as the last argument. A `State` must not contain terms,
     /// because garbage collection may move them.
     MoreOf(Term),
 }
@@ -67,7 +67,7 @@ pub(crate) enum Code {
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
 
-/// A row of a theme's table.
+/// A row of the table of a topic.
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) arity: usize,
@@ -96,7 +96,7 @@ pub(crate) const fn nondet(
     Builtin { name, arity, code: Code::N(code) }
 }
 
-/// Builtins that other systems provide in a library: a program may define its own.
+/// Builtins that other systems provide in a library, so that a program may redefine them.
 const REDEFINABLE: &[(&str, usize)] = &[
     ("sum_list", 2),
     ("sumlist", 2),

@@ -14,7 +14,7 @@ use crate::store::give_back;
 use crate::stored::{Attributes, Block};
 use crate::term::{Tag, Term};
 
-/// A result of up to this size is covered by the inference that asks for it.
+/// The size up to which a result is free of charge: the cost of the inference that collects it covers it.
 const FREE_CELLS: usize = 16;
 
 /// Cells reserved for a small value.
@@ -53,7 +53,7 @@ impl Collectors {
         self.open.len()
     }
 
-    /// Abandons the collections above `depth`, because an exception left them. Returns the number of words freed.
+    /// Drops the collections above `depth` after an exception. Returns the number of words freed.
     pub(crate) fn abandon(&mut self, depth: usize) -> usize {
         let Some(collection) = self.open.get(depth) else { return 0 };
         let words = self.words();

@@ -23,7 +23,7 @@ use crate::symbols::{Atom, atoms};
 use crate::term::Term;
 use goals::{Goals, Level};
 
-/// Largest number of arguments of a predicate.
+/// The maximum arity of a predicate.
 pub(crate) const MAX_CALL_ARITY: usize = 120;
 
 /// Compiles `head :- body` and appends its instructions to `code`.

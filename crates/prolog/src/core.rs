@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// A global variable of one query.
 #[derive(Default)]
 pub(crate) struct Global {
-    /// The address of a cell that backtracking restores; it applies unless it is unbound. Cells are never freed, so
-    /// that no two variables share one.
+    /// The address of a cell whose value backtracking restores. Its value takes precedence unless it is unbound. Cells
+    /// are never freed, so that no two variables share one.
     pub(crate) cell: Option<usize>,
     /// Set by `nb_setval/2`: survives backtracking.
     pub(crate) kept: Option<StoredTerm>,
@@ -50,7 +50,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// The state for queries on `program`; new names go to `scope`.
+    /// The state for queries on `program`. New names are interned in the table of `scope`.
     pub(crate) fn new(program: Arc<Program>, scope: Scope) -> Core {
         Core {
             store: Store::default(),
@@ -68,7 +68,7 @@ impl Core {
 
     /// Unifies two terms; most builtins end with this.
     #[inline]
-    #[allow(clippy::unnecessary_wraps, reason = "it is what builtins return")]
+    #[allow(clippy::unnecessary_wraps, reason = "builtins return this type")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
         Ok(self.store.unify(a, b))
     }
@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    /// Charges the work of the database since the last charge; the first few clauses are covered by the call.
+    /// Charges the work of the database since the last charge. The inference of the call covers the first few clauses.
     #[inline]
     pub(crate) fn charge_database(&mut self) {
         let work = self.database.take_work();
@@ -116,7 +116,7 @@ impl Core {
     #[inline]
     pub(crate) fn find_predicate(&self, functor: Functor) -> Option<PredicateId> {
         if !self.database.is_empty_of_names()
-            && let Some(predicate) = self.database.made_up(functor)
+            && let Some(predicate) = self.database.created(functor)
         {
             return Some(predicate);
         }

@@ -19,7 +19,8 @@ use predicate::{clause_bytes, copy_bytes};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Memory of a predicate created by a query, without its clauses: its entries in two tables that may be half empty.
+/// Memory of a predicate created by a query, without its clauses: its entries in two hash tables that may be half
+/// empty.
 const PREDICATE_BYTES: usize = 2 * (size_of::<DynamicPredicate>() + 64);
 
 /// A clause that a goal tries.
@@ -31,14 +32,14 @@ pub(crate) struct Found {
     pub(crate) following: Option<Position>,
 }
 
-/// The dynamic predicates from the view of one query.
+/// The dynamic predicates as one query sees them.
 #[derive(Default)]
 pub(crate) struct Database {
     changed: FxHashMap<PredicateId, DynamicPredicate>,
     /// Predicates created by the query.
     names: FxHashMap<Functor, PredicateId>,
-    made_up: Vec<Functor>,
-    first_made_up: PredicateId,
+    created: Vec<Functor>,
+    first_created: PredicateId,
     generation: Generation,
     /// Bytes used by clauses added in this query and by indexes; counted against the heap budget.
     bytes: usize,
@@ -53,8 +54,8 @@ impl Database {
     pub(crate) fn reset(&mut self, program: &Program) {
         self.changed.clear();
         self.names.clear();
-        self.made_up.clear();
-        self.first_made_up = program.predicates.len() as PredicateId;
+        self.created.clear();
+        self.first_created = program.predicates.len() as PredicateId;
         self.generation = 1;
         self.bytes = 0;
         self.work = 0;
@@ -86,23 +87,23 @@ impl Database {
     }
 
     /// The number of a predicate created in this query.
-    pub(crate) fn made_up(&self, functor: Functor) -> Option<PredicateId> {
+    pub(crate) fn created(&self, functor: Functor) -> Option<PredicateId> {
         self.names.get(&functor).copied()
     }
 
     /// The name of a predicate created in this query.
-    pub(crate) fn made_up_functor(&self, predicate: PredicateId) -> Functor {
-        self.made_up[(predicate - self.first_made_up) as usize]
+    pub(crate) fn created_functor(&self, predicate: PredicateId) -> Functor {
+        self.created[(predicate - self.first_created) as usize]
     }
 
     pub(crate) fn made_up_predicates(&self) -> impl Iterator<Item = (Functor, PredicateId)> + '_ {
-        self.made_up.iter().map(|&functor| (functor, self.names[&functor]))
+        self.created.iter().map(|&functor| (functor, self.names[&functor]))
     }
 
     /// Creates a dynamic predicate and returns its number.
-    pub(crate) fn make_up(&mut self, functor: Functor) -> PredicateId {
-        let predicate = self.first_made_up + self.made_up.len() as PredicateId;
-        self.made_up.push(functor);
+    pub(crate) fn create(&mut self, functor: Functor) -> PredicateId {
+        let predicate = self.first_created + self.created.len() as PredicateId;
+        self.created.push(functor);
         self.names.insert(functor, predicate);
         self.changed.insert(predicate, DynamicPredicate::default());
         self.bytes += PREDICATE_BYTES;
@@ -110,14 +111,14 @@ impl Database {
     }
 
     /// Creates a dynamic predicate that hides a library predicate of the same name, and returns its number.
-    pub(crate) fn make_up_over(&mut self, functor: Functor) -> PredicateId {
-        match self.made_up(functor) {
+    pub(crate) fn create_over(&mut self, functor: Functor) -> PredicateId {
+        match self.created(functor) {
             Some(predicate) => predicate,
-            None => self.make_up(functor),
+            None => self.create(functor),
         }
     }
 
-    /// Whether the query has created no predicates, so that none hides a library predicate.
+    /// Whether the query has created no predicates. If so, no library predicate is hidden.
     pub(crate) fn is_empty_of_names(&self) -> bool {
         self.names.is_empty()
     }
@@ -163,7 +164,7 @@ impl Database {
         let mut matching = clauses.matching(store, arguments, from, generation);
         let found = matching.next().map(|clause| (Arc::clone(&clause.term), clause.position));
         let following = found.is_some().then(|| matching.next()).flatten().map(|clause| clause.position);
-        self.work += matching.looked_at;
+        self.work += matching.visited;
         // The indexes of the program are built once and shared by all its queries.
         if is_own {
             self.work += matching.index_entries;
@@ -202,13 +203,13 @@ impl Database {
         }
     }
 
-    /// The changes of the query, for a program that keeps them.
+    /// The changes made by the query, for a program that adopts them.
     pub(crate) fn changes(&self) -> Vec<(PredicateId, Option<Functor>, DynamicPredicate)> {
-        let made_up = |predicate: PredicateId| {
-            predicate.checked_sub(self.first_made_up).and_then(|index| self.made_up.get(index as usize)).copied()
+        let created = |predicate: PredicateId| {
+            predicate.checked_sub(self.first_created).and_then(|index| self.created.get(index as usize)).copied()
         };
         let mut changes: Vec<_> =
-            self.changed.iter().map(|(&id, predicate)| (id, made_up(id), predicate.settled())).collect();
+            self.changed.iter().map(|(&id, predicate)| (id, created(id), predicate.settled())).collect();
         changes.sort_by_key(|(id, _, _)| *id);
         changes
     }

@@ -1,4 +1,4 @@
-//! The language with its builtins and library; loads programs.
+//! The engine: the language with its builtins and library.
 
 mod image;
 
@@ -40,7 +40,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("library/dcg_high_order.pl", include_str!("library/dcg_high_order.pl")),
 ];
 
-/// Library predicates that belong to the language itself: a program cannot redefine them.
+/// Library predicates that belong to the language itself, so that a program cannot redefine them.
 const SYSTEM: &[(&str, usize)] = &[
     ("findall", 3),
     ("findall", 4),
@@ -80,7 +80,7 @@ const SYSTEM: &[(&str, usize)] = &[
     ("with_output_to", 2),
 ];
 
-/// What all programs share: names, builtins, library.
+/// The data that all programs share: atoms, builtins and library.
 ///
 /// Creating an engine unpacks the library; create one and share it.
 #[derive(Clone)]
@@ -143,13 +143,13 @@ impl Engine {
         Loader::new(self)
     }
 
-    /// A program without text: builtins and library only.
+    /// A program with builtins and library only.
     pub fn library(&self) -> &Arc<Program> {
         &self.library
     }
 }
 
-/// Builtins and control constructs, no clauses.
+/// A program with builtins and control constructs, but without clauses.
 pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
     let mut program = Program {
         symbols: Arc::clone(symbols),
@@ -212,7 +212,7 @@ fn control_predicates(program: &Program) -> ControlPredicates {
     }
 }
 
-/// Whether a builtin has at most one answer, so that it can be called in place.
+/// Whether a builtin has at most one answer, so that it can be called inline.
 pub(crate) fn is_deterministic(code: Code) -> bool {
     !matches!(code, Code::N(_))
 }

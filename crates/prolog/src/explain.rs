@@ -10,7 +10,7 @@ use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
 use strsim::levenshtein;
 
-/// Longer names are not compared: the cost is the product of their lengths.
+/// The maximum length of compared names. The cost of a comparison is the product of the lengths.
 const NAME_BYTES_MAX: usize = 64;
 
 /// An explanation of an exception.
@@ -71,7 +71,7 @@ impl Core {
         (message, None)
     }
 
-    /// A term as text; variables are shown without their numbers, which mean nothing to a reader.
+    /// A term as text. Variables are shown without their numbers, which mean nothing to users.
     fn error_text(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).unwrap_or_default();
         let mut text = String::new();
@@ -195,9 +195,9 @@ pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a st
     }
 }
 
-/// The name that was probably intended instead of `wanted`: the nearest other name, if it is near enough.
+/// The name that was probably intended instead of `wanted`: the nearest other name, if it is close enough.
 fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // More names are not compared: hand-written clauses have few variables.
+    // The maximum number of names compared. Hand-written clauses have fewer variables.
     const COMPARED_MAX: usize = 64;
     let length = wanted.chars().count();
     if wanted.len() > NAME_BYTES_MAX || length < 3 {

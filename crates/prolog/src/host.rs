@@ -1,4 +1,4 @@
-//! What a host provides to a program: relations read in place, and predicates written in Rust.
+//! The interface through which a host provides relations, which are read in place, and predicates written in Rust.
 
 use crate::core::Core;
 use crate::store::{Store, View};
@@ -107,7 +107,7 @@ pub trait Relation {
     /// The value in a row and column.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` that has each of the given values in its column. A host with an index uses it;
+    /// The first row at or after `from` that has each of the given values in its column. Override it to use an index;
     /// the default implementation scans the rows.
     fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
         (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
@@ -183,7 +183,7 @@ impl HostCall<'_> {
         }
     }
 
-    /// The integer, if the argument is an integer that fits.
+    /// The integer, if the argument is an integer that fits in 64 bits.
     pub fn integer(&self, argument: usize) -> Option<i64> {
         match self.core.store.view(self.arguments[argument]) {
             View::Small(value) => Some(value),

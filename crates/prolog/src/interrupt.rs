@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A handle that stops running queries from another thread, or from a signal handler.
 ///
 /// A budget stops the same query at the same inference on every machine. The time of an interrupt is not deterministic,
-/// so a program that must answer identically on every machine is run without one.
+/// so do not use one if a program must have the same answers on every machine.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     requested: Arc<AtomicBool>,
@@ -34,7 +34,7 @@ impl Interrupt {
         self.requested.load(Ordering::Relaxed)
     }
 
-    /// The flag behind the handle, for signal handlers, which can only set a flag.
+    /// The flag behind the handle, for a signal handler that can only set a flag.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.requested)
     }

@@ -1,8 +1,8 @@
 //! An embedded, sandboxed, deterministic Prolog: the policy language of mario.
 //!
-//! An [`Engine`] holds what all programs share: names, builtins, library. Its [`Loader`] turns text into a [`Program`],
-//! which is immutable and `Send + Sync`, so that any number of threads can query it. A [`Machine`] is the memory in
-//! which queries run; keep one for each thread and reuse it.
+//! An [`Engine`] holds the data that all programs share: atoms, builtins and library. Its [`Loader`] turns text into a
+//! [`Program`], which is immutable and `Send + Sync`, so that any number of threads can query it. A [`Machine`] is the
+//! memory in which queries run; keep one for each thread and reuse it.
 //!
 //! ```
 //! use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
@@ -23,8 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Query::answer`] returns text for people. A host that needs values queries with [`Machine::ask`], without any text,
-//! and reads them with [`Query::argument`].
+//! [`Query::answer`] returns text for users. A host that needs values queries with [`Machine::ask`], which involves no
+//! text, and reads them with [`Query::argument`].
 //!
 //! # Outcomes and budgets
 //!
@@ -55,11 +55,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A program cannot catch the end of its budget, which ends a query at the same inference on every machine. Work is
-//! charged by its size: a call is one inference, and so are 6 cells of a term that is copied, compared or traversed.
-//! All memory that a query causes to be allocated is charged to it: see [`Budget::heap_bytes`]. For a user who does not
-//! want to wait any longer, an [`Interrupt`] stops a query. It is not deterministic, and its outcome is
-//! [`Resource::Time`].
+//! A program cannot catch the exhaustion of its budget, which ends a query at the same inference on every machine. Work
+//! is charged by its size: a call is one inference, and so are 6 cells of a term that is copied, compared or traversed.
+//! All memory allocated because of a query is charged to it: see [`Budget::heap_bytes`]. An [`Interrupt`] stops a query
+//! when a user does not want to wait any longer. It is not deterministic, and its outcome is [`Resource::Time`].
 //!
 //! # Facts of the host
 //!
@@ -133,11 +132,11 @@
 //! global variables live for one query; atoms that a query creates are freed with it. (A prompt needs the opposite: see
 //! [`Session`].)
 //!
-//! A mistake in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] of them, each with its
+//! An error in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] errors, each with its
 //! place and often a hint. The cost of loading is bounded for the program as a whole: its directives share the
-//! inferences and the output of one [`Budget`], and sources load sources up to [`INCLUDE_DEPTH_MAX`] deep,
-//! [`INCLUDE_COUNT_MAX`] times, and [`INCLUDE_BYTES_MAX`] bytes in all. Exceeding a limit is an error, reported at the
-//! place where it happens.
+//! inferences and the output of one [`Budget`]. Included sources are limited to a depth of [`INCLUDE_DEPTH_MAX`], a
+//! number of [`INCLUDE_COUNT_MAX`], and a total size of [`INCLUDE_BYTES_MAX`] bytes. Exceeding a limit is an error,
+//! reported at the place where it happens.
 //!
 //! ```
 //! use mario_prolog::Engine;
@@ -153,8 +152,7 @@
 //!
 //! # The language
 //!
-//! The language is ISO Prolog, and SWI-Prolog where ISO is silent, so that a policy runs unchanged in `swipl`. Points
-//! to note:
+//! The language is ISO Prolog, extended as in SWI-Prolog, so that a policy runs unchanged in `swipl`. Points to note:
 //!
 //! - Integers are unbounded: they never wrap, and large ones are charged to the memory budget. Floats are IEEE doubles;
 //!   overflow and undefined results are errors.
@@ -172,9 +170,9 @@
 //!
 //! Deep recursion and deep terms use the machine's memory, not the native stack.
 //!
-//! **Invariant:** the same program, facts and budget give the same answers in the same order, everywhere.
-//! **Invariant:** no text, goal or program makes it panic, hang beyond its budget, or outgrow it.
-//! **Invariant:** no file, clock, environment or randomness but through the host.
+//! **Invariant:** the same program, facts and budget produce the same answers in the same order on every machine.
+//! **Invariant:** no text, goal or program can make the engine panic, or exceed its budget of time and memory.
+//! **Invariant:** no access to files, clocks, the environment or randomness except through the host.
 //!
 //! Not here: the meaning of policies (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
 

@@ -104,7 +104,7 @@ impl Loaded {
 pub struct Loader {
     engine: Engine,
     origin: Origin,
-    /// What is linked so far, without the clauses still in `definitions`.
+    /// The program linked so far, without the clauses still in `definitions`.
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,
@@ -121,7 +121,7 @@ pub struct Loader {
     interrupt: Option<Interrupt>,
     allowance: Option<Allowance>,
     halted: Option<i32>,
-    /// A limit was reached, or there are too many errors: reading has stopped.
+    /// Whether reading has stopped, because a limit was reached or there were too many errors.
     is_stopped: bool,
     store: Store,
     atoms: Atoms,
@@ -190,20 +190,20 @@ impl Loader {
         self
     }
 
-    /// Sets where the output of directives goes; by default it is dropped.
+    /// Sets the sink for the output of directives. By default, the output is dropped.
     pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
         self.sink = Some(Box::new(sink));
         self
     }
 
-    /// Sets the budget of directives. Inferences and output are limited for all of them together, memory for each of
-    /// them. The default is [`Budget::default`].
+    /// Sets the budget of directives. The limits on inferences and output apply to all directives together, the memory
+    /// limit to each directive. The default is [`Budget::default`].
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
         self
     }
 
-    /// Limits the inferences of all directives together with every other user of the allowance.
+    /// Sets a limit on inferences that the directives share with every other user of the allowance.
     pub fn allowance(&mut self, allowance: Allowance) -> &mut Loader {
         self.allowance = Some(allowance);
         self
@@ -236,8 +236,8 @@ impl Loader {
         self
     }
 
-    /// Creates `twin`, which has the same answers as `name/arity` in the same order. An additional last argument is the
-    /// zero-based position of the clause behind each answer.
+    /// Creates the predicate `twin`, which has the same answers as `name/arity` in the same order. Its additional last
+    /// argument is the zero-based position of the clause that produced each answer.
     pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
         let functor = Functor::new(self.atoms.intern(name), arity);
         let twin = Functor::new(self.atoms.intern(twin), arity + 1);
@@ -269,7 +269,7 @@ impl Loader {
         self
     }
 
-    /// Returns the program, or everything that is wrong with its text.
+    /// Returns the program, or all errors in its text.
     pub fn finish(mut self) -> Result<Loaded, LoadError> {
         let program = self.link();
         let (errors, warnings) = self.problems.into_parts();
@@ -427,7 +427,7 @@ impl Loader {
         is_alike
     }
 
-    /// Warns if the clauses of a predicate are not together, or not in one source.
+    /// Warns if the clauses of a predicate are not consecutive, or not in one source.
     fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let Some(definitions) = self.definitions.get_mut(&functor) else { return };
         if definitions.clauses.is_empty() {

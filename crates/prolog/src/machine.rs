@@ -3,8 +3,8 @@
 //! Registers and stacks live here; terms live in the [`Store`](crate::store::Store). Start at [`Machine::run`](run): it
 //! executes instructions until the query succeeds, fails, or stops for another reason.
 //!
-//! An *environment* is a range of words in `environments`. The first word holds the address of the previous environment
-//! and the number of slots, the second the instruction to return to; the slots follow. Environments are reclaimed on
+//! An *environment* is a range of words in `environments`. The first word contains the address of the previous
+//! environment and the number of slots, the second the return address. The slots follow. Environments are reclaimed on
 //! return unless a choice point is newer.
 
 mod calls;
@@ -72,13 +72,13 @@ pub struct Machine {
     barrier: usize,
     choices: Vec<Choice>,
     saved: Vec<Term>,
-    /// Where to continue after a nested compound.
+    /// The cells at which to continue after nested compounds, each with the mode (read or write).
     parts: Vec<(usize, bool)>,
-    /// The arguments of a goal that a host called without text, or the variables of a goal given as text.
+    /// The arguments of a goal that the host called by name, or the variables of a goal given as text.
     pub(crate) arguments: Vec<Term>,
     longest: Longest,
     pace: Pace,
-    /// An auxiliary goal is running instead of the query: terms that the host holds must not be moved.
+    /// Whether an auxiliary goal is running instead of the query. Terms that the host refers to must not be moved then.
     pub(crate) aside: bool,
 }
 
@@ -88,7 +88,7 @@ impl Machine {
         Machine::with_scope(engine, Scope::Local)
     }
 
-    /// A machine whose atoms outlive its queries, because what a directive asserts remains in the program.
+    /// A machine whose atoms outlive its queries, because clauses that a directive asserts remain in the program.
     pub(crate) fn for_loading(engine: &Engine) -> Machine {
         Machine::with_scope(engine, Scope::Shared)
     }
@@ -112,7 +112,7 @@ impl Machine {
         }
     }
 
-    /// Clears the previous query and prepares for one on `program`.
+    /// Clears the previous query and prepares for a query on `program`.
     pub(crate) fn reset(&mut self, program: &Arc<Program>, budget: &Budget) {
         let core = &mut self.core;
         core.store.reset();
@@ -164,8 +164,8 @@ impl Machine {
         self.core.store.meter.host_interrupt = interrupt;
     }
 
-    /// Limits the inferences of the following queries together with every other user of the allowance; `None` removes
-    /// the limit.
+    /// Sets a limit on inferences that the following queries share with every other user of the allowance; `None`
+    /// removes the limit.
     pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
         self.core.store.meter.allowance = allowance;
     }
@@ -220,7 +220,7 @@ impl Machine {
         self.environments.resize(needed + ENVIRONMENTS_STEP, Term(0));
     }
 
-    /// Returns to the previous environment. Counted, because leaving a clause body is not a call but takes time.
+    /// Returns to the previous environment. Counts the exit, because it takes time although it is not a call.
     #[inline(always)]
     fn deallocate(&mut self) {
         self.core.store.meter.exits += 1;

@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// The definition that a call of a predicate refers to.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
-    /// Clauses of the program's own text, and those that its directives asserted, in order: `Head :- Body` each, with
-    /// `true` as the body of a fact. A variable has the same name wherever it occurs in a clause. Their spans are
+    /// Clauses of the program's text, and those that its directives asserted, in order. Each is `Head :- Body`, with
+    /// `true` as the body of a fact. All occurrences of a variable in a clause have the same name. Their spans are
     /// empty, because they do not refer to a text.
     Clauses(Vec<Tree>),
     /// Facts that the host supplies with each query.
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn knows_whether_a_text_redefines_the_library() {
+    fn detects_redefined_library_predicates() {
         assert!(!program("p(X, Y) :- append(X, Y, _), missing(Y).").redefines_library());
         assert!(program("append(_, _, _).").redefines_library());
         assert!(program(":- dynamic last/2.").redefines_library());
     }
 
     #[test]
-    fn a_text_mentions_what_its_clauses_name() {
+    fn mentions_the_names_in_its_clauses() {
         let text = "p(X) :- q([s|X], r(t)). :- dynamic d/1. d(u).";
         for name in ["p", "q", "r", "s", "t", "d", "u"] {
             assert!(program(text).mentions(name), "{name}");

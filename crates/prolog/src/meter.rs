@@ -3,7 +3,7 @@
 use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 
-/// A limit for each resource of a query. The default suits a policy: generous for anything sensible, and finite.
+/// A limit for each resource of a query. The default suits policies: it is generous, but finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Predicate calls; work on large data counts one per 6 cells. A query also ends when it has left clause bodies, or
@@ -64,7 +64,7 @@ pub enum Resource {
     Answers,
     /// [`Budget::output_bytes`].
     OutputBytes,
-    /// The time limit of the host: it used its [`Interrupt`], or an [`Allowance`] is used up.
+    /// The host stopped the query with its [`Interrupt`], or an [`Allowance`] is used up.
     Time,
 }
 
@@ -82,8 +82,8 @@ impl std::fmt::Display for Resource {
     }
 }
 
-/// The number of cells of a long walk that cost one inference. A walk takes 4 to 12 ns per cell, the cheapest call 4
-/// ns: with more cells, an inference of a walk could take more than 20 times as long as the cheapest call.
+/// The number of cells of a long walk that cost one inference. A walk takes 4 to 12 ns per cell, and the cheapest call
+/// 4 ns. With more cells, an inference of a walk could take more than 20 times as long as the cheapest call.
 pub(crate) const CELLS_PER_INFERENCE: u64 = 6;
 /// A query may leave this many clause bodies, or try this many alternatives, for each inference of its budget. A clause
 /// body is left once for each solution of its last goal, so a recursion with many solutions leaves many bodies in few
@@ -98,8 +98,8 @@ pub(crate) struct Meter {
     /// Inferences so far.
     pub(crate) inferences: u64,
     /// The machine leaves its fast path when `inferences` reaches this value: at the end of the budget, periodically to
-    /// check memory and the host's interrupt, or immediately (0) when something needs attention. So checking all
-    /// budgets costs a call only one comparison.
+    /// check memory and the host's interrupt, or immediately (0) when something needs attention. So a call needs only
+    /// one comparison to check all budgets.
     pub(crate) attention_at: u64,
     inference_limit: u64,
     pub(crate) cell_limit: usize,
@@ -108,7 +108,7 @@ pub(crate) struct Meter {
     pub(crate) output_limit: usize,
     pub(crate) answer_limit: u64,
     walked: u64,
-    /// Words that the query holds outside of the store and the machine's stacks: see [`Meter::hold`].
+    /// Words of memory outside of the store and the machine's stacks: see [`Meter::hold`].
     held: usize,
     /// Words of the machine's stacks, atoms, clauses and diverted output at the last check.
     pub(crate) stacks: usize,
@@ -117,7 +117,7 @@ pub(crate) struct Meter {
     exhausted: Option<Resource>,
     /// Set by the host for the machine; outlives a query.
     pub(crate) host_interrupt: Option<Interrupt>,
-    /// The limit that this query shares with others. Outlives a query, too.
+    /// The limit that this query shares with others; outlives a query, too.
     pub(crate) allowance: Option<Allowance>,
     /// The inferences charged to the allowance so far.
     charged: u64,
@@ -151,7 +151,7 @@ impl Meter {
     }
 
     /// Charges the allowance with the inferences since the last charge, if they are at least `at_least`. Returns
-    /// whether something is left.
+    /// whether the allowance is not used up.
     fn charge(&mut self, at_least: u64) -> bool {
         let Some(allowance) = &self.allowance else { return true };
         let used = self.inferences + self.exits / EXITS_PER_INFERENCE - self.charged;
@@ -224,7 +224,7 @@ impl Meter {
         self.held + self.stacks
     }
 
-    /// The resource that ends the query now, if any: checks the inferences and the host's interrupt.
+    /// Checks the inferences and the host's interrupt. Returns the resource that ends the query now, if any.
     pub(crate) fn spent(&mut self) -> Option<Resource> {
         let exit_limit = self.inference_limit.saturating_mul(EXITS_PER_INFERENCE);
         if self.inferences > self.inference_limit || self.exits > exit_limit {

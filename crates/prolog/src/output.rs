@@ -83,7 +83,7 @@ impl Output {
         self.diverted.push(Level::default());
     }
 
-    /// Ends the innermost [`Output::divert`] and returns what it collected.
+    /// Ends the innermost [`Output::divert`] and returns the collected text.
     pub(crate) fn end_diversion(&mut self) -> String {
         self.diverted.pop().map(|level| level.text).unwrap_or_default()
     }

@@ -28,7 +28,7 @@ pub(crate) enum Control {
     Catch,
     Throw,
     Halt,
-    /// `prolog_current_choice(Height)`: the same before and after a goal that left no choice point.
+    /// `prolog_current_choice(Height)`: returns the same height before and after a goal that leaves no choice point.
     CurrentChoice,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Place {
     Y(u16),
 }
 
-/// A goal on a host relation, compiled in place.
+/// A goal on a host relation that is compiled inline.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RowCall {
     /// The index of the relation in the program.
@@ -106,10 +106,10 @@ pub(crate) enum Definition {
     Host(HostCode),
 }
 
-/// The clauses of a compiled predicate, and the indexes that select the ones that may match.
+/// The clauses of a compiled predicate, and the indexes that select those that may match.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Clauses {
-    /// All of them, as a range of [`Program::clause_lists`].
+    /// All clauses, as a range of [`Program::clause_lists`].
     pub(crate) all: Range<u32>,
     pub(crate) indexes: Vec<ArgumentIndex>,
 }
@@ -202,7 +202,7 @@ impl Program {
 }
 
 impl Program {
-    /// Computes the shortcuts, after all predicates are in place.
+    /// Computes the shortcuts, after all predicates have been added.
     pub(crate) fn take_shortcuts(&mut self) {
         self.shortcuts = self.predicates.iter().map(|predicate| self.shortcut(predicate)).collect();
     }

@@ -54,7 +54,7 @@ pub struct Query<'m> {
     answers: u64,
 }
 
-/// What an answer is built from: the machine, the host's facts, and the named variables.
+/// The parts from which an answer is built: the machine, the host's facts, and the named variables.
 pub(crate) struct Parts<'q> {
     pub(crate) machine: &'q mut Machine,
     pub(crate) relations: &'q dyn Relations,
@@ -121,7 +121,7 @@ impl Machine {
 }
 
 impl Query<'_> {
-    /// What an answer is built from.
+    /// The parts from which an answer is built.
     pub(crate) fn parts(&mut self) -> Parts<'_> {
         Parts { machine: self.machine, relations: self.relations, variables: &self.variables }
     }
@@ -185,7 +185,7 @@ impl Query<'_> {
         matches!(self.machine.core.store.view(self.machine.arguments[index]), View::Variable(_))
     }
 
-    /// Whether an atom was created by this query: it is not valid after the query.
+    /// Whether an atom was created by this query. Such an atom is not valid after the query.
     pub fn is_made_up(&self, atom: Atom) -> bool {
         Atoms::is_local(atom)
     }
@@ -206,8 +206,8 @@ impl Query<'_> {
         self.variables.iter().map(|(name, _)| &**name)
     }
 
-    /// The list of the values of all variables with these names, in a form that does not depend on
-    /// operators or on the names of variables. For tests that compare engines.
+    /// The list of the values of all variables with these names, in a form that does not depend on operators or on the
+    /// names of variables. Tests use it to compare engines.
     #[doc(hidden)]
     pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
         let values: Vec<Term> = names

@@ -1,7 +1,8 @@
 //! Reads terms from text.
 //!
-//! [`Reader::next`] returns one clause after the other, or an error, and continues after it: one mistake costs one
-//! clause. The syntax is that of ISO Prolog with those extensions of SWI-Prolog that do not contradict it.
+//! [`Reader::next`] returns one clause after the other. After an error, it continues with the next clause, so that one
+//! mistake costs one clause. The syntax is that of ISO Prolog with those extensions of SWI-Prolog that do not
+//! contradict it.
 
 mod error;
 mod mistakes;
@@ -25,7 +26,7 @@ use parser::{Parser, Stacks};
 use scanner::{Scanner, Token};
 use std::ops::Range;
 
-/// The flags, operators and atoms for reading. They may change between two clauses, by directives.
+/// The flags, operators and atoms for reading. Directives may change them between two clauses.
 pub(crate) struct Syntax<'s> {
     pub(crate) atoms: &'s mut Atoms,
     pub(crate) operators: &'s Operators,
@@ -42,7 +43,7 @@ pub(crate) struct ReadTerm {
     pub(crate) singletons: Vec<(Box<str>, Range<usize>)>,
     /// The range of the term without its full stop.
     pub(crate) span: Range<usize>,
-    /// Every compound subterm with its range, inner ones first.
+    /// Every compound subterm with its range, inner terms first.
     pub(crate) goals: Vec<(Term, Range<usize>)>,
 }
 
@@ -83,7 +84,7 @@ impl<'t> Reader<'t> {
 
     /// Skips to the end of a broken clause.
     fn skip_clause(&mut self, atoms: &mut Atoms) {
-        // The mistake may be the full stop itself, or the quote that hides it.
+        // The error may be at the full stop itself, or at a quote that hides the full stop.
         if self.scanner.clause_ended || self.stacks.end_taken {
             self.stacks.ahead.clear();
             return;

@@ -1,4 +1,4 @@
-//! A program that its queries change: the state of a prompt.
+//! A session at a prompt, in which queries can change the program.
 
 use crate::core::Core;
 use crate::database::DynamicPredicate;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A machine whose queries build on each other.
 ///
 /// Changes of one query to dynamic predicates, operators and flags are kept for the next. A plain [`Machine`] discards
-/// them, as it should for a policy, which must answer the same way each time.
+/// them, because a policy must answer the same way each time.
 pub struct Session {
     machine: Machine,
     program: Arc<Program>,
@@ -122,10 +122,10 @@ impl Session {
         let mut program = Program::clone(&self.program);
         program.flags = core.flags;
         program.operators = core.operators.clone();
-        for (id, made_up, predicate) in changes {
+        for (id, created, predicate) in changes {
             let predicate = Arc::new(predicate);
-            let functor = made_up.unwrap_or_else(|| program.predicates[id as usize].functor);
-            let is_new = made_up.is_some() || !program.is_defined(functor);
+            let functor = created.unwrap_or_else(|| program.predicates[id as usize].functor);
+            let is_new = created.is_some() || !program.is_defined(functor);
             let id = if is_new { program.add_predicate(functor, Definition::Dynamic, Origin::User) } else { id };
             if is_new || self.own.contains_key(&functor) {
                 self.own.insert(functor, Arc::clone(&predicate));

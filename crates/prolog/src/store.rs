@@ -1,9 +1,9 @@
 //! The cells that terms are made of, and the trail that undoes bindings.
 //!
-//! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term could make long is
-//! charged to [`Meter`], including the memory of its work stack. A walk with more steps than a term without sharing can
-//! have starts to record visited compounds ([`Store::patience`]), so it terminates on cyclic terms and takes linear
-//! time on terms with sharing.
+//! Nothing here recurses, because terms may be millions of levels deep. Every walk that a hostile term could make long
+//! is charged to [`Meter`], including the memory of its work stack. A walk that takes more steps than any term without
+//! sharing requires starts to record visited compounds ([`Store::patience`]), so that it terminates on cyclic terms and
+//! takes linear time on terms with sharing.
 
 use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};
@@ -47,7 +47,7 @@ pub(crate) enum View {
 /// Marks a trail entry that restores an old value instead of unbinding.
 const TRAIL_VALUE: u64 = 1;
 
-/// A longer chain of `Module:` qualifiers than any program contains.
+/// The maximum length of a chain of `Module:` qualifiers, more than any program contains.
 const MAX_QUALIFIERS: usize = 1 << 6;
 /// Cost of one step of a walk over goals.
 const STEP_CELLS: u64 = 8;
@@ -66,7 +66,7 @@ pub(crate) struct Store {
     /// Work stack of unifications and comparisons: the remaining parts of outer terms, as two addresses and a number of
     /// cells.
     frames: Vec<(usize, usize, usize)>,
-    /// The maximum number of cells since the value was last taken.
+    /// The maximum number of cells since this value was last reset.
     tallest: usize,
     /// Cells below this address outlive backtracking: a permanent change refers to them.
     pub(crate) frozen: usize,
@@ -88,7 +88,7 @@ impl Store {
         term
     }
 
-    /// What `term` is, after following bindings.
+    /// The kind and content of `term`, after following bindings.
     #[inline]
     pub(crate) fn view(&self, term: Term) -> View {
         let term = self.deref(term);
@@ -296,7 +296,8 @@ impl Store {
         self.cells[address] = value;
     }
 
-    /// Changes a cell permanently, so that backtracking does not restore it, and protects what the value refers to.
+    /// Changes a cell permanently, so that backtracking does not restore it, and protects the cells that the value
+    /// refers to.
     pub(crate) fn assign_forever(&mut self, address: usize, value: Term) {
         self.cells[address] = value;
         if value.is_pointer() {
@@ -351,8 +352,8 @@ impl Store {
         self.meter.walk(STEP_CELLS)
     }
 
-    /// The term without `Module:` qualifiers: there is only one module. A chain so long that the term must be cyclic is
-    /// left unchanged.
+    /// The term without `Module:` qualifiers: there is only one module. A term with too long a chain, which must be
+    /// cyclic, is left unchanged.
     pub(crate) fn without_module(&self, term: Term) -> Term {
         let mut term = self.deref(term);
         for _ in 0..MAX_QUALIFIERS {

@@ -1,4 +1,4 @@
-//! Terms outside of a machine's store: copied out, stored, pasted back.
+//! Terms outside of a machine's store: they are copied out, stored, and pasted back.
 //!
 //! A block is relocatable: all addresses are relative to its start, and one linear pass moves it into a store. Clauses
 //! of dynamic predicates, `findall` results, error terms and literals of compiled programs are all blocks.
@@ -45,15 +45,15 @@ pub(crate) struct Block {
     pub(crate) cells: Vec<Term>,
     /// Cells of the store that were overwritten with forwarding words, and their original contents.
     forwarded: Vec<(usize, Term)>,
-    /// Cells of the block that are final before the scan reaches them, in order.
+    /// Cells of the block that are already final when the scan reaches them, in order.
     settled: VecDeque<usize>,
 }
 
-/// Compounds with more arguments are copied by the general algorithm.
+/// The maximum arity of compounds that are copied in a single pass.
 const MAX_FLAT: usize = 8;
 /// The number of cells copied between two checks of the budget.
 const STRIDE: usize = 4096;
-/// A copy of up to this size is covered by the inference that makes it.
+/// The number of cells of a copy that the cost of its inference covers.
 const FREE_CELLS: usize = 16;
 
 /// The treatment of suspended goals when a term is copied.
@@ -67,7 +67,7 @@ impl Block {
     /// Copies `term` out of the store; its variables become fresh variables of the block. The copy of a large term with
     /// sharing, or of a cyclic term, has the same structure.
     ///
-    /// Returns `None` if that would exceed the store's budget, which is then exhausted.
+    /// Returns `None`, and marks the store's budget as exhausted, if the copy would exceed it.
     pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
         if let Some(root) = self.copy_flat(store, term) {
             return Some(root);
@@ -124,9 +124,9 @@ impl Block {
         Some(if header.is_some() { Term::structure(start) } else { Term::list(start) })
     }
 
-    /// Replaces, from `scan` on, each word that points into the store by one that points into the block, and appends
-    /// what it points to. This is breadth first, so depth needs no stack. Returns the number of cells still to be
-    /// charged.
+    /// Replaces, from `scan` on, each word that points into the store by a word that points into the block, and appends
+    /// the cells that it points to. The traversal is breadth-first, so it needs no stack. Returns the number of cells
+    /// still to be charged.
     fn scan(
         &mut self,
         store: &mut Store,
@@ -197,7 +197,7 @@ impl Block {
     #[cold]
     fn check_budget(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
         let size = self.cells.len() - start;
-        // Charge first: a copy that is abandoned was work, too.
+        // Charge first, because an abandoned copy takes time, too.
         let may_go_on = store.meter.walk(new as u64);
         if sharing == Sharing::Lost && size > store.patience() {
             return Err(Copied::NotYet);
@@ -232,8 +232,8 @@ impl Block {
         Ok(())
     }
 
-    /// Appends the parts of a compound. A part may be the cell of a variable that was copied before and now holds its
-    /// forwarding word: it becomes a reference to the copy.
+    /// Appends the parts of a compound. A part may be the cell of a variable that was copied before and now contains a
+    /// forwarding word. It becomes a reference to the copy.
     fn append(&mut self, parts: &[Term]) {
         for &part in parts {
             if part.has_tag(Tag::Hdr) {
@@ -251,9 +251,8 @@ impl Block {
         store.cells[address] = Term::new(Tag::Hdr, (to as u64) << 1);
     }
 
-    /// Stores a forwarding word for a compound that was copied, in the cell of its first argument. For references to
-    /// that cell it looks as if the cell were a variable that was copied, which is correct, too: they lead to the copy
-    /// of the cell.
+    /// Stores a forwarding word for a copied compound in the cell of its first argument. References to that cell treat
+    /// the cell as a copied variable, which is also correct: they lead to the copy of the cell.
     fn forward_compound(&mut self, store: &mut Store, compound: Term, to: usize) {
         let Some(first) = first_argument(store, compound) else { return };
         self.forwarded.push((first, store.cells[first]));
@@ -419,8 +418,8 @@ mod tests {
     use super::*;
     use crate::meter::Budget;
 
-    /// `f([X, Y], Y)` with the variables in the cells of the list: the second argument refers to one of them before the
-    /// list itself is copied.
+    /// `f([X, Y], Y)` with the variables in the cells of the list. The second argument refers to one of these cells
+    /// before the list is copied.
     #[test]
     fn copies_variables_that_live_in_a_part_copied_later() {
         let mut store = Store::default();

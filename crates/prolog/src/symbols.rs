@@ -110,7 +110,7 @@ impl Symbols {
     }
 }
 
-/// Memory of a name: it is stored in the table and in the index, which have free slots, and exist twice while they
+/// Memory of a name, which is stored in the table and in the index. Both have free slots, and exist twice while they
 /// grow.
 fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160

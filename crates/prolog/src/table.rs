@@ -13,7 +13,7 @@ pub struct Table {
     columns: usize,
     rows: usize,
     words: Vec<Term>,
-    /// Values that are neither atoms nor small integers; their words hold an index into this vector.
+    /// Values that are neither atoms nor small integers; their words contain an index into this vector.
     others: Vec<Other>,
     /// Items of lists.
     items: Vec<Value<'static>>,
@@ -89,7 +89,7 @@ impl Table {
     }
 
     /// Stores a value that does not fit in a word, and returns the word for it. Floats and lists of constants need no
-    /// allocation of their own.
+    /// separate allocation.
     fn keep(&mut self, value: Value<'_>) -> Term {
         let other = match value {
             Value::List([]) => return Term::NIL,
@@ -175,7 +175,7 @@ impl Table {
     }
 }
 
-/// A constant without its borrow; `None` if the value is not a constant.
+/// The value as an owned constant; `None` if it is not a constant.
 fn constant(value: Value<'_>) -> Option<Value<'static>> {
     match value {
         Value::Atom(atom) => Some(Value::Atom(atom)),

@@ -4,14 +4,14 @@
 //!
 //! | tag       | payload                                                        |
 //! |-----------|----------------------------------------------------------------|
-//! | `REF`     | address of a variable cell; unbound when the cell holds itself |
+//! | `REF`     | address of a variable cell; unbound if the cell refers to itself |
 //! | `ATT`     | address of an attributed variable cell; the next cell holds its suspended goals |
 //! | `STR`     | address of a functor cell followed by the arguments            |
 //! | `LIS`     | address of two cells, head and tail                            |
 //! | `ATM`     | atom id                                                        |
 //! | `INT`     | integer of 61 bits, sign included                              |
 //! | `BOX`     | address of a box header followed by raw words (float, big integer, string) |
-//! | `HDR`     | functor or box header; never a term by itself                  |
+//! | `HDR`     | functor or box header; not a term                  |
 //!
 //! Addresses are indices into one [`Store`](crate::store::Store) or, in a
 //! [`StoredTerm`](crate::stored::StoredTerm), into its own block.
@@ -35,10 +35,10 @@ pub(crate) enum Tag {
 
 const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::Int, Tag::Box, Tag::Hdr];
 
-/// A Prolog term: a copyable handle; its compound parts live in the machine that created it.
+/// A Prolog term: a copyable handle. Its compound parts live in the machine that created it.
 ///
-/// A handle stays valid until the machine backtracks past its creation or is reset; reading it later yields some other
-/// term, but is never undefined behaviour.
+/// A handle stays valid until the machine backtracks past its creation or is reset; reading it later returns an
+/// arbitrary term, but is never undefined behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Term(pub(crate) u64);
 
@@ -230,7 +230,7 @@ impl BoxHeader {
         }
     }
 
-    /// Length as given to [`BoxHeader::new`].
+    /// The length that was passed to [`BoxHeader::new`].
     pub(crate) const fn length(self) -> usize {
         (self.0 >> 8) as usize
     }

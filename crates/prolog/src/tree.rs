@@ -1,7 +1,7 @@
-//! Text as data: terms that a host reads and traverses without a machine.
+//! Terms as trees, which a host reads and traverses without a machine.
 //!
-//! Uses are facts in files and tables of tests. Unlike a [`StoredTerm`](crate::StoredTerm), a tree has names instead of
-//! atoms, and knows the places of its parts in the text.
+//! Hosts use trees for facts in files and for tables of tests. Unlike a [`StoredTerm`](crate::StoredTerm), a tree has
+//! names instead of atoms, and spans of its parts in the text.
 
 use crate::engine::Engine;
 use crate::loader::{Problem, Severity, Source};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// More deeply nested terms are refused, so that a traversal of a tree may recurse.
+/// The maximum nesting of a tree, so that a traversal of it may recurse.
 const DEPTH_MAX: usize = 1000;
 
 /// A term that was read from a text.
@@ -49,18 +49,18 @@ pub enum TreeKind {
 }
 
 impl Tree {
-    /// The term that was read; `None` if it is too deep to traverse.
+    /// Converts a term that was read from a text; `None` if it is too deep to traverse.
     pub(crate) fn of(store: &mut Store, atoms: &Atoms, read: &ReadTerm) -> Option<Tree> {
-        Planting::new(store, atoms, read).tree(read.term, &read.span, 0)
+        TreeBuilder::new(store, atoms, read).tree(read.term, &read.span, 0)
     }
 
-    /// A term without a text, with numbered variables; `None` if it is too deep to traverse.
+    /// Converts a term that has no source text, with numbered variables; `None` if it is too deep to traverse.
     pub(crate) fn of_term(store: &mut Store, atoms: &Atoms, term: Term) -> Option<Tree> {
         let mut variables = Vec::new();
         store.term_variables(term, &mut variables).ok()?;
         let texts: Vec<String> = (0..variables.len()).map(|number| format!("_{number}")).collect();
         let names = variables.into_iter().zip(texts.iter().map(String::as_str)).collect();
-        Planting { store, atoms, names, spans: FxHashMap::default() }.tree(term, &(0..0), 0)
+        TreeBuilder { store, atoms, names, spans: FxHashMap::default() }.tree(term, &(0..0), 0)
     }
 
     /// The name and the arguments of an atom or a compound term; `None` for lists and other terms.
@@ -74,7 +74,7 @@ impl Tree {
 }
 
 impl Engine {
-    /// Reads all terms of a text. Directives are read as terms, and nothing is run. A mistake costs one term.
+    /// Reads all terms of a text. Directives are read as terms, and nothing is run. A syntax error loses one term.
     pub fn read_trees(&self, name: &str, text: &str) -> (Vec<Tree>, Vec<Problem>) {
         let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
         let mut atoms = Atoms::new(Arc::clone(self.symbols()), Scope::Local);
@@ -109,23 +109,23 @@ impl Query<'_> {
         let machine = self.parts().machine;
         let term = machine.arguments[index];
         let (names, spans) = (FxHashMap::default(), FxHashMap::default());
-        Planting { store: &mut machine.core.store, atoms: &machine.core.atoms, names, spans }.tree(term, &(0..0), 0)
+        TreeBuilder { store: &mut machine.core.store, atoms: &machine.core.atoms, names, spans }.tree(term, &(0..0), 0)
     }
 }
 
 /// The conversion of a term to a tree.
-struct Planting<'a> {
+struct TreeBuilder<'a> {
     store: &'a mut Store,
     atoms: &'a Atoms,
     names: FxHashMap<Term, &'a str>,
     spans: FxHashMap<Term, Range<usize>>,
 }
 
-impl<'a> Planting<'a> {
-    fn new(store: &'a mut Store, atoms: &'a Atoms, read: &'a ReadTerm) -> Planting<'a> {
+impl<'a> TreeBuilder<'a> {
+    fn new(store: &'a mut Store, atoms: &'a Atoms, read: &'a ReadTerm) -> TreeBuilder<'a> {
         let names = read.variables.iter().map(|(name, variable)| (store.deref(*variable), &**name)).collect();
         let spans = read.goals.iter().map(|(term, span)| (*term, span.clone())).collect();
-        Planting { store, atoms, names, spans }
+        TreeBuilder { store, atoms, names, spans }
     }
 
     fn tree(&mut self, term: Term, around: &Range<usize>, depth: usize) -> Option<Tree> {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn continues_after_a_mistake() {
+    fn continues_after_a_syntax_error() {
         let (trees, problems) = read("a. b( . c.");
         assert_eq!(trees.len(), 2);
         assert_eq!(problems.len(), 1);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_term_too_deep_to_walk() {
+    fn refuses_a_term_too_deep_to_traverse() {
         let (trees, problems) = read(&format!("{}a{}. b.", "f(".repeat(5000), ")".repeat(5000)));
         assert_eq!((trees.len(), problems.len()), (1, 1));
         let long_list = format!("l([{}]).", vec!["a"; 5000].join(","));

@@ -1,7 +1,7 @@
 //! Writes terms as text.
 //!
-//! Quoted output is read back as the same term. The layout is that of SWI-Prolog's `writeq/1` and related predicates,
-//! with the same spaces.
+//! Quoted output can be read back as the same term. The layout is that of SWI-Prolog's `writeq/1` and related
+//! predicates, with the same spaces.
 
 mod cycles;
 mod floats;
@@ -32,11 +32,11 @@ pub(crate) enum Spacing {
     NextArgument,
 }
 
-/// How to write a term. The constructors are the presets of the predicates they are named after.
+/// How to write a term. The constructors are named after the predicates whose options they return.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "these are the options of write_term/2")]
 pub(crate) struct WriteOptions {
-    /// Quotes where the reader needs them.
+    /// Adds quotes if the reader needs them.
     pub(crate) quoted: bool,
     /// Operators in functional notation.
     pub(crate) ignore_ops: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// For tests, whose terms are finite.
+    /// No limit, for tests, whose terms are finite.
     #[cfg(test)]
     pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
 }
@@ -139,7 +139,8 @@ pub(crate) fn write_term(
     if Work::new(terms, options, text, limit, patience).run(term)? == Progress::All {
         return Ok(());
     }
-    // The text is longer than that of any term without sharing, or than the limit.
+    // Writing stopped early: it took more steps than a term without sharing requires, or exceeded the limit. The term
+    // may be cyclic.
     text.truncate(start);
     if terms.store.is_acyclic(term)? {
         return Work::new(terms, options, text, limit, usize::MAX).run(term).map(|_| ());
@@ -159,7 +160,7 @@ pub(crate) fn write_term(
 }
 
 impl Core {
-    /// The text of a term that will become an atom or a string: limited by the heap budget.
+    /// The text of a term that will become an atom or a string. Its length is limited by the heap budget.
     pub(crate) fn text_of(&mut self, term: Term, options: &WriteOptions) -> Solved<String> {
         let Core { store, atoms, operators, .. } = self;
         let cells = store.meter.cell_limit.saturating_sub(store.cells.len());

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The CPU time that `work` took: unlike wall-clock time, it changes little on a busy machine. If the system does not
-/// report CPU time, wall-clock time is used.
+/// The CPU time that `work` took, which changes little on a busy machine, unlike wall-clock time. If the system does
+/// not report CPU time, wall-clock time is used.
 pub fn time(work: impl FnOnce()) -> Duration {
     let (before, started) = (on_processor(), Instant::now());
     work();

@@ -141,7 +141,7 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     let (mut inferences, mut solutions) = (0, 0);
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
-            // Each decision starts with new facts, as after a change of the world.
+            // Each decision starts with new facts, as in a changing world.
             for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
                 table.clear();
                 facts.chunks(columns).for_each(|row| table.push(row));

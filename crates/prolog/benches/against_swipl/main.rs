@@ -1,8 +1,8 @@
 //! Runs the same programs in our engine, in process, and in SWI-Prolog.
 //!
-//! `cargo bench -p mario-prolog --bench against_swipl [-- classics|decisions]` prints CPU times and ratios; a ratio
-//! above 1 means that ours needs less CPU by that factor. SWI-Prolog runs in a separate process; the time is measured
-//! inside it, without start-up, loading and warm-up.
+//! `cargo bench -p mario-prolog --bench against_swipl [-- classics|decisions]` prints CPU times and ratios. A ratio
+//! above 1 means that our engine needs less CPU time by that factor. SWI-Prolog runs in a separate process, which
+//! measures its own time, without start-up, loading and warm-up.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 

@@ -18,7 +18,7 @@ pub(crate) struct Names<'q> {
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
-    /// The number of subterms that may still be counted: each takes at least one byte when written.
+    /// The number of subterms that may still be counted. Limited, because each takes at least one byte when written.
     room: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'q> Names<'q> {
         }
     }
 
-    /// Sets the name of an unbound variable.
+    /// Names an unbound variable.
     pub(crate) fn give(&mut self, variable: Term, name: &str) {
         self.given.insert(variable, name.into());
     }

@@ -12,11 +12,11 @@ const TABLE_WORDS: usize = 6;
 /// Words per entry of the path, while it grows.
 const PATH_WORDS: usize = 9;
 
-/// What must be known about all values before the first one is written.
+/// Properties of all values that must be known before the first one is written.
 pub(crate) struct Shape {
     /// Variables with suspended goals, in order of appearance.
     pub(crate) waiting: Vec<Term>,
-    /// Compounds that contain themselves: a depth-first walk meets them on its own path.
+    /// Compounds that contain themselves: those that a depth-first walk reaches again on its path.
     heads: FxHashSet<Term>,
     /// The total number of cells of all compounds.
     cells: usize,
@@ -87,7 +87,7 @@ impl Shape {
         (1 + TABLE_WORDS) * self.cells
     }
 
-    /// Starts writing values.
+    /// Returns the state for making values finite.
     pub(crate) fn cut(&self) -> Cut<'_> {
         Cut { heads: &self.heads, markers: FxHashMap::default(), copies: FxHashMap::default() }
     }

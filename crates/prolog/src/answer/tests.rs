@@ -44,7 +44,7 @@ fn keeps_the_full_stop_apart_from_symbols() {
 }
 
 #[test]
-fn cuts_cyclic_values_where_they_meet_themselves() {
+fn cuts_cyclic_values_where_they_contain_themselves() {
     check("X = f(X)", "X = f(X).");
     check("X = [1, 2|Y], Y = [3|X]", "X = [1, 2, 3|X], Y = [3|X].");
     check("X = f(X), Y = f(Y)", "X = Y, Y = f(Y).");
@@ -59,7 +59,7 @@ fn shows_suspended_goals() {
 }
 
 #[test]
-fn showing_suspended_goals_changes_no_answer() {
+fn showing_suspended_goals_does_not_change_answers() {
     let engine = Engine::new();
     let mut machine = Machine::new(&engine);
     let goal = "dif(X, b), member(Z-Y, [X-1, b-2, c-3])";

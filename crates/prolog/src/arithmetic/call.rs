@@ -1,4 +1,5 @@
-//! The context of a call of an arithmetic function: the store that pays for it and the functor that its errors name.
+//! The context of a call of an arithmetic function: the store that is charged for it and the functor that its errors
+//! name.
 
 use crate::arithmetic::from_number;
 use crate::fault::{Fault, Raised, Solved};
@@ -7,7 +8,7 @@ use crate::store::Store;
 use crate::symbols::atoms;
 use crate::term::Functor;
 
-/// One call: the store is charged, the functor is named in errors.
+/// The context of one call.
 pub(super) struct Call<'a> {
     pub(super) store: &'a mut Store,
     pub(super) functor: Functor,

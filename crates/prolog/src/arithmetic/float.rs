@@ -3,9 +3,8 @@
 //! An infinite or NaN result is an error, never a value: only the constants `inf` and `nan` produce such floats.
 //!
 //! Results must not depend on the machine. The functions of the standard library are those of the system's C library,
-//! which has several versions of each and selects one to suit the processor; their last digits differ. The functions of
-//! `libm` and [`precise`] consist of additions, multiplications and square roots alone, which IEEE 754 defines to the
-//! last bit.
+//! which selects one of several versions to suit the processor; their last digits differ. The functions of `libm` and
+//! [`precise`] use only additions, multiplications and square roots, which IEEE 754 defines to the last bit.
 
 use super::call::Call;
 use super::evaluable::{Binary, Unary};
@@ -133,9 +132,9 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
 }
 
 // The inverse hyperbolic functions of common libraries lose the last digit or two. These forms keep it by using `ln(1 +
-// x)` where the argument is small.
+// x)` for small arguments.
 
-/// From here on, adding or subtracting 1 does not change the square of a float.
+/// For floats of this size and above, adding 1 to the square or subtracting 1 from it changes nothing.
 const HUGE: f64 = (1_u64 << 28) as f64;
 
 fn inverse_sinh(x: f64) -> f64 {

@@ -1,8 +1,8 @@
 //! Exponential functions and logarithms, correctly rounded except for results very close to the midpoint of two floats.
 //!
 //! Values are computed as sums of two floats with about a hundred bits in all. Only additions and multiplications are
-//! used, which IEEE 754 defines to the last bit, so the results are the same on all machines. `exp(1.0) =:= e` holds,
-//! and `2.0 ** 0.5 =:= sqrt(2.0)`.
+//! used, which IEEE 754 defines to the last bit, so the results are the same on all machines. For example, `exp(1.0)
+//! =:= e` and `2.0 ** 0.5 =:= sqrt(2.0)` are true.
 
 /// A number as the sum of two floats; the second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ fn halves(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// The exact product of two floats. A fused multiply-add would be faster, but where the hardware has none, it is a slow
+/// The exact product of two floats. A fused multiply-add would be faster, but on hardware without it, it is a slow
 /// library function.
 fn product(a: f64, b: f64) -> Pair {
     let high = a * b;
@@ -115,8 +115,8 @@ fn log_of(x: f64) -> Pair {
     if part < std::f64::consts::FRAC_1_SQRT_2 {
         (part, twos) = (part * 2.0, twos - 1);
     }
-    // One step of Newton's method. The two numbers that nearly cancel out are both known precisely as one plus
-    // something small.
+    // One step of Newton's method. The two numbers that nearly cancel out are both stored precisely, as differences
+    // from one.
     let guess = libm::log(part);
     let inverse = small_exp_minus_one(Pair::of(-guess));
     let above = Pair::of(part - 1.0);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_right() {
+    fn results_at_the_limits_of_the_range_are_right() {
         assert_eq!(exp(709.782_712_893_384), 1.797_693_134_862_273_2e308);
         assert_eq!(exp(710.0), f64::INFINITY);
         assert_eq!(exp(-745.2), 0.0);

@@ -1,7 +1,7 @@
 //! A fast path for common expressions: a few levels deep, small integers and floats, no error.
 //!
-//! It gives up on anything else, and the general evaluation starts from the beginning; so the fast path need not handle
-//! errors, their order, or long numbers.
+//! For anything else it returns `None`, and the general evaluation starts from the beginning. So the fast path need not
+//! handle errors, their order, or long numbers.
 
 use super::evaluable::{Binary, Evaluable, Unary};
 use crate::number::Number;
@@ -19,7 +19,7 @@ pub(super) fn evaluate(store: &Store, term: Term, steps: &mut u64) -> Option<Num
     })
 }
 
-/// A [`Number`] that fits in a word or a float, and so costs nothing to copy and drop.
+/// A [`Number`] that fits in a word, so that copying and dropping it costs nothing.
 #[derive(Clone, Copy)]
 enum Short {
     Int(i64),

@@ -59,7 +59,7 @@ fn computes_integers_of_any_size() {
 }
 
 #[test]
-fn keeps_integers_where_it_can() {
+fn keeps_integers_if_possible() {
     check(&[
         ("/(8,2)", "4"),
         ("/(7,2)", "3.5"),
@@ -213,7 +213,7 @@ const EDGES: &[i64] = &[
 ];
 
 #[test]
-fn fast_paths_agree_with_the_general_way() {
+fn fast_paths_agree_with_the_general_evaluation() {
     type Fast = fn(&mut Core, Term, Term) -> Solved<Term>;
     let pairs: &[(&str, Fast)] = &[
         ("+", add),

@@ -180,7 +180,7 @@ fn fold(core: &mut Core, list: Term, start: Option<Term>, step: Fold) -> Solved<
     Ok(Some(value))
 }
 
-/// Errors in the elements are attributed to `is/2`, because SWI-Prolog adds them up with it.
+/// Attributes errors in the elements to `is/2`, because SWI-Prolog uses it to add them.
 fn blame_is(raised: Raised) -> Raised {
     match raised {
         Raised::Fault(fault) => Raised::FaultIn(fault, atoms::IS, 2),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn relates_neighbours_and_sums() {
+    fn computes_successors_and_sums_in_any_direction() {
         check_goals(
             TABLE,
             &[

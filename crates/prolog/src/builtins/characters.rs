@@ -128,7 +128,7 @@ enum Test {
     Digit(u32),
     /// A character and its counterpart; the second function is the inverse.
     Paired(fn(char) -> Option<char>, fn(char) -> char),
-    /// A character and its counterpart, where every character has one but the second function is not always the
+    /// A character and its counterpart. Every character has a counterpart, but the second function is not always the
     /// inverse.
     Mapped(fn(char) -> char, fn(char) -> char),
 }
@@ -202,7 +202,7 @@ const TYPES: &[(&str, Test)] = &[
     ("xdigit", Test::Digit(16)),
 ];
 
-/// The type of the end of a file, and of nothing else.
+/// The only type of the end of a file.
 const END_OF_FILE: &str = "end_of_file";
 
 /// A character, or the end of a file, which has code -1.

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_unifiers_without_binding() {
+    fn returns_unifiers_without_binding() {
         check_goals(
             TABLE,
             &[

@@ -23,7 +23,7 @@ pub(crate) const TABLE: &[Builtin] = &[
 
 /// Cost of each attributed variable found when a term is searched for them.
 const ATTRIBUTED_CELLS: u64 = 16;
-/// Words of memory per attributed variable during such a search.
+/// Words of memory per attributed variable during the search.
 const ATTRIBUTED_WORDS: usize = 4;
 
 fn copied(core: &mut Core, term: Term, attributes: Attributes) -> Solved<Term> {
@@ -53,8 +53,8 @@ fn copy_term_nat(core: &mut Core, term: Term, copy: Term) -> Solved {
     core.unify(copy, made)
 }
 
-/// `copy_term(Term, Copy, Goals)`: the copy has no attributes; calling the goals suspends on its variables what is
-/// suspended on those of the term.
+/// `copy_term(Term, Copy, Goals)`: the copy has no attributes. Calling the goals restores the suspended goals on the
+/// variables of the copy.
 fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) -> Solved {
     let variables = attributed_variables(core, term)?;
     let mut waiting = Vec::new();
@@ -117,7 +117,7 @@ fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
         core.store.set_suspended(variable, last);
         return Ok(true);
     };
-    // `'$suspended'/2` hands out copies of this list, so it may be extended in place.
+    // `'$suspended'/2` returns copies of this list, so it may be extended in place.
     let mut end = variable.address() + 1;
     let mut rest = core.store.deref(list);
     while rest.has_tag(Tag::Lis) {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn backtracking_forgets_suspended_goals() {
+    fn backtracking_removes_suspended_goals() {
         let mut fixture = Fixture::new();
         fixture.solve(TABLE, "$suspend(X,one)");
         let mark = fixture.core.store.trail_length();

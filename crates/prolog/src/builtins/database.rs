@@ -1,4 +1,4 @@
-//! Inspecting predicates, and changing dynamic ones.
+//! Predicates that inspect and change predicates.
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
@@ -73,13 +73,13 @@ fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
 /// The dynamic predicate of this name; created if it does not exist.
 fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) -> Solved<PredicateId> {
     let program = Arc::clone(&core.program);
-    let Some(id) = core.find_predicate(functor) else { return Ok(core.database.make_up(functor)) };
+    let Some(id) = core.find_predicate(functor) else { return Ok(core.database.create(functor)) };
     match program.predicates.get(id as usize).map(|predicate| (&predicate.definition, predicate.origin)) {
         None | Some((Definition::Dynamic | Definition::Undefined, _)) => {
             core.database.declare(&program, id);
             Ok(id)
         }
-        Some((_, Origin::Library)) => Ok(core.database.make_up_over(functor)),
+        Some((_, Origin::Library)) => Ok(core.database.create_over(functor)),
         Some(_) => {
             let culprit = indicator(core, functor);
             Err(Fault::Permission(action, "static_procedure", culprit).into())
@@ -169,7 +169,8 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
         core.store.charge(CLAUSE_CELLS)?;
         // Rules are removed by their heads only.
         if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
-            // The clause may be gone already: this call enumerates the clauses that existed when it began (7.5.4).
+            // The clause may have been removed already, because this call enumerates the clauses that existed when it
+            // began (7.5.4).
             core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
                 core.store.meter.interrupt();

@@ -1,4 +1,4 @@
-//! `format/1,2,3`: text with directives, among them column stops.
+//! `format/1,2,3`: text with directives, including column stops.
 //!
 //! Start at [`Run::all`]. The output of a call is collected first and written in one piece, because a column stop may
 //! still move text before it.

@@ -17,7 +17,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("nb_getval", Code::D2(getval)),
 ];
 
-/// Words that a variable takes in addition to its value: its table entry and the table's free slots.
+/// The words that a variable takes in addition to its value: its table entry and a share of the table's free slots.
 const VARIABLE_WORDS: usize = 24;
 
 fn key(core: &Core, term: Term) -> Solved<Atom> {

@@ -66,7 +66,7 @@ fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
 
 /// Unifies the first argument with the first element that unifies with it.
 ///
-/// If that wakes suspended goals and they fail, the search continues in the rest of the list.
+/// If the unification wakes suspended goals and they fail, the search continues with the next element.
 fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     let &[item, list] = arguments else { return Ok(Step::Fail) };
     let item = core.store.deref(item);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_the_decision_to_woken_goals() {
+    fn woken_goals_can_reject_a_member() {
         let mut fixture = Fixture::new();
         let (variable, goals) = (fixture.term("X"), fixture.term("[dif(X,a)]"));
         fixture.core.store.set_suspended(variable, goals);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cyclic_list_is_no_list() {
+    fn a_cyclic_list_is_not_a_list() {
         let mut fixture = Fixture::new();
         let (list, tail) = (fixture.term("[a,b|X]"), fixture.term("X"));
         fixture.core.store.bind(tail, list);

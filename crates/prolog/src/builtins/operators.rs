@@ -116,7 +116,7 @@ fn all_sorted(core: &mut Core) -> Solved<Vec<(Atom, Operator)>> {
         let key = |(atom, operator): &(Atom, Operator)| (core.atoms.name(*atom), operator.kind.position() as u8);
         key(a).cmp(&key(b))
     });
-    // The operators are sorted again for each answer; a program with many operators pays for that.
+    // The operators are sorted again for each answer, which is charged.
     core.store.meter.walk(16 * all.len() as u64);
     core.check_budget()?;
     Ok(all)
@@ -144,7 +144,7 @@ mod tests {
     use crate::testing::{Fixture, check_goals};
 
     #[test]
-    fn op_defines_and_forbids() {
+    fn op_defines_operators_and_rejects_invalid_ones() {
         check_goals(
             TABLE,
             &[
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_not_infix_and_postfix() {
+    fn a_name_cannot_be_both_infix_and_postfix() {
         let mut fixture = Fixture::new();
         fixture.solve(TABLE, "op(200,xf,post)");
         assert!(fixture.solve(TABLE, "op(200,xfx,post)").starts_with("Permission"));

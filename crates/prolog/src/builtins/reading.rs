@@ -132,7 +132,7 @@ fn write_string(core: &mut Core, term: Term, string: Term, options: &WriteOption
     core.unify(string, written)
 }
 
-/// Reads a term and unifies what the options ask for.
+/// Reads a term, and unifies the arguments of the options with the information they request.
 fn read_with_options(core: &mut Core, text: &str, term: Term, options: &[Term]) -> Solved {
     let mut wanted = Vec::new();
     for &option in options {
@@ -172,7 +172,7 @@ fn read_with_options(core: &mut Core, text: &str, term: Term, options: &[Term]) 
     core.unify(term, read.term)
 }
 
-/// What an option of `read_term/2` asks for.
+/// The information that an option of `read_term/2` requests.
 enum Wanted {
     Variables,
     Names,
@@ -181,7 +181,7 @@ enum Wanted {
 
 // ---- no input ------------------------------------------------------------------------------------
 
-/// A policy has no input stream: reading from one is a permission error.
+/// Programs have no input streams, so reading from one is a permission error.
 fn no_input(core: &mut Core, from: Option<Term>) -> Solved {
     let user_input = Term::atom(core.atoms.intern("user_input"));
     let from = from.unwrap_or(user_input);

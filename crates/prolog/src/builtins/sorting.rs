@@ -54,7 +54,7 @@ enum Duplicates {
     Drop,
 }
 
-/// The standard order, without a call for the most common terms.
+/// Compares by the standard order, with an inlined fast path for the most common terms.
 #[inline]
 fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
     if a == b {
@@ -66,8 +66,8 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
     core.store.compare(&core.atoms, a, b)
 }
 
-/// A stable merge sort. The sort of the standard library is not used: it may panic when comparisons become
-/// inconsistent, which happens when the budget runs out during one.
+/// A stable merge sort. The sort of the standard library is not used, because it may panic if comparisons are
+/// inconsistent. They are if the budget runs out during the sort.
 fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
     const RUN: usize = 8;
     let SortSpace { items, merged } = space;
@@ -263,10 +263,10 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
     }
 }
 
-/// The items in their original order, without those identical to an earlier one.
+/// The items in their original order, without duplicates.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     core.store.reserve(SORTED_WORDS * items.len())?;
-    // The position takes the place of the item.
+    // Sort positions instead of items, so that the original order can be restored.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
     let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };
     merge_sort(core, &mut space, Direction::Ascending)?;

@@ -73,7 +73,7 @@ fn functor(core: &mut Core, term: Term, name: Term, count: Term) -> Solved {
     core.unify(term, made)
 }
 
-/// An argument that must be a compound: returns its number of arguments and where they start.
+/// Checks that a term is a compound. Returns its arity and the address of its first argument.
 fn compound(core: &Core, term: Term) -> Solved<(usize, usize)> {
     match core.store.compound(term) {
         Some((functor, start)) => Ok((functor.arity(), start)),
@@ -195,7 +195,7 @@ fn compound_name_arguments(core: &mut Core, term: Term, name: Term, list: Term) 
     core.unify(term, made)
 }
 
-/// The cell of an argument to change; `None` if there is no such argument.
+/// The address of the cell of an argument to change; `None` if there is no such argument.
 fn argument_cell(core: &Core, position: Term, term: Term) -> Solved<Option<usize>> {
     if core.store.deref(term).is_variable() {
         return Err(Fault::Instantiation.into());

@@ -32,7 +32,7 @@ use num_bigint::Sign;
 pub(crate) const TABLES: &[&[Builtin]] =
     &[case::TABLE, concat::TABLE, convert::TABLE, join::TABLE, length::TABLE, numbers::TABLE, split::TABLE, sub::TABLE];
 
-/// Which terms count as text. Atoms and strings do everywhere but in [`Accept::List`].
+/// Which terms count as text. Atoms and strings always do, except in [`Accept::List`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Accept {
     /// Atoms and strings.
@@ -60,9 +60,9 @@ impl Accept {
 /// Why a term is not text.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Misfit {
-    /// It is unbound, or a list with something unbound in it.
+    /// It is unbound, or a list with an unbound element or tail.
     Unbound,
-    /// A list with this element, which is not of this type.
+    /// A list with an element of the wrong type: the expected type, and the element.
     Element(&'static str, Term),
     /// A list with an integer that is not a character code.
     Code,
@@ -73,7 +73,7 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// The usual error for `term` where `expected` was required.
+    /// The usual error for `term` if `expected` was required.
     pub(crate) fn raise(self, expected: &'static str, term: Term) -> Raised {
         match self {
             Misfit::Unbound => Fault::Instantiation.into(),
@@ -264,8 +264,8 @@ pub(crate) fn charge(core: &mut Core, bytes: usize) -> Solved<()> {
     if core.store.meter.walk(bytes as u64 / 8) { Ok(()) } else { core.check_budget() }
 }
 
-/// Unifies each pair, and undoes everything if one pair does not unify: a candidate answer that does not match must
-/// leave no bindings behind.
+/// Unifies each pair, and undoes all bindings if one pair does not unify, so that a candidate answer that does not
+/// match leaves no bindings.
 pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
     let store = &mut core.store;
     let (trail, woken, boundary) = (store.trail_length(), store.woken.len(), store.boundary);

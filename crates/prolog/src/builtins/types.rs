@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_inside_terms() {
+    fn inspects_the_content_of_terms() {
         check_goals(
             TABLE,
             &[

@@ -113,7 +113,8 @@ struct FreeVariables {
     bagof: Atom,
     found: Vec<Term>,
     local: Vec<Term>,
-    /// Steps left before the search starts to record visited compounds: the goal may be cyclic, or share subterms.
+    /// The steps left before the search starts to record visited compounds, which it needs for goals that are cyclic or
+    /// share many subterms.
     patience: usize,
     /// Visited compounds, each with the number of local variables at that time.
     seen: FxHashSet<(Term, usize)>,

@@ -44,7 +44,7 @@ enum Stream {
     Error,
 }
 
-/// The stream that an argument names. These two are the only ones.
+/// The stream that an argument names. Only these two exist.
 fn stream(core: &Core, term: Term) -> Solved<Stream> {
     match core.store.view(term) {
         View::Variable(_) => Err(Fault::Instantiation.into()),
@@ -58,7 +58,7 @@ fn stream(core: &Core, term: Term) -> Solved<Stream> {
     }
 }
 
-/// How many more bytes may be written.
+/// The number of bytes that may still be written.
 fn output_room(core: &mut Core) -> usize {
     core.store.meter.output_limit.saturating_sub(core.output.write(""))
 }

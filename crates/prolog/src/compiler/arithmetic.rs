@@ -7,7 +7,8 @@ use crate::instruction::{Arithmetic, Comparison, FAIL, Instruction};
 use crate::store::View;
 use crate::term::Term;
 
-/// Deeper expressions are built as terms and evaluated by the interpreter of `is/2`.
+/// The maximum depth of a compiled expression. Deeper expressions are built as terms and evaluated like the argument of
+/// `is/2`.
 const MAX_DEPTH: usize = 50;
 
 type Written<T = ()> = Result<T, CompileError>;
@@ -54,7 +55,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register that holds the expression, either evaluated or left to be evaluated by the instruction that reads it.
+    /// A register with the value of an expression, or with the expression itself if the instruction that reads it will
+    /// evaluate it.
     fn value(&mut self, term: Term, depth: usize) -> Written<Operand> {
         match self.compute(term, None, depth)? {
             Some(register) => Ok(Operand::taken(register)),
@@ -62,7 +64,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the instruction for a function that has one; `None` for anything else.
+    /// Writes the instruction for a function; `None` if the term is not a function with an instruction.
     fn compute(&mut self, term: Term, hint: Option<u8>, depth: usize) -> Written<Option<u8>> {
         let View::Compound(functor, arguments) = self.store.view(term) else { return Ok(None) };
         let name = self.scope.symbols().name(functor.name()).to_owned();

@@ -21,7 +21,7 @@ pub(super) enum Place {
     Inner,
 }
 
-/// What is known at one point of the clause; each branch starts with a copy.
+/// The compile-time state at one point of the clause. Each branch starts with a copy.
 #[derive(Clone)]
 struct State {
     seen: Vec<bool>,
@@ -42,7 +42,7 @@ pub(super) struct Emitter<'a> {
     neck_slot: Option<u16>,
     slot_count: usize,
     environment: Option<usize>,
-    /// The argument registers of a call are being loaded, and must not be used for anything else.
+    /// Whether the argument registers of a call are being loaded, so that they must not be used otherwise.
     loading: bool,
     /// Instructions before this position are charged: see [`charging`].
     charged: usize,
@@ -123,7 +123,7 @@ impl<'a> Emitter<'a> {
         self.code.len() as Label
     }
 
-    /// Sets the label of the jump at `position` to here.
+    /// Sets the target of the jump at `position` to the current position.
     fn patch(&mut self, position: usize) {
         let here = self.label();
         match &mut self.code[position] {
@@ -153,7 +153,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// After a call, no register keeps its value.
+    /// Forgets the contents of all registers, because a call may overwrite them.
     fn forget_registers(&mut self) {
         self.state.registers.clear();
         self.state.location.fill(None);

@@ -44,7 +44,7 @@ pub(super) enum Goal {
     Body(Term, Level),
     /// `'$cut'(X)`.
     CutTo(Term),
-    /// Aggregation of a value (if there is one) over a goal, and the term to unify the result with.
+    /// Aggregates a value (if any) over a goal, and unifies the result with a term.
     Collect {
         aggregation: Aggregation,
         value: Option<Term>,
@@ -54,7 +54,7 @@ pub(super) enum Goal {
     },
 }
 
-/// What the compiler needs to know of the program around a clause.
+/// What the compiler needs to know about the program around a clause.
 pub(crate) trait Scope {
     /// The deterministic builtin of this name, unless the program defines its own predicate.
     fn builtin(&self, functor: Functor) -> Option<u16>;
@@ -64,7 +64,7 @@ pub(crate) trait Scope {
     fn relation(&self, functor: Functor) -> Option<u16>;
     /// Stores a goal on a host relation and returns its number.
     fn row_call(&mut self, call: RowCall) -> u32;
-    /// Whether the program defines a predicate of its own under this library name.
+    /// Whether the program redefines the library predicate of this name.
     fn is_redefined(&self, functor: Functor) -> bool;
     fn symbols(&self) -> &Symbols;
     /// Stores a number or string that does not fit in an instruction, and returns its number.
@@ -80,10 +80,10 @@ pub(crate) enum CompileError {
     TooLarge,
 }
 
-/// Goals on relations with more columns are compiled as ordinary calls.
+/// The maximum number of columns of a relation with compiled goals. Goals on wider relations are ordinary calls.
 pub(crate) const MAX_COLUMNS: usize = 8;
 
-/// Deeper nesting of control constructs is interpreted instead of compiled.
+/// The maximum nesting of compiled control constructs. Deeper nesting is interpreted.
 const MAX_NESTING: usize = 64;
 
 pub(super) struct Goals<'a> {
@@ -305,7 +305,7 @@ impl Goals<'_> {
         }))
     }
 
-    /// A goal argument that can be compiled in place; `None` if it cannot.
+    /// A goal argument that can be compiled inline; `None` if it cannot.
     fn known(&mut self, term: Term, depth: usize) -> Result<Option<(Goal, usize)>, CompileError> {
         if has_variable_goal(self.store, term) && !self.store.deref(term).is_variable() {
             return Ok(None);
@@ -372,8 +372,8 @@ fn variables_differ(terms: &[Term]) -> bool {
     })
 }
 
-/// Whether one of the goals of a body is a variable. When a goal is converted at the time of the call (ISO 7.6.2), the
-/// value of such a variable is converted with it: for example, a cut in it cuts the whole goal.
+/// Whether one of the goals of a body is a variable. When a goal is converted at call time (ISO 7.6.2), the value of
+/// such a variable is converted, too. For example, a cut in the value cuts the whole goal.
 pub(super) fn has_variable_goal(store: &Store, body: Term) -> bool {
     let mut pending = vec![body];
     while let Some(goal) = pending.pop() {

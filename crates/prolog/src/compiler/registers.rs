@@ -1,4 +1,4 @@
-//! Register allocation: which of the 256 registers hold values that are still needed.
+//! Register allocation: tracks which of the 256 registers contain values that are still needed.
 
 use crate::instruction::SCRATCH;
 

@@ -2,7 +2,7 @@
 //!
 //! The head of a rule must match a call without binding its variables. So a rule becomes a clause whose head has only
 //! distinct variables, and whose body decomposes them: `p(f(X), X) => q` is `p(A, B) :- nonvar(A), A = f(X), B == X, !,
-//! q`. All of that is compiled in place.
+//! q`. All these goals are compiled inline.
 
 use super::head_arguments;
 use crate::store::{Store, View};
@@ -49,10 +49,10 @@ impl Neck {
 /// Head and body of the clause that is equivalent to a rule.
 pub(crate) fn clause_of_rule(store: &mut Store, neck: Neck, head: Term, body: Term) -> (Term, Term) {
     let arguments = head_arguments(store, head);
-    let mut matching = Matching { store, met: FxHashSet::default(), pending: Vec::new(), goals: Vec::new() };
+    let mut matching = Matching { store, bound: FxHashSet::default(), pending: Vec::new(), goals: Vec::new() };
     let mut places = Vec::with_capacity(arguments.len());
     for &argument in &arguments {
-        if argument.is_variable() && matching.met.insert(argument) {
+        if argument.is_variable() && matching.bound.insert(argument) {
             places.push(argument);
         } else {
             places.push(matching.place_of(argument));
@@ -90,8 +90,8 @@ fn conjunction(store: &mut Store, goals: &[Term], last: Term) -> Term {
 struct Matching<'a> {
     store: &'a mut Store,
     /// Variables of the rule that are bound at this point.
-    met: FxHashSet<Term>,
-    /// Variables that hold a part of the call, each with the pattern that the part must match.
+    bound: FxHashSet<Term>,
+    /// Variables for parts of the call, each with the pattern that the part must match.
     pending: Vec<(Term, Term)>,
     goals: Vec<Term>,
 }
@@ -115,18 +115,18 @@ impl Matching<'_> {
         let goal = match self.store.view(pattern) {
             View::Compound(functor, start) => self.take_apart(place, functor, start),
             View::List(start) => self.take_apart(place, Functor::new(atoms::DOT, 2), start),
-            View::Variable(_) if self.met.insert(pattern) => self.store.structure(atoms::EQUALS, &[pattern, place]),
+            View::Variable(_) if self.bound.insert(pattern) => self.store.structure(atoms::EQUALS, &[pattern, place]),
             _ => self.store.structure(atoms::IDENTICAL, &[place, pattern]),
         };
         self.goals.push(goal);
     }
 
-    /// The goal that unifies a variable, which is bound, with a compound of new variables.
+    /// The goal that unifies a bound variable with a compound of new variables.
     fn take_apart(&mut self, place: Term, functor: Functor, start: usize) -> Term {
         let mut parts = Vec::with_capacity(functor.arity());
         for index in 0..functor.arity() {
             let part = self.store.argument(start, index);
-            let is_new = part.is_variable() && self.met.insert(part);
+            let is_new = part.is_variable() && self.bound.insert(part);
             parts.push(if is_new { part } else { self.place_of(part) });
         }
         let bound = self.store.structure(atoms::NONVAR, &[place]);

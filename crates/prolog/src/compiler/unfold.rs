@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Clauses that may replace calls of their predicates.
 pub(crate) type Unfoldable = FxHashMap<Functor, Arc<StoredTerm>>;
 
-/// Larger bodies are not unfolded: copies of them would cost more than calls.
+/// The maximum size of an unfolded body. Copies of larger bodies would cost more than calls.
 const MAX_CELLS: usize = 80;
 /// The nesting limit of unfolded bodies and control constructs.
 const MAX_DEPTH: usize = 40;
@@ -27,14 +27,15 @@ pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) ->
     let body = store.argument(clause.address(), 2);
     let arguments = super::head_arguments(store, head);
     let mut seen = FxHashSet::default();
-    // A variable as a goal of a clause means `call(Variable)`; inside the call/1 below it would not.
+    // A variable as a goal of a clause means `call(Variable)`. Inside the `call/1` that replaces the call, it would
+    // not.
     !super::goals::has_variable_goal(store, body)
         && stored.cells().len() <= MAX_CELLS
         && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
-/// Replaces calls of unfoldable predicates in the body. `redefined` are the program's own predicates: calls of these
-/// are left unchanged even if the language has a control construct of the same name.
+/// Replaces calls of unfoldable predicates in the body. `redefined` are the predicates that the program defines. Calls
+/// of these are left unchanged, even if there is a control construct of the same name.
 pub(crate) fn unfold(
     store: &mut Store,
     unfoldable: &Unfoldable,
@@ -51,7 +52,7 @@ struct Unfolding<'a> {
     store: &'a mut Store,
     unfoldable: &'a Unfoldable,
     redefined: &'a dyn Fn(Functor) -> bool,
-    /// Predicates being unfolded: a call of one of them is recursive.
+    /// The predicates being unfolded, to detect recursive calls.
     open: Vec<Functor>,
     left: usize,
 }
@@ -76,7 +77,7 @@ impl Unfolding<'_> {
         }
     }
 
-    /// The positions of the arguments of a control construct that are goals compiled in place.
+    /// The positions of the arguments of a control construct that are compiled inline as goals.
     fn goal_arguments(&self, functor: Functor) -> &'static [usize] {
         match (functor.name(), functor.arity()) {
             (atoms::COMMA | atoms::SEMICOLON | atoms::BAR | atoms::ARROW | atoms::SOFT_ARROW | atoms::FORALL, 2) => {
@@ -117,8 +118,8 @@ impl Unfolding<'_> {
         self.open.push(functor);
         let body = self.goal(body, depth + 1);
         self.open.pop();
-        // `call/1`, which is free when its goal is known, keeps a cut local and treats a variable or number as a goal
-        // as the predicate did.
+        // `call/1` keeps a cut local, and treats a variable or a number as a goal like the predicate did. It costs
+        // nothing, because its goal is known.
         self.store.structure(atoms::CALL, &[body])
     }
 }

@@ -20,7 +20,7 @@ pub(super) enum Mode {
     SlotsOnly,
 }
 
-/// What is known of one variable.
+/// The analysis of one variable.
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) occurrences: usize,
@@ -30,7 +30,7 @@ pub(super) struct Variable {
     pub(super) preferred: Option<u8>,
 }
 
-/// What is known of a clause before its instructions are written.
+/// The analysis of a clause, made before its instructions are written.
 #[derive(Debug)]
 pub(super) struct Analysis {
     pub(super) ids: FxHashMap<usize, VariableId>,

@@ -1,7 +1,7 @@
 //! Indexes of dynamic predicates: find the clauses that may match a call, by one of its arguments.
 //!
-//! An index is built when a call first needs it, and updated from then on; clauses are added at either end. Removed
-//! clauses remain in it until the predicate is swept, as they remain in the predicate.
+//! An index is built when a call first needs it, and updated from then on. Clauses are added at either end. Removed
+//! clauses remain in the index, as in the predicate, until the predicate is swept.
 
 use super::predicate::Position;
 use crate::program::index::Key;
@@ -19,7 +19,7 @@ pub(crate) enum End {
     Last,
 }
 
-/// The positions of the clauses with one key, in order. In most tables of facts, each key has one clause.
+/// The positions of the clauses with one key, in order. Optimised for the common case of one clause per key.
 #[expect(clippy::box_collection, reason = "a table of single positions is half as large this way")]
 enum Bucket {
     One(Position),

@@ -14,7 +14,7 @@ pub(crate) type Generation = u64;
 /// The position of a clause in its predicate; not reused while a goal may refer to it.
 pub(crate) type Position = i64;
 
-/// Only the first few arguments are indexed, as for compiled predicates.
+/// The number of leading arguments that can be indexed, as for compiled predicates.
 const INDEXED_ARGUMENTS: usize = 4;
 /// Up to this number of clauses, a linear scan is used.
 const SCANNED: usize = 8;
@@ -99,21 +99,23 @@ pub(super) fn copy_bytes(clauses: usize) -> usize {
 pub(crate) struct DynamicPredicate {
     /// Ordered by position.
     clauses: VecDeque<DynamicClause>,
-    /// All clauses before this position are removed; goals called earlier may still see some of them.
+    /// All clauses before this position are removed, although goals called earlier may still see some of them.
     first_live: Position,
     dead: usize,
     /// The number of dead clauses that the last sweep could not drop.
     dead_left: usize,
     /// By argument.
     indexes: [OnceLock<Box<Index>>; INDEXED_ARGUMENTS],
-    /// Whether the clause added last is a rule: then all are, and a call that matches no rule is an error.
+    /// Whether the last added clause is a rule. If so, all clauses are rules, and a call that matches no rule is an
+    /// error.
     pub(crate) is_made_of_rules: bool,
     /// Whether `abolish/1` removed the predicate, and nothing has defined it since.
     pub(crate) abolished: bool,
 }
 
 impl Clone for DynamicPredicate {
-    /// Clones the clauses without the indexes: the charge for building an index must not depend on other queries.
+    /// Clones the clauses without the indexes, because the cost that a query is charged for an index must not depend on
+    /// other queries.
     fn clone(&self) -> DynamicPredicate {
         DynamicPredicate {
             clauses: self.clauses.clone(),
@@ -146,16 +148,16 @@ impl DynamicPredicate {
             SearchFrom::Position(position) => position,
         };
         let mut made = 0;
-        let way = self.way(store, arguments, from, &mut made);
-        Matching { predicate: self, way, generation, looked_at: 0, index_entries: made }
+        let lookup = self.lookup(store, arguments, from, &mut made);
+        Matching { predicate: self, lookup, generation, visited: 0, index_entries: made }
     }
 
-    /// The shortest list of candidate clauses that an index provides; missing indexes are built.
-    fn way<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Way<'a> {
+    /// Chooses the index with the fewest candidate clauses, or a linear scan. Builds missing indexes.
+    fn lookup<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Lookup<'a> {
         let key = |argument: usize| Key::of(store, store.deref(arguments[argument]));
         if self.clauses.len() <= SCANNED {
             let key = if arguments.is_empty() { Key::Any } else { key(0) };
-            return Way::All { next: self.index_of(from), key };
+            return Lookup::All { next: self.index_of(from), key };
         }
         let mut best: Option<(usize, &Index, Key)> = None;
         for (argument, place) in self.indexes.iter().enumerate().take(arguments.len()) {
@@ -176,8 +178,8 @@ impl DynamicPredicate {
             }
         }
         match best {
-            Some((_, index, key)) => Way::Indexed(index.candidates(key, from)),
-            None => Way::All { next: self.index_of(from), key: Key::Any },
+            Some((_, index, key)) => Lookup::Indexed(index.candidates(key, from)),
+            None => Lookup::All { next: self.index_of(from), key: Key::Any },
         }
     }
 
@@ -189,8 +191,9 @@ impl DynamicPredicate {
         index
     }
 
-    /// The offset of the clause at `position`, or of the first one after it. Positions increase without gaps except for
-    /// swept clauses, so the distance between two positions is an upper bound of the distance between their offsets.
+    /// The offset of the clause at `position`, or of the first one after it. Positions increase, with gaps only where
+    /// clauses were swept, so the distance between two positions is an upper bound on the distance between their
+    /// offsets.
     fn index_of(&self, position: Position) -> usize {
         let Some(first) = self.clauses.front() else { return 0 };
         let Ok(guess) = usize::try_from(position.saturating_sub(first.position)) else { return 0 };
@@ -336,7 +339,7 @@ pub(crate) enum SearchFrom {
     Position(Position),
 }
 
-enum Way<'a> {
+enum Lookup<'a> {
     All { next: usize, key: Key },
     Indexed(Candidates<'a>),
 }
@@ -344,10 +347,10 @@ enum Way<'a> {
 /// The clauses that are visible to a goal and may match it.
 pub(crate) struct Matching<'a> {
     predicate: &'a DynamicPredicate,
-    way: Way<'a>,
+    lookup: Lookup<'a>,
     generation: Generation,
     /// The number of clauses visited.
-    pub(super) looked_at: usize,
+    pub(super) visited: usize,
     /// The entries of indexes built for this goal.
     pub(super) index_entries: usize,
 }
@@ -357,8 +360,8 @@ impl<'a> Iterator for Matching<'a> {
 
     fn next(&mut self) -> Option<&'a DynamicClause> {
         loop {
-            let clause = match &mut self.way {
-                Way::All { next, key } => {
+            let clause = match &mut self.lookup {
+                Lookup::All { next, key } => {
                     let clause = self.predicate.clauses.get(*next)?;
                     *next += 1;
                     if !clause.key.may_match(*key) {
@@ -366,9 +369,9 @@ impl<'a> Iterator for Matching<'a> {
                     }
                     clause
                 }
-                Way::Indexed(candidates) => self.predicate.get(candidates.next()?)?,
+                Lookup::Indexed(candidates) => self.predicate.get(candidates.next()?)?,
             };
-            self.looked_at += 1;
+            self.visited += 1;
             if clause.is_visible(self.generation) {
                 return Some(clause);
             }

@@ -1,4 +1,4 @@
-//! The precompiled library: an engine loads this image instead of reading and compiling the library's text.
+//! The precompiled library. An engine loads this image instead of parsing and compiling the library's text.
 //!
 //! The image is a file of the repository. `UPDATE_LIBRARY=1 cargo test -p mario-prolog image` rebuilds it, and the test
 //! fails if it is out of date. An image that does not match the rest of the crate is not used: the library is then
@@ -16,7 +16,7 @@ use std::hash::Hasher;
 
 static IMAGE: &[u8] = include_bytes!("../library.image");
 
-/// What the library adds to the builtins.
+/// The data that the library adds to the builtins.
 #[derive(Serialize, Deserialize)]
 struct Image<'a> {
     fingerprint: u64,

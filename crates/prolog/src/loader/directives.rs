@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
-    /// Declares facts that the host supplies with each query, as [`Loader::relation`] does, but lets a text define the
-    /// predicate itself: then its clauses replace the host's facts.
+    /// Declares facts that the host supplies with each query, like [`Loader::relation`]. A text may define the
+    /// predicate; its clauses then replace the host's facts.
     pub fn default_relation(&mut self, name: &str, arity: usize) -> usize {
         let position = self.relation(name, arity);
         if let Some(predicate) = self.base.predicates.last_mut() {
@@ -194,7 +194,8 @@ impl Loader {
 
     fn declare_dynamic(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
         let known = self.base.find(functor).map(|id| &self.base.predicates[id as usize]);
-        // Other systems need the declaration to accept the relation; here the host supplies its facts.
+        // Other systems need the declaration to accept calls of the relation. Here it has no effect, because the host
+        // supplies the facts.
         let is_relation = known.is_some_and(|known| matches!(known.definition, Definition::Relation(_)));
         if is_relation || known.is_some_and(|known| known.origin == Origin::System) {
             if !is_relation {
@@ -386,8 +387,8 @@ impl Loader {
 
     /// Adopts a directive's changes to dynamic predicates.
     fn keep_changes(&mut self, machine: &Machine, program: &Program) {
-        for (id, made_up, predicate) in machine.core.database.changes() {
-            let functor = made_up.unwrap_or_else(|| program.predicates[id as usize].functor);
+        for (id, created, predicate) in machine.core.database.changes() {
+            let functor = created.unwrap_or_else(|| program.predicates[id as usize].functor);
             if !self.dynamic.contains_key(&functor) {
                 self.dynamic_order.push(functor);
             }

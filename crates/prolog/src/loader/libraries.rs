@@ -1,13 +1,13 @@
 //! The libraries that a program can request with `use_module(library(Name))`.
 //!
-//! Their predicates are available without the request. Requesting a missing library is an error, so that a program
-//! fails when it is loaded and not at its first call of a missing predicate.
+//! Their predicates are always available. Requesting a missing library is an error, so that a program fails when it is
+//! loaded rather than at its first call of a missing predicate.
 
 /// Libraries of SWI-Prolog whose predicates are available, in alphabetical order.
 const LIBRARIES: &[&str] = &[
     "aggregate",
     "apply",
-    // It optimises calls that are compiled here in any case.
+    // It optimises calls that this engine always compiles.
     "apply_macros",
     "assoc",
     "coroutining",

@@ -1,7 +1,7 @@
 //! Limits on the cost of loading a program.
 //!
-//! The limits apply to a [`Loader`], not to each directive or file, so that many of them together cost no more than
-//! one.
+//! The limits apply to a [`Loader`] as a whole, not to each directive or file, so that many of them together cost no
+//! more than one.
 
 use super::Loader;
 use crate::meter::{Budget, Resource};
@@ -16,7 +16,7 @@ pub const WARNINGS_MAX: usize = 100;
 /// The maximum nesting depth of sources that load sources.
 pub const INCLUDE_DEPTH_MAX: usize = 32;
 
-/// The maximum number of times that sources load a source.
+/// The maximum number of loads of a source by another source.
 pub const INCLUDE_COUNT_MAX: usize = 1_000;
 
 /// The maximum total size in bytes of the sources that other sources load.
@@ -29,7 +29,7 @@ pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
 /// Fixed cost of linking, in clauses: a copy of the library.
 pub(super) const LINK_CLAUSES: usize = 64;
 
-/// What loading has used so far.
+/// The resources that loading has used so far.
 #[derive(Default)]
 pub(super) struct Spent {
     /// Inferences of directives.
@@ -124,7 +124,7 @@ impl Loader {
         false
     }
 
-    /// Reads a source that another one loads, unless their total size exceeds the limit; then loading ends.
+    /// Reads a source that another source loads. If the total size of such sources exceeds the limit, loading ends.
     pub(super) fn read_included(&mut self, source: usize, span: &Range<usize>, name: &str, text: &str) {
         self.spent.include_bytes = self.spent.include_bytes.saturating_add(text.len());
         if self.spent.include_bytes > INCLUDE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Links what was read into a program.
+//! Links the clauses that were read into a program.
 
 use super::{Definitions, Loader, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Neck, Scope, Unfoldable};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 impl Loader {
     /// The number of clauses to link for the current program.
     pub(super) fn clauses_to_link(&self) -> usize {
-        // The number of dynamic clauses that cost as much as one compiled clause: they are only copied.
+        // The number of dynamic clauses that cost as much as one compiled clause. Dynamic clauses are only copied.
         const DYNAMIC_PER_CLAUSE: usize = 64;
         if self.linked.is_some() {
             return 0;
@@ -46,7 +46,8 @@ impl Loader {
             program.dynamic.insert(id, Arc::clone(&self.dynamic[&functor]));
         }
         for functor in &self.order {
-            // Declared `multifile` or `discontiguous`, and without clauses: calls fail, and clauses may be asserted.
+            // A predicate declared `multifile` or `discontiguous`, but without clauses, becomes dynamic: calls fail,
+            // and clauses may be asserted.
             let is_empty = self.definitions[functor].clauses.is_empty() && !self.dynamic.contains_key(functor);
             if is_empty && self.definitions[functor].discontiguous && !program.is_defined(*functor) {
                 program.add_predicate(*functor, Definition::Dynamic, self.origin);
@@ -67,8 +68,7 @@ impl Loader {
     /// head.
     ///
     /// Bodies are unchanged, and a cut is local to its clause, so the answers and their order are unchanged. For a
-    /// dynamic predicate, the current clauses are the right ones: a call sees the clauses that existed when it was
-    /// made.
+    /// dynamic predicate, the current clauses are used.
     fn make_numbered_twins(&mut self) {
         for (functor, twin) in self.numbered.clone() {
             let clauses: Vec<(Arc<StoredTerm>, usize, Range<usize>)> = match self.dynamic.get(&functor) {

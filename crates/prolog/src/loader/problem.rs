@@ -20,7 +20,7 @@ pub enum Severity {
 pub enum Topic {
     /// A variable that occurs once although its name does not start with `_`.
     Singleton,
-    /// Clauses of one predicate that are not together, or that replace those of another source.
+    /// Clauses of one predicate that are not consecutive, or that replace those of another source.
     Order,
     /// A directive that failed.
     Directive,

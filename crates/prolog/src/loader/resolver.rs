@@ -1,6 +1,9 @@
 //! Finding the files that a program names.
 
-#![expect(clippy::disallowed_methods, reason = "a host that lends this resolver lends the files below its directories")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a host that uses this resolver gives access to the files below its directories"
+)]
 
 use super::limits::INCLUDE_BYTES_MAX;
 use std::fs;
@@ -22,7 +25,7 @@ impl Resolver for Box<dyn Resolver> {
 
 /// Finds files below certain directories only.
 ///
-/// Symbolic links and `..` are resolved first: the real location of the file decides.
+/// Symbolic links and `..` are resolved first, so that the real location of a file is checked.
 pub struct Directories {
     roots: Vec<PathBuf>,
 }

@@ -36,8 +36,8 @@ impl Loader {
     }
 
     /// The goals of a guard, except those that belong to the head. As in SWI-Prolog, the goals at the beginning of a
-    /// guard that unify an argument of the head with a non-variable term belong to the head, which means that they bind
-    /// no variable of the call; `true` and other unifications may stand between them.
+    /// guard that unify an argument of the head with a non-variable term belong to the head, so they bind no variable
+    /// of the call. `true` and other unifications may occur between them.
     fn rest_of_guard(&mut self, head: Term, guard: Term) -> Vec<Term> {
         let goals = self.conjuncts(guard);
         let head = self.store.without_module(head);

@@ -20,7 +20,7 @@ use crate::term::{Functor, Term};
 /// Cost of trying another clause of a dynamic predicate, in addition to its inference.
 const RETRY_CELLS: u64 = 4;
 
-/// Where the machine continues after a call.
+/// The continuation of the machine after a call.
 pub(super) enum Flow {
     Goto(Label),
     Fail,
@@ -201,7 +201,7 @@ impl Machine {
         };
         let has_rules = is_rule(&term);
         if has_rules {
-            // If no further rule matches, that is an error: keep the choice point until a rule has matched.
+            // It is an error if no further rule matches, so keep the choice point until a rule has matched.
             following = following.or(Some(Position::MAX));
         }
         match (following, retried) {
@@ -280,7 +280,7 @@ impl Machine {
     fn functor_of(&self, program: &Program, predicate: PredicateId) -> Functor {
         match program.predicates.get(predicate as usize) {
             Some(entry) => entry.functor,
-            None => self.core.database.made_up_functor(predicate),
+            None => self.core.database.created_functor(predicate),
         }
     }
 
@@ -339,7 +339,7 @@ impl Machine {
             }
             Control::Halt => match (functor.arity(), self.core.store.view(self.x[0])) {
                 (0, _) => Err(Raised::Halted(0)),
-                // A status that does not fit must not wrap around to a different valid one.
+                // A status that does not fit must not wrap around to another status.
                 (_, View::Small(status)) => match i32::try_from(status) {
                     Ok(status) => Err(Raised::Halted(status)),
                     Err(_) => Err(Fault::Representation("int").into()),

@@ -21,11 +21,11 @@ pub(super) enum ChoiceKind {
     Dynamic,
     /// Further rows of a host relation that was called as a predicate.
     Rows,
-    /// Further rows of a host relation enumerated in place: the row, and the instruction.
+    /// Further rows of a host relation that is enumerated inline: the next row, and the position of the instruction.
     InlineRows,
     /// The scope of a `catch/3`.
     Catch,
-    /// None: a branch abandoned by `*->`.
+    /// No alternative: a branch abandoned by `*->`.
     Dead,
 }
 
@@ -90,8 +90,8 @@ impl Machine {
         }
     }
 
-    /// Cells below the newest choice point, and those protected by `nb_setarg/3`, outlive backtracking: changes to them
-    /// must be trailed.
+    /// Updates the boundary below which changes are trailed: cells older than the newest choice point, and those
+    /// protected by `nb_setarg/3`, outlive backtracking.
     #[inline(always)]
     fn reset_boundary(&mut self) {
         let store = &mut self.core.store;
@@ -121,7 +121,7 @@ impl Machine {
             store.woken.clear();
             store.meter.resume();
         }
-        // A unification that failed halfway leaves entries for nested compounds behind.
+        // A failed unification may have left entries for nested compounds.
         self.parts.clear();
         self.environment = choice.environment as usize;
         self.continuation = choice.continuation;

@@ -1,8 +1,8 @@
 //! Cleanups of `setup_call_cleanup/3` that become due because a cut or an exception drops the choice points of their
 //! goal. If the goal exits or fails, the library calls the cleanup.
 //!
-//! The cell at [`CLEANUPS`] holds a list of `Height-Goal`, newest first: the goal is due when there are
-//! fewer than `Height` choice points. Changes to the cell are undone on backtracking.
+//! The cell at [`CLEANUPS`] contains a list of `Height-Goal`, newest first. A goal is due when there are fewer than
+//! `Height` choice points. Changes to the cell are undone on backtracking.
 
 use super::{CLEANUPS, Machine};
 use crate::core::Core;
@@ -50,7 +50,7 @@ impl Core {
 }
 
 impl Machine {
-    /// After a cut to `height`: wakes the cleanups of goals whose choice points are gone.
+    /// Called after a cut to `height`. Wakes the cleanups of goals whose choice points were dropped.
     #[cold]
     pub(super) fn wake_cleanups(&mut self, height: usize) -> bool {
         let mut woken = false;

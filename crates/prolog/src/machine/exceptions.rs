@@ -1,8 +1,8 @@
 //! `catch/3` and `throw/1`.
 //!
-//! `catch/3` has an environment, to return to when its goal succeeds, and a choice point, to restore when something is
-//! thrown. It is active while its environment is in the return chain of the running goal; its choice point alone may
-//! outlive that.
+//! `catch/3` has an environment, to which its goal returns, and a choice point, which is restored when an exception is
+//! thrown. It is active while its environment is in the return chain of the running goal. Its choice point may exist
+//! longer.
 
 use super::Machine;
 use super::choices::ChoiceKind;
@@ -12,7 +12,7 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
-/// Cost of creating the error term of a builtin: it takes as long as a few calls.
+/// Cost of creating the error term of a builtin, which takes as long as a few calls.
 const ERROR_CELLS: u64 = 16;
 
 /// The predicate that raised an error.
@@ -42,7 +42,7 @@ impl Machine {
     }
 
     /// Unwinds to the innermost active `catch/3` whose catcher unifies with the ball, and loads its recovery goal into
-    /// `X0`. Returns the ball as `Err` if there is none, or if the budget is exhausted.
+    /// `X0`. Returns the ball as `Err` if there is no such `catch/3`, or if the budget is exhausted.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();
@@ -94,7 +94,7 @@ impl Machine {
         Err(ball)
     }
 
-    /// The ball for an error of a builtin; `Err` for what cannot be caught.
+    /// The ball for an error of a builtin; `Err` for conditions that cannot be caught.
     pub(super) fn ball(&mut self, raised: Raised, culprit: Culprit) -> Result<Box<StoredTerm>, Raised> {
         let (fault, context) = match raised {
             Raised::Fault(fault) => (fault, culprit.functor),

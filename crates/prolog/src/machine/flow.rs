@@ -24,7 +24,7 @@ impl Machine {
         }
     }
 
-    /// Throws the error of a builtin; returns the label of its handler.
+    /// Throws the error of a builtin, and returns the label of its handler.
     #[cold]
     pub(super) fn raise(
         &mut self,
@@ -162,8 +162,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Counts another clause or branch. That is not a call but takes time: a clause can fail in many branches without
-    /// any call.
+    /// Counts another clause or branch. Trying one is not a call, but takes time: a clause can fail in many branches
+    /// without any call.
     #[inline]
     fn count_alternative(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
@@ -227,7 +227,7 @@ impl Machine {
             return Ok(None);
         }
         let functor = self.suspend_for_wake(at, live);
-        // A program that often wakes goals might otherwise never reach a call at which garbage is collected.
+        // A program that often wakes goals might otherwise never reach a call before which garbage is collected.
         if self.wants_collection() {
             self.collect_garbage(program, functor.arity());
         }

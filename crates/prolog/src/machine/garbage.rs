@@ -1,10 +1,10 @@
 //! Garbage collection: when it runs, and the roots in the machine's registers and stacks.
 //!
 //! The machine collects only between two calls, where all roots are known: the arguments of the call, the slots that
-//! clauses still read (see [`liveness`](super::liveness)), the choice points, and the terms held by the query itself.
+//! clauses still read (see [`liveness`](super::liveness)), the choice points, and the terms that the query refers to.
 //! The points of collection depend only on the numbers of cells and trail entries, so equal queries collect at equal
 //! points. A collection takes time proportional to the number of cells, and happens after that number has grown
-//! considerably: it is paid for by the work that created them, and the cells that survive are charged as a walk.
+//! considerably. The charges for creating the cells cover it; only the surviving cells are charged again, as a walk.
 
 use super::choices::{Choice, ChoiceKind};
 use super::liveness::{Ending, Liveness};
@@ -16,9 +16,9 @@ use crate::store::{Marks, Store};
 use crate::term::Term;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A smaller store is not collected: 8 MiB. A policy decision takes a few kilobytes.
+/// The minimum number of cells for a collection: 8 MiB. A policy decision takes a few kilobytes.
 const CELLS_MIN: usize = 1 << 20;
-/// A smaller trail does not cause a collection.
+/// The minimum length of the trail for a collection.
 const TRAIL_MIN: usize = 1 << 18;
 /// The store grows by at least 1/2 of its live cells between two collections.
 const GROWTH: usize = 2;
@@ -28,8 +28,8 @@ const GROWTH_MIN: usize = 8;
 /// Whether machines collect garbage as often as possible.
 static EAGER: AtomicBool = AtomicBool::new(false);
 
-/// Makes all machines of this process collect garbage as often as possible, from their next queries on. For tests:
-/// answers must not depend on it.
+/// Makes all machines of this process collect garbage as often as possible, from their next queries on. For tests,
+/// which check that answers do not depend on collections.
 #[doc(hidden)]
 pub fn collect_eagerly() {
     EAGER.store(true, Ordering::Relaxed);
@@ -158,8 +158,8 @@ impl Machine {
         self.core.store.compact(&mut marks, &trimming);
         self.move_roots(program, &marks, &frames, live, trimming.kept);
         self.pace.collected(&self.core.store);
-        // The garbage was paid for by the work that created it. Live cells are charged here: they are visited more
-        // often the fuller the store is.
+        // Garbage was charged when it was created. Live cells are charged here, because the fuller the store is, the
+        // more often they are visited.
         if !self.pace.is_eager {
             let left = self.core.store.cells.len() + self.core.store.trail_length();
             self.core.store.meter.walk(left as u64);
@@ -237,7 +237,7 @@ impl Machine {
         Point { environment: self.previous_environment(environment), label: continuation, continuation }
     }
 
-    /// Updates all addresses outside of the store; the first `trimmed` entries of the trail are gone.
+    /// Updates all addresses outside of the store. The first `trimmed` entries of the trail have been removed.
     fn move_roots(&mut self, program: &Program, marks: &Marks, frames: &Frames, live: usize, trimmed: usize) {
         let moved = |term: &mut Term| *term = marks.moved(*term);
         self.x[..live].iter_mut().for_each(moved);

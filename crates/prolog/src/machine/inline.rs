@@ -1,4 +1,4 @@
-//! Tests and arithmetic compiled in place.
+//! Tests and arithmetic that are compiled inline.
 
 use super::Machine;
 use crate::arithmetic;

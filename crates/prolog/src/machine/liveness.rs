@@ -1,7 +1,7 @@
-//! Liveness of environment slots: which slots a clause still reads from a given instruction on.
+//! Liveness analysis of environment slots: which slots a clause still reads from a given instruction on.
 //!
-//! Slots are not initialised, so the garbage collector must not look at others; and values that are not read again need
-//! not be kept. Jumps in a clause only go forward, so one backward pass is enough.
+//! The garbage collector must not visit other slots, because they may be uninitialised. Values that are not read again
+//! need not be kept. Jumps in a clause only go forward, so one backward pass is enough.
 
 use crate::instruction::{FAIL, Instruction, Label};
 use crate::program::{Place, Program, RowCall, Wanted};
@@ -12,13 +12,13 @@ use rustc_hash::FxHashMap;
 pub(super) enum Ending {
     /// It always fails.
     Never,
-    /// It returns to its caller, and the current environment is the caller's.
+    /// It returns to its caller without an environment: the current environment is the caller's.
     InEnvironmentOfCaller,
     /// It frees its environment and returns to its caller.
     InItsOwn,
 }
 
-/// What is live before an instruction.
+/// The slots that are live before an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Needed {
     /// The live slots, one bit each.
@@ -135,7 +135,7 @@ fn follows(instruction: Instruction) -> (Option<Label>, bool) {
     }
 }
 
-/// Steps backwards over one instruction: `needed` is what is live after it, and becomes what is live before it.
+/// Steps backwards over one instruction: updates `needed` from the live slots after it to those before it.
 fn step<'n>(
     program: &Program,
     instruction: Instruction,
@@ -232,7 +232,7 @@ fn slots_of(program: &Program, instruction: Instruction, needed: &mut Needed) {
     }
 }
 
-/// A goal on a host relation reads some slots and sets others.
+/// Steps backwards over a goal on a host relation, which reads some slots and sets others.
 fn rows(call: &RowCall, needed: &mut Needed) {
     for &(_, place) in &call.new {
         if let Place::Y(y) = place {

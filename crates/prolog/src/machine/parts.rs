@@ -4,7 +4,7 @@ use super::Machine;
 use crate::term::{Functor, Tag, Term};
 
 impl Machine {
-    /// In read mode, returns the part; in write mode, a fresh variable in its place.
+    /// Returns the part in read mode. In write mode, stores a fresh variable there and returns it.
     #[inline(always)]
     pub(super) fn part_variable(&mut self, part: usize, writing: bool) -> Term {
         if writing {

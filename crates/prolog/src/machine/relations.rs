@@ -91,9 +91,9 @@ impl Machine {
         Flow::Goto(self.continuation)
     }
 
-    // ---- enumerated in place ---------------------------------------------------------------
+    // ---- enumerated inline -----------------------------------------------------------------
 
-    /// Takes the first matching row; the instruction is at `at`. Returns false if there is none.
+    /// Takes the first matching row, for the instruction at `at`. Returns false if there is no such row.
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
@@ -116,7 +116,7 @@ impl Machine {
         self.take_row(&rows, call, kept, row)
     }
 
-    /// Whether the relation has a row that matches the goal; nothing is bound.
+    /// Whether the relation has a row that matches the goal. Binds nothing.
     #[inline]
     pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
         let kept = self.saved.len();
@@ -207,7 +207,7 @@ impl Machine {
         relation.next_row(from, bound.get())
     }
 
-    /// Stores the values of a row where the goal expects them.
+    /// Stores the values of a row in the places that the goal expects.
     #[inline]
     fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
         let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };

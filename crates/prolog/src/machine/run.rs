@@ -57,7 +57,7 @@ impl Machine {
     fn execute(&mut self, program: &Program, host: &dyn Relations, start: Label) -> Result<Stopped, Stopped> {
         let code = &program.code[..];
         let mut pc = start as usize;
-        // The cell that holds the next part of a compound or, in write mode, receives it.
+        // The cell with the next part of a compound or, in write mode, the cell to write the part to.
         let mut part = 0;
         let mut writing = false;
 

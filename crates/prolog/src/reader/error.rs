@@ -1,4 +1,4 @@
-//! Syntax errors, for people and for programs.
+//! Syntax errors, for users and for programs.
 
 use std::fmt;
 use std::ops::Range;

@@ -7,7 +7,7 @@ use crate::operators::Operator;
 use std::ops::Range;
 
 impl Parser<'_, '_, '_> {
-    /// A token that cannot start a term, where one is expected.
+    /// The error for a token that cannot start a term.
     pub(super) fn cannot_start_term(&self, lexeme: &Lexeme) -> SyntaxError {
         let is_end = matches!(lexeme.token, Token::End | Token::EndOfText);
         let (kind, hint) = match lexeme.token {
@@ -31,7 +31,7 @@ impl Parser<'_, '_, '_> {
         error
     }
 
-    /// A complete term followed by a token that is neither an operator nor a closing bracket.
+    /// The error for a complete term followed by a token that is neither an operator nor a closing bracket.
     pub(super) fn operator_expected(&self, lexeme: &Lexeme) -> SyntaxError {
         let frame = self.frame();
         let kind = match (&lexeme.token, frame.bracket) {
@@ -107,14 +107,14 @@ impl Parser<'_, '_, '_> {
             .with_hint(format!("write `{name}` without parentheses"))
     }
 
-    /// A prefix operator whose priority is too high at this position.
+    /// The error for a prefix operator whose priority is too high at this position.
     pub(super) fn too_strong(&self, lexeme: &Lexeme, operator: Operator) -> SyntaxError {
         let name = self.text(lexeme);
         let message = format!("a term with `{name}`, of priority {}, cannot stand here", operator.priority);
         SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint("put the term in parentheses")
     }
 
-    /// Two operators whose priorities conflict.
+    /// The error for two operators whose priorities conflict.
     pub(super) fn clash(&self, lexeme: &Lexeme, other: Option<Range<usize>>) -> SyntaxError {
         let name = self.text(lexeme);
         let message = match other {
@@ -129,7 +129,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-/// The name of an open bracket, and what closes it.
+/// The name of an open bracket, and its closing bracket.
 fn name_of(bracket: Bracket) -> Option<(&'static str, &'static str)> {
     match bracket {
         Bracket::Clause => None,

@@ -1,8 +1,8 @@
 //! Parses tokens into terms: an operator precedence parser with explicit stacks.
 //!
 //! Operands and operators are kept on two stacks until the next operator, or the end of the innermost bracket,
-//! determines what binds tighter. No function is recursive, so nesting is limited only by memory, and each token is
-//! processed a constant number of times.
+//! determines which operator binds tighter. No function is recursive, so nesting is limited only by memory, and each
+//! token is processed a constant number of times.
 
 use super::error::SyntaxError;
 use super::numbers::negated;
@@ -55,7 +55,7 @@ pub(super) struct Frame {
     start: usize,
     operands: usize,
     pending: usize,
-    /// The first `:-` or similar operator inside it: a missing closing bracket belongs before that.
+    /// The first `:-` or similar operator inside the bracket, before which a missing closing bracket belongs.
     pub(super) neck: Option<(usize, usize)>,
 }
 
@@ -247,7 +247,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// `[]` and `{}` are names; otherwise the content of the bracket is parsed on its own.
+    /// Reads `[]` or `{}` as a name; otherwise opens the bracket.
     fn open_or_name(
         &mut self,
         close: &Token,

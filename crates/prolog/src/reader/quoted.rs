@@ -14,8 +14,8 @@ pub(super) enum Escape {
 impl Scanner<'_> {
     /// Reads the text up to the closing quote; the opening quote was consumed.
     ///
-    /// As in ISO, quoted text cannot contain a line break: so a forgotten quote costs one clause and not the rest of
-    /// the file.
+    /// As in ISO, quoted text cannot contain a line break. So a missing quote invalidates one clause and not the rest
+    /// of the file.
     pub(super) fn quoted(&mut self, quote: char) -> Result<String, SyntaxError> {
         let start = self.position - 1;
         let mut text = String::new();

@@ -1,7 +1,7 @@
 //! Splits text into tokens.
 //!
-//! Written by hand rather than generated: quotes, `0'c`, digit groups and the end token all depend on what follows, and
-//! after a mistake the scanner must continue after the whole broken token.
+//! Written by hand rather than generated: quotes, `0'c`, digit groups and the end token all need lookahead, and after
+//! an error the scanner must continue after the whole broken token.
 
 use super::characters::{is_layout, is_name_part, is_name_start, is_symbol, is_variable_start};
 use super::error::SyntaxError;
@@ -66,7 +66,7 @@ impl Lexeme {
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
     pub(super) position: usize,
-    /// A quote was left open on a line that ends like a clause: the clause is assumed to end there.
+    /// Whether a quote was left open on a line that ends like a clause. The clause is then assumed to end there.
     pub(super) clause_ended: bool,
 }
 

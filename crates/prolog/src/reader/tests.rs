@@ -266,7 +266,7 @@ fn numbers_have_many_forms() {
 }
 
 #[test]
-fn long_numerals_are_read_by_halves() {
+fn long_integers_are_read_in_pieces() {
     let digits = format!("1{}", "0".repeat(4000));
     assert_eq!(World::new().outcome(&format!("{digits} - 1")), format!("-({digits},1)"));
     let nines = "9".repeat(1537);
@@ -298,7 +298,7 @@ fn quoted_text_has_escapes() {
 }
 
 #[test]
-fn flags_say_what_quotes_mean() {
+fn flags_determine_the_meaning_of_quotes() {
     let cases = [
         (QuotedText::Codes, "[97|[]]"),
         (QuotedText::Chars, "[a|[]]"),
@@ -364,7 +364,7 @@ fn user_operators_are_read() {
 }
 
 #[test]
-fn mistakes_have_names() {
+fn syntax_errors_have_names() {
     check_error(&[
         ("f(a:-b", "operator_expected"),
         (":- :- :-", "operator_clash"),
@@ -439,7 +439,7 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_mistake_is_one_error_and_reading_continues() {
+fn reading_continues_after_an_error() {
     let text = "\
 good(a).
 migrate(I, N :- latency(I, N, L).

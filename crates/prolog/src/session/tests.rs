@@ -30,7 +30,7 @@ fn ask(session: &mut Session, goal: &str) -> String {
 }
 
 #[test]
-fn keeps_what_queries_assert_and_retract() {
+fn keeps_asserted_and_retracted_clauses() {
     let mut session =
         session(":- dynamic count/1.\ncount(0).\nnext(N) :- retract(count(M)), N is M + 1, assertz(count(N)).");
     assert_eq!(ask(&mut session, "next(N)"), "N = 1");
@@ -60,7 +60,7 @@ fn keeps_operators_and_flags() {
 }
 
 #[test]
-fn keeps_changes_of_a_query_that_ends_badly() {
+fn keeps_changes_of_a_query_that_fails() {
     let mut session = session(":- dynamic seen/1.");
     assert_eq!(ask(&mut session, "assertz(seen(1)), atom_length(_, _)"), {
         "an argument has no value yet, but needs one, in atom_length/2"

@@ -3,7 +3,7 @@
 //! The order is: variables by age, then numbers by value (a float before an equal integer), then strings and then atoms
 //! by character codes, then compounds by arity, name and arguments from the left.
 
-use super::memory::Met;
+use super::memory::VisitedPairs;
 use super::room::STRIDE;
 use super::unify::WORDS_PER_STEP;
 use super::{Store, View};
@@ -27,8 +27,8 @@ impl Store {
         }
     }
 
-    /// Compares two terms in the standard order. Cyclic terms are equal if their infinite unfoldings are; the order of
-    /// different cyclic terms depends on which difference the walk reaches first.
+    /// Compares two terms in the standard order. Cyclic terms are equal if their infinite unfoldings are equal. The
+    /// order of different cyclic terms depends on which difference the walk reaches first.
     pub(crate) fn compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
         let (a, b) = (self.deref(a), self.deref(b));
         if a == b {
@@ -45,8 +45,8 @@ impl Store {
         }
     }
 
-    /// Where the arguments of two compounds start, and how many there are. `Err` is the order of two terms that are
-    /// equal or whose order is known without their arguments.
+    /// The addresses of the first arguments of two compounds, and the number of arguments. `Err` is the order of two
+    /// terms if it does not depend on their arguments.
     #[inline]
     fn parts_to_compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Result<(usize, usize, usize), Ordering> {
         let (x, y) = (a.address(), b.address());
@@ -69,7 +69,7 @@ impl Store {
     /// Compares `count` adjacent cells from the left, depth first; the remaining parts of outer terms are in `frames`.
     fn compare_parts(&mut self, atoms: &Atoms, base: usize, x: usize, y: usize, count: usize) -> Ordering {
         let (mut x, mut y, mut left) = (x, y, count);
-        let mut met = Met::new(self.patience(), self.cells.len());
+        let mut visited = VisitedPairs::new(self.patience(), self.cells.len());
         let mut steps = 0;
         let order = loop {
             while left == 0 {
@@ -83,7 +83,7 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                if !self.may_walk_pairs_on(&mut met) {
+                if !self.may_walk_pairs_on(&mut visited) {
                     return Ordering::Equal;
                 }
             }
@@ -99,7 +99,7 @@ impl Store {
                 Err(Ordering::Equal) => {}
                 Err(order) => break order,
                 Ok(inside) => {
-                    if met.remembers() && !met.is_new(a.address(), b.address()) {
+                    if visited.is_recording() && !visited.is_new(a.address(), b.address()) {
                         continue;
                     }
                     if left > 0 {

@@ -1,9 +1,9 @@
 //! The store's part of garbage collection: marking the live cells and compacting them.
 //!
-//! The collector marks and slides. Cells keep their order, and with it the age of variables, the choice points (which
-//! own everything above an address) and the trail. One bit per cell says whether it is live; one count per 64 cells
-//! yields the new address of a cell without reading the cell. A cell that is only referred to directly is kept without
-//! the compound that it is part of.
+//! This is a sliding mark-compact collector. Cells keep their order, and with it the age of variables, the choice
+//! points (which own everything above an address) and the trail. One bit per cell says whether it is live. With one
+//! count per 64 cells, the new address of a cell is computed without reading the cell. A cell that is only referred to
+//! directly is kept without its compound.
 
 use super::{Store, TRAIL_VALUE};
 use crate::term::{BoxHeader, Functor, Tag, Term};
@@ -19,7 +19,7 @@ pub(crate) struct Marks {
     bits: Vec<u64>,
     /// The number of live cells below each word of `bits`.
     below: Vec<u32>,
-    /// Ranges of cells still to be marked. The size is limited, so that a deep term cannot make it large.
+    /// Ranges of cells that must still be marked. The length is limited, so that a deep term does not need much memory.
     pending: Vec<(u32, u32)>,
     pending_max: usize,
     /// Whether some ranges were postponed.
@@ -112,7 +112,7 @@ impl Marks {
         }
     }
 
-    /// Marks what was postponed: searches for live cells that refer to unmarked ones.
+    /// Marks the postponed ranges: searches for live cells that refer to unmarked ones.
     pub(crate) fn complete(&mut self, cells: &[Term]) {
         while std::mem::take(&mut self.incomplete) {
             let mut cell = 0;
@@ -137,7 +137,7 @@ impl Marks {
         }
     }
 
-    /// Ends the marking: computes the table of new addresses.
+    /// Computes the table of new addresses, after marking.
     fn count(&mut self) {
         let mut below = 0;
         self.below = self
@@ -168,9 +168,9 @@ impl Marks {
 /// A compaction of the trail in progress, from its newest entry to its oldest. Entries that are kept are first moved to
 /// the end.
 pub(crate) struct Trimming {
-    /// Entries from here on have been visited.
+    /// The first entry of the trail that has been visited.
     read: usize,
-    /// Entries from here on are kept.
+    /// The first entry of the trail that is kept.
     pub(crate) kept: usize,
 }
 
@@ -179,8 +179,8 @@ impl Store {
         Trimming { read: self.trail.len(), kept: self.trail.len() }
     }
 
-    /// Visits the trail down to `end`, where a choice point was created. Everything live after that point is marked
-    /// already.
+    /// Visits the trail down to `end`, where a choice point was created. All cells that are live after that point are
+    /// already marked.
     ///
     /// A cell that is not marked can only be reached after its change has been undone, so the change is undone
     /// immediately. Of several changes of a cell, only the value before the first one matters.

@@ -63,8 +63,8 @@ impl Store {
         (length, end)
     }
 
-    /// Appends the elements of a list to `items` and returns how the list ends. If there is no room for them, nothing
-    /// is appended and the budget is exhausted.
+    /// Appends the elements of a list to `items` and returns how the list ends. If the budget has no room for them,
+    /// appends nothing and marks the budget as exhausted.
     pub(crate) fn list_items(&mut self, list: Term, items: &mut Vec<Term>) -> ListEnd {
         let (length, end) = self.skip_list(list);
         if self.reserve(length).is_err() || !self.meter.walk(length as u64) {

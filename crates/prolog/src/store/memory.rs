@@ -35,25 +35,25 @@ impl CellSet {
 /// Pairs of compounds visited by a walk over two terms. A walk that skips them terminates on cyclic terms, and takes
 /// linear time on terms with sharing.
 ///
-/// Recording takes time, so nothing is recorded during the first `patience` steps, which suffice except for huge terms.
-/// After that, the compounds of the left term are recorded, one bit each. Pairs are recorded only after one of them has
-/// been visited again.
-pub(super) struct Met {
+/// Recording takes time, so nothing is recorded during the first `patience` steps, in which most walks end. After that,
+/// the compounds of the left term are recorded, one bit each. Pairs are recorded only after one of them has been
+/// visited again.
+pub(super) struct VisitedPairs {
     patience: usize,
     cells: usize,
     left: Option<CellSet>,
     classes: Option<EqualClasses>,
 }
 
-impl Met {
+impl VisitedPairs {
     /// For a walk over terms of a store with this many cells.
-    pub(super) fn new(patience: usize, cells: usize) -> Met {
-        Met { patience, cells, left: None, classes: None }
+    pub(super) fn new(patience: usize, cells: usize) -> VisitedPairs {
+        VisitedPairs { patience, cells, left: None, classes: None }
     }
 
-    /// Whether recording has started, so that the walk must call [`Met::is_new`].
+    /// Whether recording has started, so that the walk must call [`VisitedPairs::is_new`].
     #[inline(always)]
-    pub(super) fn remembers(&self) -> bool {
+    pub(super) fn is_recording(&self) -> bool {
         self.patience == 0
     }
 
@@ -68,7 +68,8 @@ impl Met {
         self.is_new_left(left) || self.classes.get_or_insert_default().join(2 * left, 2 * right + 1)
     }
 
-    /// Whether a compound of the left term is visited for the first time, as long as none was visited twice.
+    /// Records a compound of the left term. Returns true if it is visited for the first time and no compound has been
+    /// visited twice yet.
     fn is_new_left(&mut self, left: usize) -> bool {
         self.classes.is_none() && self.left.get_or_insert_with(|| CellSet::new(self.cells)).insert(left)
     }
@@ -79,13 +80,13 @@ impl Met {
         self.patience = self.patience.saturating_sub(STRIDE as usize);
         match &self.classes {
             Some(classes) => (REMEMBERED_STEP_CELLS * STRIDE, classes.words() + CellSet::words(self.cells)),
-            None if self.remembers() => (2 * STRIDE, CellSet::words(self.cells)),
+            None if self.is_recording() => (2 * STRIDE, CellSet::words(self.cells)),
             None => (STRIDE, 0),
         }
     }
 }
 
-/// Cost of a step that looks up and records a pair, relative to one that does not.
+/// Cost of a step that looks up and records a pair, relative to a step that does not.
 const REMEMBERED_STEP_CELLS: u64 = 8;
 /// Words per element of a hash table, free slots included, while it grows.
 const TABLE_WORDS: usize = 8;
@@ -124,7 +125,7 @@ impl EqualClasses {
 
 #[cfg(test)]
 mod tests {
-    use super::{EqualClasses, Met};
+    use super::{EqualClasses, VisitedPairs};
 
     #[test]
     fn equality_is_transitive() {
@@ -139,11 +140,11 @@ mod tests {
 
     #[test]
     fn pairs_are_recorded_after_the_first_revisit() {
-        let mut met = Met::new(0, 100);
-        assert!(met.is_new(1, 50));
-        assert!(met.is_new(2, 51));
-        assert!(met.classes.is_none());
-        assert!(met.is_new(1, 52));
-        assert!(!met.is_new(1, 52));
+        let mut visited = VisitedPairs::new(0, 100);
+        assert!(visited.is_new(1, 50));
+        assert!(visited.is_new(2, 51));
+        assert!(visited.classes.is_none());
+        assert!(visited.is_new(1, 52));
+        assert!(!visited.is_new(1, 52));
     }
 }

@@ -6,13 +6,13 @@ use crate::meter::Resource;
 
 /// The number of steps of a walk between two checks of the budget.
 pub(super) const STRIDE: u64 = 1024;
-/// A walk of up to this number of steps is covered by the inference that causes it.
+/// The number of steps of a walk that the cost of its inference covers.
 const FREE_STEPS: u64 = 4;
-/// A vector that takes more than one part in this number of the heap budget must not be reallocated to grow.
+/// A vector that takes more than `1 / LARGE_SHARE` of the heap budget must not be reallocated to grow.
 const LARGE_SHARE: usize = 16;
 /// The number of elements that may be added between two checks of a vector's capacity.
 const SPARE: usize = 1 << 16;
-/// A walk with more steps than this records visited compounds: the term may be cyclic, or share subterms.
+/// A walk with more steps than this always records visited compounds, because the term may be cyclic or share subterms.
 const PATIENCE_MAX: usize = 1 << 20;
 
 impl Store {
@@ -90,9 +90,9 @@ impl Store {
         give_back(&mut self.trail);
     }
 
-    /// Prepares a vector that is nearly full for growth, once it takes a large part of the heap budget. The vector gets
-    /// the address range that the budget allows and is never reallocated again. The copy during a reallocation would
-    /// exceed the budget; untouched pages cost nothing.
+    /// Prepares a nearly full vector for growth, once it takes a large part of the heap budget. The vector then
+    /// reserves all the address space that the budget allows, so that it is never reallocated again: the copy during a
+    /// reallocation would exceed the budget, and untouched pages cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
         grow_within(vector, self.meter.cell_limit, SPARE);
     }

@@ -5,7 +5,7 @@ use crate::fault::Solved;
 use crate::term::Term;
 
 impl Store {
-    /// Runs `attempt` with every binding recorded; undoes the bindings unless it succeeds.
+    /// Runs `attempt` and records every binding. Undoes the bindings unless the attempt succeeds.
     pub(crate) fn attempt(&mut self, attempt: impl FnOnce(&mut Store) -> bool) -> bool {
         let (boundary, trail, woken) = (self.boundary, self.trail.len(), self.woken.len());
         self.boundary = self.cells.len();
@@ -58,7 +58,7 @@ impl Store {
         })
     }
 
-    /// Whether `general` can be made equal to `specific` without changing the latter (ISO 8.2.4).
+    /// Whether `general` can be made equal to `specific` without binding variables of `specific` (ISO 8.2.4).
     pub(crate) fn subsumes(&mut self, general: Term, specific: Term) -> Solved {
         let mut fixed = Vec::new();
         self.term_variables(specific, &mut fixed)?;

@@ -1,7 +1,7 @@
 //! Unification, with and without occurs check.
 
 use super::Store;
-use super::memory::Met;
+use super::memory::VisitedPairs;
 use super::room::STRIDE;
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use std::ops::ControlFlow;
@@ -76,7 +76,8 @@ impl Store {
         }
     }
 
-    /// Where the parts of two bound terms start, and how many there are; `None` if the terms differ already.
+    /// The addresses of the first parts of two bound terms, and the number of parts; `None` if the terms cannot be
+    /// equal.
     #[inline(always)]
     fn parts_to_unify(&mut self, a: Term, b: Term) -> Option<(usize, usize, usize)> {
         let (x, y) = (a.address(), b.address());
@@ -95,7 +96,7 @@ impl Store {
     /// pushed for the last part of a term, so a long list needs no stack.
     fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
         let (mut x, mut y, mut left) = (x, y, count);
-        let mut met = Met::new(self.patience(), self.cells.len());
+        let mut visited = VisitedPairs::new(self.patience(), self.cells.len());
         let mut steps = 0;
         let unified = loop {
             while left == 0 {
@@ -109,7 +110,7 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                if !self.may_walk_pairs_on(&mut met) {
+                if !self.may_walk_pairs_on(&mut visited) {
                     return false;
                 }
             }
@@ -128,7 +129,7 @@ impl Store {
                 continue;
             }
             let Some(inside) = self.parts_to_unify(a, b) else { break false };
-            if met.remembers() && !met.is_new(a.address(), b.address()) {
+            if visited.is_recording() && !visited.is_new(a.address(), b.address()) {
                 continue;
             }
             if left > 0 {
@@ -142,8 +143,8 @@ impl Store {
 
     /// Charges a stride of a walk over two terms; false if the budget is exhausted.
     #[cold]
-    pub(super) fn may_walk_pairs_on(&mut self, met: &mut Met) -> bool {
-        let (cells, words) = met.stride();
+    pub(super) fn may_walk_pairs_on(&mut self, visited: &mut VisitedPairs) -> bool {
+        let (cells, words) = visited.stride();
         self.may_walk_on(cells, words + FRAME_WORDS * self.frames.len())
     }
 
@@ -168,8 +169,8 @@ impl Store {
         found.map_or(true, |found| found.is_break())
     }
 
-    /// Whether two boxes hold the same value of the same type. Floats are compared by bits, so
-    /// that `0.0` and `-0.0` differ and a NaN equals itself.
+    /// Whether two boxes contain the same value of the same type. Floats are compared by bits, so that `0.0` and `-0.0`
+    /// differ and a NaN equals itself.
     pub(crate) fn equal_boxes(&mut self, x: usize, y: usize) -> bool {
         if self.cells[x] != self.cells[y] {
             return false;

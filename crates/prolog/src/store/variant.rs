@@ -1,7 +1,7 @@
 //! Equality up to renaming of variables.
 
 use super::Store;
-use super::memory::Met;
+use super::memory::VisitedPairs;
 use super::room::STRIDE;
 use crate::fault::Solved;
 use crate::term::{Tag, Term};
@@ -17,14 +17,14 @@ impl Store {
     pub(crate) fn is_variant(&mut self, a: Term, b: Term) -> Solved {
         let mut names = Names::default();
         let mut pending = vec![(a, b)];
-        let mut met = Met::new(self.patience(), self.cells.len());
+        let mut visited = VisitedPairs::new(self.patience(), self.cells.len());
         let mut steps = 0;
         while let Some((a, b)) = pending.pop() {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
                 self.reserve(2 * pending.len() + names.words())?;
-                self.may_walk_pairs_on(&mut met);
+                self.may_walk_pairs_on(&mut visited);
                 self.charge(0)?;
             }
             let (a, b) = (self.deref(a), self.deref(b));
@@ -38,7 +38,7 @@ impl Store {
                     if a.has_tag(Tag::Str) && self.cells[x] != self.cells[y] {
                         return Ok(false);
                     }
-                    if met.remembers() && !met.is_new_on_two_sides(x, y) {
+                    if visited.is_recording() && !visited.is_new_on_two_sides(x, y) {
                         continue;
                     }
                     let ((start, end), (other, _)) = (self.argument_range(a), self.argument_range(b));

@@ -8,7 +8,7 @@ use crate::term::{Tag, Term};
 use std::ops::ControlFlow;
 
 impl Store {
-    /// The cells of a compound's arguments, as start and end; empty for anything else.
+    /// The range of the cells of a compound's arguments, as start and end; empty for any other term.
     pub(crate) fn argument_range(&self, term: Term) -> (usize, usize) {
         let address = term.address();
         match term.tag() {
@@ -18,8 +18,8 @@ impl Store {
         }
     }
 
-    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. A subterm that a
-    /// large term shares may be visited only once.
+    /// Calls `visit` with each subterm, dereferenced, depth first and from the left, until it breaks. A shared subterm
+    /// of a large term may be visited only once.
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,
@@ -128,7 +128,7 @@ impl Store {
         walked
     }
 
-    /// Marks an unbound variable: until it is unmarked, references to it lead to a header word, which is not a term.
+    /// Marks an unbound variable by storing a header word, which is not a term, in its cell.
     pub(crate) fn mark(&mut self, variable: Term) {
         self.cells[variable.address()] = Term::new(Tag::Hdr, 0);
     }
@@ -140,8 +140,8 @@ impl Store {
 
     /// Whether a term is a finite tree.
     pub(crate) fn is_acyclic(&mut self, term: Term) -> Solved {
-        // A walk that ends without skipping anything proves it, and a walk with more steps than cells has visited
-        // something twice.
+        // A walk that ends without skipping anything proves that the term is acyclic. A walk with more steps than there
+        // are cells has visited a cell twice.
         let mut steps_left = self.cells.len();
         let walked = self.visit_with_patience(term, usize::MAX, |_, _| {
             steps_left = steps_left.saturating_sub(1);
@@ -150,7 +150,7 @@ impl Store {
         if walked.is_continue() { Ok(true) } else { self.has_no_cycle(term) }
     }
 
-    /// Whether a term is a finite tree, by a depth-first search that knows its path. Each compound is entered once,
+    /// Whether a term is a finite tree, by a depth-first search that tracks its path. Each compound is entered once,
     /// regardless of sharing.
     fn has_no_cycle(&mut self, term: Term) -> Solved {
         let mut entered = CellSet::new(self.cells.len());

@@ -1,4 +1,4 @@
-//! Writes terms as tokens, with an explicit stack: depth costs memory, not native stack.
+//! Writes terms as tokens, with an explicit stack, so that deep terms do not use the native stack.
 
 use super::quoting::{is_plain_atom, push_quoted};
 use super::tokens::Tokens;
@@ -51,7 +51,7 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
-    /// Steps left before a check whether the term is cyclic.
+    /// The steps left before writing stops to check whether the term is cyclic.
     patience: usize,
     steps: usize,
     /// The number of bytes charged so far.
@@ -62,7 +62,7 @@ pub(super) struct Work<'w, 't> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     All,
-    /// Not completely: it may be cyclic.
+    /// Writing stopped early, because the term may be cyclic.
     Part,
 }
 
@@ -71,7 +71,7 @@ const STRIDE: usize = 256;
 /// Cost of a step, and of a byte of text.
 const STEP_CELLS: u64 = 3;
 const BYTES_PER_CELL: u64 = 2;
-/// A short atomic term is covered by the call that writes it.
+/// The length up to which an atomic term is free of charge: the cost of the call covers it.
 const FREE_BYTES: usize = 32;
 
 impl<'w, 't> Work<'w, 't> {
@@ -194,7 +194,7 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     fn variable(&mut self, term: Term, address: usize) {
-        // The variable is looked up, and its number is written.
+        // Covers looking up the variable and writing its number.
         self.terms.store.meter.walk(2 * STEP_CELLS);
         let term = self.terms.store.deref(term);
         match self.options.variable_names.get(&term) {
@@ -352,7 +352,7 @@ impl<'w, 't> Work<'w, 't> {
         }
     }
 
-    /// Writes the operator between two operands. If it needs a space on the left, it also gets one on the right.
+    /// Writes the operator between two operands. If it needs a space on the left, a space is also written on the right.
     fn infix(&mut self, name: Atom) {
         match name {
             atoms::COMMA => self.comma(),

@@ -62,7 +62,7 @@ impl World {
         self.write_limited(term, options, Limit::NONE).expect("there is no limit")
     }
 
-    /// Quoted, in functional notation, with variables by address: different for different terms.
+    /// The term, quoted and in functional notation. Different terms have different texts.
     fn canonical(&mut self, term: Term) -> String {
         let variable_names = name_variables(&mut self.store, term).expect("the budget is large");
         self.write(term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
@@ -89,7 +89,7 @@ fn check(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn prefix_operators_stand_close_to_their_operand() {
+fn prefix_operators_are_written_next_to_their_operand() {
     check(&[
         ("-(1)", "- 1"),
         ("- a", "-a"),
@@ -215,7 +215,7 @@ fn names_are_quoted_where_needed() {
 }
 
 #[test]
-fn options_change_what_is_written() {
+fn options_change_the_output() {
     let term = "f(a, B, [c, d|e], (a, b), 1+2, 'A b', \"s\", {x,y}, '$VAR'(27), -(1))";
     let mut world = World::new();
     let read = world.read(term);
@@ -335,7 +335,7 @@ fn cyclic_terms_are_written_in_finite_form_or_end_with_a_budget() {
 }
 
 #[test]
-fn spacing_is_an_option_of_arguments_only() {
+fn spacing_affects_arguments_only() {
     let mut world = World::new();
     let term = world.read("(a:-b,[c,d]|e)");
     let options = WriteOptions { spacing: Spacing::NextArgument, ..WriteOptions::plain() };

@@ -1,4 +1,4 @@
-//! Answers are displayed as at the prompt of SWI-Prolog, which is given the same goals if it is installed.
+//! Answers are displayed as at the prompt of SWI-Prolog. If SWI-Prolog is installed, it runs the same goals.
 
 use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
 use std::io::Write;
@@ -33,7 +33,7 @@ fn our_answer(engine: &Engine, machine: &mut Machine, goal: &str) -> String {
     }
 }
 
-/// What SWI-Prolog displays for each goal, on one line; `None` if it is not installed.
+/// The answer that SWI-Prolog displays for each goal, on one line; `None` if it is not installed.
 fn their_answers(goals: &[&str]) -> Option<Vec<String>> {
     let mut child = Command::new("swipl")
         .args(["-q", "-f", "none"])
@@ -62,7 +62,7 @@ fn on_one_line(block: &str) -> String {
 }
 
 #[test]
-fn answers_look_as_in_swi_prolog() {
+fn answers_are_displayed_as_in_swi_prolog() {
     let goals = goals();
     let Some(theirs) = their_answers(&goals) else {
         eprintln!("skipped: SWI-Prolog (`swipl`) is not installed");

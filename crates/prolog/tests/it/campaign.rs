@@ -1,8 +1,8 @@
 //! Stress test of charging: calls every predicate, and random goals, with large, deep, shared and cyclic arguments, and
-//! checks that what they use is charged.
+//! checks that the time and memory that they use are charged.
 //!
-//! Each goal runs with a small budget, and its CPU time is compared with what it was charged. Resident memory is
-//! measured in a separate process.
+//! Each goal runs with a small budget, and its CPU time is compared with its charge. Resident memory is measured in a
+//! separate process.
 //!
 //! For a long run by hand, in which one goal of 500 has large arguments:
 //! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_LARGE=500 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog --test it
@@ -34,8 +34,8 @@ const BUDGET: Budget = Budget {
 };
 /// For goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
-/// The CPU time that a goal may take: for each inference of the budget, about 200 times what the cheapest one takes in
-/// an optimised build. Generous, because machines that run tests are busy and slow.
+/// The CPU time that a goal may take: per inference of the budget, about 200 times the time of the cheapest inference
+/// in an optimised build. Generous, because machines that run tests are busy and slow.
 const TIME_MAX: Duration = Duration::from_millis(300);
 /// Resident memory in addition to 1.2 times the heap budget: the program text, the library, and the engine's own
 /// tables.
@@ -77,8 +77,8 @@ pub struct Campaign {
     judged: u64,
 }
 
-/// What a goal used.
-pub struct Taken {
+/// The resources that a goal used.
+pub struct Usage {
     pub time: Duration,
     pub inferences: u64,
     pub outcome: Outcome,
@@ -99,8 +99,8 @@ impl Campaign {
         Campaign { engine, machine, program, judged: 0 }
     }
 
-    /// Asks for a few answers; `None` if the text is not a goal.
-    pub fn run(&mut self, goal: &str, budget: &Budget) -> Option<Taken> {
+    /// Runs a goal for a few answers; `None` if the text is not a goal.
+    pub fn run(&mut self, goal: &str, budget: &Budget) -> Option<Usage> {
         let start = Instant::now();
         let mut query = self.machine.query(&self.program, goal, &(), budget).ok()?;
         let outcome = loop {
@@ -111,17 +111,17 @@ impl Campaign {
         };
         let inferences = query.inferences();
         drop(query);
-        Some(Taken { time: start.elapsed(), inferences, outcome })
+        Some(Usage { time: start.elapsed(), inferences, outcome })
     }
 
     /// Runs a goal. Returns a complaint if it takes more than it was charged; asserts that the machine still works.
     fn judge(&mut self, goal: &str, budget: &Budget) -> Option<String> {
-        let taken = self.run(goal, budget)?;
+        let usage = self.run(goal, budget)?;
         self.judged += 1;
         if budget.inferences > SMALL_BUDGET.inferences || self.judged.is_multiple_of(16) {
             self.is_unharmed(goal);
         }
-        if taken.time <= TIME_MAX {
+        if usage.time <= TIME_MAX {
             return None;
         }
         // Measure again by CPU time: the machine may have been busy.
@@ -141,8 +141,8 @@ impl Campaign {
 
 /// The CPU time of this thread if the system reports it, otherwise wall-clock time.
 fn processor_time() -> Duration {
-    let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next().and_then(|number| number.parse().ok()));
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = text.and_then(|text| text.split(' ').next().and_then(|number| number.parse().ok()));
     match nanoseconds {
         Some(nanoseconds) => Duration::from_nanos(nanoseconds),
         None => {
@@ -152,7 +152,7 @@ fn processor_time() -> Duration {
     }
 }
 
-/// A goal that repeats a call until the budget ends. Building the arguments is charged, too.
+/// A goal that repeats a call until the budget is exhausted. Building the arguments is charged, too.
 fn repeated(setup: &[String], call: &str) -> String {
     let setup = setup.join(", ");
     format!("{setup}, repeat, \\+ \\+ catch(findnsols(3, x, {call}, _), _, true), fail")
@@ -162,7 +162,7 @@ pub fn call_of(name: &str, arguments: &[String]) -> String {
     if arguments.is_empty() { name.to_owned() } else { format!("{name}({})", arguments.join(", ")) }
 }
 
-/// Predicates that end the query immediately, or wait for something.
+/// Whether a predicate ends the query (`halt`) or succeeds forever (`repeat`).
 pub fn is_out_of_scope(name: &str) -> bool {
     matches!(name.trim_matches('\''), "halt" | "repeat")
 }
@@ -173,7 +173,7 @@ fn every_predicate_is_charged_for_large_arguments() {
     let mut random = Random::new(setting("MARIO_CAMPAIGN_SEED", SEED));
     let mut wrong = Vec::new();
     for (name, arity) in predicates().into_iter().filter(|(name, arity)| *arity > 0 && !is_out_of_scope(name)) {
-        // Each kind of large argument in one position, with small ones or the same in the others.
+        // Each kind of large argument in one position, with small arguments or the same argument in the others.
         for index in 0..KINDS {
             let large = *random.choose(LARGE);
             let place = (index + random.below(arity)) % arity;
@@ -232,9 +232,9 @@ fn with_small_arguments(goal: &str) -> String {
 }
 
 /// Prints the goal that panicked.
-struct Witness<'t>(&'t str);
+struct PanicNote<'t>(&'t str);
 
-impl Drop for Witness<'_> {
+impl Drop for PanicNote<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("the goal: {}", self.0);
@@ -256,21 +256,20 @@ fn random_goals_stay_within_their_budgets() {
     for number in 1..=goals {
         let goal = random_goal(&mut random, &predicates);
         if random.one_in(large) {
-            let _witness = Witness(&goal);
+            let _note = PanicNote(&goal);
             wrong.extend(campaign.judge(&goal, &BUDGET));
         } else {
             let goal = with_small_arguments(&goal);
-            let _witness = Witness(&goal);
+            let _note = PanicNote(&goal);
             wrong.extend(campaign.judge(&goal, &SMALL_BUDGET));
         }
         if number % 100_000 == 0 {
-            let (taken, peak) = ((processor_time().saturating_sub(start)).as_secs(), peak_bytes() >> 20);
-            println!("seed {seed}: {number} goals, {} wrong, {taken} s, peak {peak} MiB", wrong.len());
+            let (usage, peak) = ((processor_time().saturating_sub(start)).as_secs(), peak_bytes() >> 20);
+            println!("seed {seed}: {number} goals, {} wrong, {usage} s, peak {peak} MiB", wrong.len());
         }
     }
     assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
-    // Only in long runs, where this test has the process to itself: other tests in the same process would be measured,
-    // too.
+    // Only in long runs, in which no other test runs in the process: the memory of other tests would be measured, too.
     if setting("MARIO_CAMPAIGN_GOALS", 0) > 0 {
         let limit = BUDGET.heap_bytes as u64;
         assert!(peak_bytes() <= limit + limit / 5 + CONSTANT_BYTES, "{} bytes", peak_bytes());
@@ -308,7 +307,7 @@ const GREEDY: &[&str] = &[
 /// Answers that need more memory to display than to store.
 const SHOWN: &[&str] = &["length(L, 2000000)", "numlist(1, 2000000, L)", "length(L, 1000000), msort(L, M)"];
 
-/// Run only by [`no_goal_makes_the_process_exceed_its_memory`], in a separate process.
+/// Runs only in a separate process that [`no_goal_makes_the_process_exceed_its_memory`] starts.
 #[test]
 #[ignore = "it is a part of another test"]
 fn greedy_goals() {

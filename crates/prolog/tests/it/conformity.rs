@@ -2,11 +2,10 @@
 //!
 //! Start at [`judge_all`]. The format of the case files is in `tests/conformity/README.md`.
 //!
-//! Terms are never compared in Rust. What a case expects of the variables of its goal is itself a goal (`X = f(Y), Z =
-//! 1`), so the engine runs it. Both answers are converted to text by the same writer, with variables numbered from the
-//! left: equal texts are equal terms up to variable names. Error terms are compared with `subsumes_term/2`, so that `_`
-//! in an expected error matches anything. An engine that could not run these goals would fail nearly every case, not
-//! pass them.
+//! Terms are never compared in Rust. The expected bindings of a case are themselves a goal (`X = f(Y), Z = 1`), which
+//! the engine runs. The same writer converts both answers to text, with variables numbered from the left, so that equal
+//! texts are equal terms up to variable names. Error terms are compared with `subsumes_term/2`, so that `_` in an
+//! expected error matches anything. An engine that cannot run these goals fails nearly every case.
 
 mod tests;
 
@@ -35,7 +34,7 @@ pub enum End {
     Limit,
     /// An uncaught error term, written like an answer. A goal that cannot be parsed raises its syntax error.
     Raised(String),
-    /// Any other end, such as an exhausted budget, in the engine's words.
+    /// Any other end, such as an exhausted budget, as the engine reports it.
     Stopped(String),
 }
 
@@ -148,7 +147,7 @@ fn judge(case: &Case, run: &mut impl FnMut(&str, &str, usize) -> Outcome) -> Res
 }
 
 /// A goal that binds the variables as the case expects. It mentions all variables first, so that they are in the order
-/// of the goal and include those that the case leaves unbound.
+/// of the goal, and those that the case leaves unbound are included.
 fn expected_answer_goal(names: &[String], expected: &str) -> String {
     let names = names.join(", ");
     format!("[{names}] = [{names}], ( {expected} ).")

@@ -1,9 +1,9 @@
 //! Differential test: runs the same generated goals in our engine and in SWI-Prolog, and compares answers and errors as
 //! text.
 //!
-//! Start at [`generated_goals_do_the_same_in_swi_prolog`]. Every disagreement is listed in
-//! `tests/differential/known.txt` with the justification of ours; a disagreement that is not listed fails the test, and
-//! so does a listed one that no longer occurs.
+//! Start at [`generated_goals_behave_as_in_swi_prolog`]. Every disagreement is listed in
+//! `tests/differential/known.txt` with the reason for our behaviour. The test fails on a disagreement that is not
+//! listed, and on a listed one that no longer occurs.
 //!
 //! For a long run by hand:
 //! `MARIO_DIFFERENTIAL_GOALS=100000 MARIO_DIFFERENTIAL_SEED=7 cargo test -p mario-prolog --test it differential`.
@@ -57,7 +57,7 @@ const THEMES: &[fn(&mut Generator) -> Case] = &[
 /// The number of goals that are run twice.
 const GOALS_TWICE: usize = 3_000;
 
-/// A few times what SWI-Prolog may use, so that only an infinite loop exhausts it.
+/// A few times the limits of SWI-Prolog, so that only an infinite loop exhausts the budget.
 const BUDGET: Budget = Budget {
     inferences: 3_000_000,
     heap_bytes: 1 << 28,
@@ -68,7 +68,7 @@ const BUDGET: Budget = Budget {
 };
 
 #[test]
-fn generated_goals_do_the_same_in_swi_prolog() {
+fn generated_goals_behave_as_in_swi_prolog() {
     let known = Known::read();
     let mut cases = generate(THEMES, GOALS);
     cases.extend(known.witnesses().map(witness));
@@ -77,19 +77,19 @@ fn generated_goals_do_the_same_in_swi_prolog() {
     assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
 }
 
-/// Compared to other themes, many more of these goals have open choice points on clauses that are added and removed.
+/// Compared with other topics, many more of these goals have open choice points on clauses that are added and removed.
 #[test]
-fn generated_changes_of_facts_do_the_same_in_swi_prolog() {
+fn generated_changes_of_facts_behave_as_in_swi_prolog() {
     compare(&generate(&[facts::case], GOALS / 4), &Known::read());
 }
 
 #[test]
-fn generated_rules_do_the_same_in_swi_prolog() {
+fn generated_rules_behave_as_in_swi_prolog() {
     compare(&generate(&[rules::case], GOALS / 3), &Known::read());
 }
 
 #[test]
-fn libraries_do_the_same_in_swi_prolog() {
+fn libraries_behave_as_in_swi_prolog() {
     compare(&generate(&[libraries::case], GOALS / 3), &Known::read());
 }
 
@@ -131,7 +131,7 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn generated_goals_do_the_same_when_garbage_is_collected_all_the_time() {
+fn generated_goals_behave_the_same_with_constant_garbage_collection() {
     let mut cases = generate(THEMES, GOALS_TWICE);
     cases.extend(generate(&[facts::case, rules::case, libraries::case], GOALS_TWICE / 4));
     let run =
@@ -140,7 +140,7 @@ fn generated_goals_do_the_same_when_garbage_is_collected_all_the_time() {
     let before: Vec<String> = cases.iter().map(|case| run(&mut runner, case)).collect();
     mario_prolog::collect_eagerly();
     for (case, before) in cases.iter().zip(&before) {
-        // A goal that garbage collection keeps within its budget runs longer.
+        // A goal that exhausted its memory budget may now succeed, because garbage is collected.
         if !before.contains("stopped: ") {
             assert_eq!(run(&mut runner, case), *before, "{:?} ?- {}", case.program, case.goal);
         }
@@ -157,7 +157,7 @@ fn generate(themes: &[fn(&mut Generator) -> Case], goals: usize) -> Vec<Case> {
     (0..goals).map(|index| themes[index % themes.len()](&mut generator)).collect()
 }
 
-/// A witness may call the predicates that the database theme declares.
+/// The case for a known disagreement, with the predicates that database goals call.
 fn witness(goal: &str) -> Case {
     let program = vec![":- dynamic d/1.".to_owned(), "static.".to_owned()];
     Case { theme: "known", program, goal: goal.to_owned() }
@@ -229,8 +229,8 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Whether two outcomes are the same except for the last digit of results of float functions: ours are the same on all
-/// machines, those of SWI-Prolog come from the C library.
+/// Whether two outcomes are equal except for the last digit of results of float functions. SWI-Prolog uses those of the
+/// C library, which differ between machines.
 fn is_same(goal: &str, ours: &str, theirs: &str) -> bool {
     const FUNCTIONS: [&str; 7] = ["sin", "cos", "tan", "exp", "log", "**", "^"];
     let may_differ = FUNCTIONS.iter().any(|function| goal.contains(function));
@@ -261,9 +261,9 @@ fn only_the_last_digit_of_a_float_may_differ() {
     }
 }
 
-/// Removes what may differ between engines: the culprit of a syntax error, the names of unbound variables in the
-/// output, and the space before braces (`- {a}`), which SWI-Prolog needs to read them back because of its dicts (7.10.5
-/// requires none).
+/// Removes the parts that may differ between engines: the culprit of a syntax error, the names of unbound variables in
+/// the output, and the space before braces (`- {a}`), which SWI-Prolog needs to read them back because of its dicts
+/// (7.10.5 requires none).
 fn normalized(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;

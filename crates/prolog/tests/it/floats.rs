@@ -45,8 +45,8 @@ fn digest() -> (u64, usize) {
     *state
 }
 
-/// The C library selects its functions when a process starts, so this test runs itself again with those for an old
-/// processor. The values themselves are guaranteed, too: they are the same on every machine.
+/// The C library selects its functions when a process starts, so this test runs itself again with the functions for an
+/// old processor. It also checks that the values are those of every other machine.
 #[test]
 fn floats_do_not_depend_on_the_processor() {
     const VARIABLE: &str = "GLIBC_TUNABLES";

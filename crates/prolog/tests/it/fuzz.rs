@@ -103,27 +103,27 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn changed_texts_load_and_run_without_harm() {
+fn mutated_texts_do_no_harm() {
     let corpus = corpus();
     let texts = setting("MARIO_FUZZ_TEXTS", TEXTS);
     let seed = setting("MARIO_FUZZ_SEED", SEED);
     let mut random = Random::new(seed);
-    let mut victim = Victim::new();
-    let loaded = (0..texts).filter(|_| victim.suffer(&changed(&mut random, &corpus))).count() as u64;
+    let mut target = Target::new();
+    let loaded = (0..texts).filter(|_| target.load_and_call(&changed(&mut random, &corpus))).count() as u64;
     assert!(loaded > texts / 4, "only {loaded} of {texts} texts could be loaded and run");
 }
 
 #[test]
-fn every_predicate_takes_any_arguments() {
+fn every_predicate_accepts_any_arguments() {
     let mut random = Random::new(setting("MARIO_FUZZ_SEED", SEED));
-    let mut victim = Victim::new();
+    let mut target = Target::new();
     for (name, arity) in predicates() {
         for _ in 0..6 {
             let arguments: Vec<&str> = (0..arity).map(|_| *random.choose(ARGUMENTS)).collect();
             let call = if arity == 0 { name.clone() } else { format!("{name}({})", arguments.join(", ")) };
-            let library = Arc::clone(victim.engine.library());
-            victim.call(&library, &format!("X = f(X, Y, [a|T]), {call}"));
-            victim.call(&library, &call);
+            let library = Arc::clone(target.engine.library());
+            target.call(&library, &format!("X = f(X, Y, [a|T]), {call}"));
+            target.call(&library, &call);
         }
     }
 }
@@ -228,10 +228,10 @@ fn row(rest: &str) -> Option<(String, usize)> {
     Some((format!("'{}'", name.replace("\\\\", "\\").replace('\\', "\\\\")), arity as usize))
 }
 
-/// Prints what was running when something panics.
-struct Witness<'t>(&'static str, &'t str);
+/// On a panic, prints the text or goal that was running.
+struct PanicNote<'t>(&'static str, &'t str);
 
-impl Drop for Witness<'_> {
+impl Drop for PanicNote<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}: {}", self.0, self.1);
@@ -239,21 +239,21 @@ impl Drop for Witness<'_> {
     }
 }
 
-struct Victim {
+struct Target {
     engine: Engine,
     machine: Machine,
 }
 
-impl Victim {
-    fn new() -> Victim {
+impl Target {
+    fn new() -> Target {
         let engine = Engine::new();
         let machine = Machine::new(&engine);
-        Victim { engine, machine }
+        Target { engine, machine }
     }
 
     /// Loads a text and calls the predicates at the start of its lines; false if it does not load.
-    fn suffer(&mut self, text: &str) -> bool {
-        let _witness = Witness("the text", text);
+    fn load_and_call(&mut self, text: &str) -> bool {
+        let _note = PanicNote("the text", text);
         let start = Instant::now();
         let mut loader: Loader = self.engine.loader();
         loader.load("changed.pl", text);
@@ -270,7 +270,7 @@ impl Victim {
 
     /// Asks a goal for all answers that the budget allows.
     fn call(&mut self, program: &Arc<Program>, goal: &str) {
-        let _witness = Witness("the goal", goal);
+        let _note = PanicNote("the goal", goal);
         let start = Instant::now();
         if let Ok(mut query) = self.machine.query(program, goal, &(), &BUDGET) {
             while query.next_answer() == Outcome::Answer {
@@ -316,7 +316,7 @@ fn changed(random: &mut Random, corpus: &[String]) -> String {
     characters.into_iter().collect()
 }
 
-/// Policies, conformity cases, the library: texts written by people.
+/// Hand-written texts: policies, conformity cases and the library.
 fn corpus() -> Vec<String> {
     let mut paths = files(&source("src/library"), "pl");
     paths.extend(files(&source("../../policies"), "pl"));

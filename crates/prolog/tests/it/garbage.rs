@@ -3,7 +3,7 @@
 use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;
 
-/// A megabyte: the machine collects when half of it is in use.
+/// A megabyte. The machine collects garbage when half of it is in use.
 const BUDGET: Budget = Budget {
     inferences: 30_000_000,
     heap_bytes: 1 << 20,
@@ -130,7 +130,7 @@ fn live_data_survives_a_collection_at_any_point() {
     }
 }
 
-/// Lists of ten elements: the peak of SWI-Prolog is 12 MB; without a collector, each step takes 80 bytes.
+/// Lists of ten elements. The peak of SWI-Prolog is 12 MB. Without a collector, each step would take 80 bytes.
 #[test]
 fn a_loop_that_builds_lists_runs_within_64_megabytes() {
     let mut tested = Tested::new();
@@ -148,7 +148,7 @@ fn live_data_beyond_the_budget_ends_the_query() {
     }
 }
 
-/// More levels than the limit on pending ranges: the rest is marked in further passes.
+/// The term has more levels than the limit on pending ranges, so the rest is marked in further passes.
 #[test]
 fn deep_terms_survive() {
     let mut tested = Tested::new();
@@ -162,7 +162,7 @@ fn deep_terms_survive() {
     }
 }
 
-/// A policy decision ends before there is anything to collect.
+/// A policy decision is too small for a collection.
 #[test]
 fn small_queries_never_collect() {
     let mut tested = Tested::new();

@@ -3,7 +3,7 @@
 use mario_prolog::{Argument, Budget, Engine, Machine, Outcome, Program, Relation, Relations, Table, Value};
 use std::sync::Arc;
 
-/// One relation, either as a table or behind the trait only.
+/// One relation, either as a table or only through the trait.
 struct Host {
     table: Table,
     shows_table: bool,

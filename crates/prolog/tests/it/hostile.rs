@@ -159,7 +159,7 @@ const WASTEFUL: &[(&str, Resource)] = &[
     ("between(1, inf, X)", Resource::Answers),
 ];
 
-/// A term with 2^40 subterms in 40 compounds: walks enter each compound once.
+/// Goals on a term with 2^40 subterms in 40 compounds. Walks enter each compound once.
 const SHARED: &[&str] = &[
     "assertz(kept(T, T))",
     "findall(T, true, [U]), T == U",
@@ -255,7 +255,7 @@ fn the_trail_is_limited() {
 }
 
 #[test]
-fn uncaught_exceptions_and_mistakes_leave_the_machine_usable() {
+fn uncaught_exceptions_and_syntax_errors_leave_the_machine_usable() {
     let mut victim = Victim::new();
     for goal in [
         "throw(a)",

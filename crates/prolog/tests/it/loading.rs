@@ -1,4 +1,4 @@
-//! Limits on loading a program, regardless of how its text distributes the work over errors, directives and files.
+//! Limits on loading a program apply to its errors, directives and files together.
 
 use mario_prolog::{
     Budget, ERRORS_MAX, Engine, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LoadError, Loaded, Resolver,
@@ -25,7 +25,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn stops_at_the_error_limit_and_says_so() {
+fn stops_at_the_error_limit_with_a_final_error() {
     for text in
         [lines(20_000, |number| format!("f({number} :- g.")), lines(20_000, |number| format!("f({number}) :- 1."))]
     {
@@ -54,9 +54,9 @@ fn counts_unreported_warnings() {
 }
 
 /// A resolver whose files are generated on request.
-struct MadeUp<F>(F);
+struct GeneratedFiles<F>(F);
 
-impl<F: Fn(usize) -> String + Send> Resolver for MadeUp<F> {
+impl<F: Fn(usize) -> String + Send> Resolver for GeneratedFiles<F> {
     fn resolve(&mut self, _: &str, wanted: &str) -> Result<(String, String), String> {
         let number = wanted.parse().map_err(|_| "it has no number".to_owned())?;
         Ok((format!("{wanted}.pl"), (self.0)(number)))
@@ -66,7 +66,7 @@ impl<F: Fn(usize) -> String + Send> Resolver for MadeUp<F> {
 fn load_files(text: impl Fn(usize) -> String + Send + 'static) -> Result<Loaded, LoadError> {
     let mut loader = Engine::new().loader();
     let first = text(0);
-    loader.resolver(MadeUp(text)).load("0.pl", &first);
+    loader.resolver(GeneratedFiles(text)).load("0.pl", &first);
     loader.finish()
 }
 

@@ -1,8 +1,8 @@
-//! The cost of a unit of the budget: work that grows with its data is charged by the size of the data.
+//! The cost of a unit of the budget. Work that grows with its data is charged by the size of the data.
 //!
-//! Each test run counts units: [`work_on_large_arguments_is_charged_by_its_size`]. By hand, valgrind counts
-//! instructions, for large and for small arguments: `cargo test --release -p mario-prolog --test it units::no_unit --
-//! --ignored --nocapture`.
+//! [`work_on_large_arguments_is_charged_by_its_size`] counts units in each test run. To count instructions with
+//! valgrind, for large and for small arguments, run by hand: `cargo test --release -p mario-prolog --test it
+//! units::no_unit -- --ignored --nocapture`.
 
 mod cases;
 
@@ -23,19 +23,19 @@ const BUDGET: Budget = Budget {
     answers: 3,
     output_bytes: 1 << 26,
 };
-/// A unit covers at most this number of words. Walks are charged one unit per 6 cells; comparisons of long texts and
-/// numbers, which take hardly any time per word, one per 48.
+/// The maximum number of words per unit. Walks are charged one unit per 6 cells; comparisons of long texts and numbers,
+/// which take hardly any time per word, one unit per 48.
 const WORDS_PER_UNIT: f64 = 96.0;
 /// The maximum ratio between the cost of the most expensive and the cheapest unit.
 const RATIO_MAX: f64 = 20.0;
 
 /// The units that a goal uses until it has no more answers.
 fn units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
-    let taken = campaign.run(goal, budget).unwrap_or_else(|| panic!("{goal} is no goal"));
-    match taken.outcome {
-        // Clause bodies left are counted as well.
-        Outcome::Exhausted(Resource::Inferences) => taken.inferences.max(budget.inferences),
-        _ => taken.inferences,
+    let usage = campaign.run(goal, budget).unwrap_or_else(|| panic!("{goal} is no goal"));
+    match usage.outcome {
+        // The budget may also end by clause exits, which are not inferences.
+        Outcome::Exhausted(Resource::Inferences) => usage.inferences.max(budget.inferences),
+        _ => usage.inferences,
     }
 }
 
@@ -90,14 +90,14 @@ fn measured() -> Vec<(String, String)> {
     large.chain(small).collect()
 }
 
-/// The function that valgrind measures: it writes a file each time this function returns.
+/// The function that valgrind measures. Valgrind writes a file each time it returns.
 #[inline(never)]
 fn counted_units(campaign: &mut Campaign, goal: &str, budget: &Budget) -> u64 {
     units(campaign, goal, budget)
 }
 
-/// Run only by [`no_unit_costs_more_than_twenty_times_the_cheapest`], in a separate process. Each call is repeated
-/// until some thousand units are used.
+/// Runs only in a separate process that [`no_unit_costs_more_than_twenty_times_the_cheapest`] starts. Each call is
+/// repeated until some thousand units are used.
 #[test]
 #[ignore = "it is a part of another test"]
 fn measured_goals() {
@@ -152,7 +152,8 @@ fn no_unit_costs_more_than_twenty_times_the_cheapest() {
     for (per_unit, units, goal) in &costs {
         println!("{per_unit:8.1} instructions a unit, {units:6} units: {goal}");
     }
-    // The cheapest call is the reference; work that is charged before it is refused, or charged generously, costs less.
+    // The cheapest call is the reference. Work that is charged generously, or charged but then refused, costs less per
+    // unit.
     let (call, _, _) = costs.iter().find(|(_, _, goal)| goal.starts_with("loop ")).expect("it is there");
     let (dearest, _, goal) = &costs[0];
     assert!(*dearest <= RATIO_MAX * call, "{:.1} times a call: {goal}", dearest / call);

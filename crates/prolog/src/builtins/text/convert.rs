@@ -35,8 +35,8 @@ fn atom_list(core: &mut Core, atom: Term, list: Term, kind: Kind) -> Solved {
     unify_list(core, list, &text, kind)
 }
 
-/// Unifies `list` with the elements of `text`. A list of the other kind, or a string, is compared as text; an error is
-/// raised only for a term that can never be a list of either kind.
+/// Unifies `list` with the elements of `text`. A string, or a list of the other kind (codes or characters), is compared
+/// as text. An error is raised only for a term that can never be a list of either kind.
 pub(super) fn unify_list(core: &mut Core, list: Term, text: &str, kind: Kind) -> Solved {
     match read_text(core, list, Accept::List) {
         Ok(other) => Ok(other == text),

@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 
 pub(crate) const TABLE: &[Builtin] = &[det("split_string", Code::D4(split_string))];
 
-/// `split_string(+Text, +Separators, +Pad, -Strings)`: each character of `Separators` separates, each of `Pad` is
-/// removed from both ends of the parts.
+/// `split_string(+Text, +Separators, +Pad, -Strings)`: each character of `Separators` is a separator; the characters of
+/// `Pad` are removed from both ends of each part.
 fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, strings: Term) -> Solved {
     let text = text_of(core, text, Accept::Text, "text")?;
     let separators = text_of(core, separators, Accept::Text, "text")?;
@@ -39,7 +39,8 @@ const BYTES_PER_CHARACTER: usize = 4;
 /// Cost of a part, in addition to its text.
 const PART_CELLS: u64 = 4;
 
-/// A set of characters. Both texts may be long, so searching one for each character of the other would be quadratic.
+/// A set of characters. Both the text and the separators may be long, so a linear search for each character would be
+/// quadratic.
 struct Characters {
     ascii: u128,
     others: FxHashSet<char>,
@@ -71,7 +72,7 @@ fn split<'a>(text: &'a str, separators: &Characters, pad: &Characters) -> Vec<&'
     while let Some(end) = rest.find(is_separator) {
         parts.push(rest[..end].trim_matches(is_pad));
         let after = &rest[end..];
-        // A separator that is also padding absorbs the padding after it: several in a row separate once.
+        // A separator that is also padding absorbs the padding after it, so that several in a row count as one.
         let unpadded = after.trim_start_matches(is_pad);
         rest = if unpadded.len() < after.len() {
             unpadded

@@ -86,7 +86,7 @@ struct Wanted {
     part: Option<String>,
 }
 
-/// A substring found, and the state from which to search for the next.
+/// A match, and the state from which to search for the next match.
 struct Found {
     start: Place,
     end: Place,
@@ -94,8 +94,7 @@ struct Found {
 }
 
 impl Wanted {
-    /// The first match at or after `state`; the state is a packed start and, where lengths are enumerated, a packed
-    /// end.
+    /// The first match at or after `state`; the state is a packed start and, if lengths are enumerated, a packed end.
     fn find(&self, text: &Counted, state: State) -> Option<Found> {
         if let Some(part) = &self.part {
             return self.find_known(text, state, part);

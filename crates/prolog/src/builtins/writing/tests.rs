@@ -22,7 +22,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Each case: a goal, and what it writes to standard output and standard error.
+/// Each case has a goal, and the text that it writes to standard output and to standard error.
 fn check_output(cases: &[(&str, &str, &str)]) {
     for (goal, output, error) in cases {
         let mut fixture = Fixture::new();

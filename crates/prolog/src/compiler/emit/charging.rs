@@ -1,6 +1,6 @@
 //! Charges for long stretches of code without a call.
 //!
-//! A call is one inference, which covers the work of its clause until the next call. Where that work is more than a few
+//! A call is one inference, which covers the work of its clause until the next call. If that work is more than a few
 //! instructions, the clause contains an [`Instruction::Charge`] for the rest.
 
 use super::Emitter;
@@ -12,8 +12,8 @@ use crate::term::{Tag, Term};
 const FREE: usize = 32;
 
 impl Emitter<'_> {
-    /// Charges a goal with large terms before it runs, together with the instructions since the last call or charge if
-    /// they are many.
+    /// Charges a goal with large terms before it runs. Many instructions since the last call or charge are charged,
+    /// too.
     pub(super) fn charge(&mut self, goal: &Goal) {
         let size = match goal {
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {

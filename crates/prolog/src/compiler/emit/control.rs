@@ -63,7 +63,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// An if-then-else whose condition needs no choice point: each failing test jumps to the other branch.
+    /// An if-then-else whose condition needs no choice point: each failing test jumps to the else branch.
     pub(super) fn simple_if(
         &mut self,
         whole: &Goal,
@@ -225,7 +225,7 @@ impl Emitter<'_> {
         }
         let check: Atom = self.scope.symbols().intern("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        // These occurrences are counted for the result; the check must not use them up.
+        // These occurrences are counted for the result, so the check must not count them as written.
         let mut pending = vec![term];
         while let Some(part) = pending.pop() {
             let part = self.store.deref(part);

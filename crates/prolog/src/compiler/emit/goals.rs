@@ -9,8 +9,8 @@ use crate::term::{Tag, Term};
 impl Emitter<'_> {
     /// Loads the argument registers of a call.
     ///
-    /// Variables may live in registers that other arguments go to. An argument is loaded as soon as no pending argument
-    /// needs the value in its register; a cycle is broken by moving one value away.
+    /// Variables may live in registers that are the targets of other arguments. An argument is loaded as soon as no
+    /// pending argument needs the value in its register. A cycle is broken by moving one value to a temporary.
     pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
         let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
         for (position, &argument) in arguments.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Emitter<'_> {
         found
     }
 
-    /// Calls a deterministic builtin in place.
+    /// Emits an inline call of a deterministic builtin.
     pub(super) fn builtin(&mut self, builtin: u16, arguments: &[Term]) -> Written {
         let base = self.state.registers.take_block(arguments.len()).ok_or(CompileError::TooLarge)?;
         for (offset, &argument) in arguments.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Emitter<'_> {
         if !a.is_variable() && !b.is_variable() {
             return self.unify_known(a, b);
         }
-        // The side that is a known variable is decomposed; a new variable is simply assigned.
+        // Prefer the side that is a new variable, which is simply assigned; a known variable is decomposed.
         let prefer_b = a.is_variable() && b.is_variable() && !self.is_new(a) && self.is_new(b);
         let (variable, other) = if prefer_b || !a.is_variable() { (b, a) } else { (a, b) };
         if self.is_new(variable) {
@@ -183,7 +183,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// For a variable that is new here: the register in which the call that ends the chunk expects it.
+    /// The register in which the call at the end of the chunk expects a variable that is new here.
     pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
         let term = self.store.deref(term);
         self.is_new(term)
@@ -220,7 +220,7 @@ impl Emitter<'_> {
         false
     }
 
-    /// Neither side is a variable: builds one and unifies it with the other.
+    /// Unifies two terms that are not variables: builds one term and unifies it with the other.
     fn unify_known(&mut self, a: Term, b: Term) -> Written {
         let register = self.take_register(None)?;
         self.put(register, a)?;

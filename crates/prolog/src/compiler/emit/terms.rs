@@ -4,7 +4,7 @@ use super::{CompileError, Emitter, VariableId, Written};
 use crate::instruction::{Instruction, SCRATCH};
 use crate::term::{Functor, Tag, Term};
 
-/// A register that holds a term for the next instruction.
+/// A register with a term for the next instruction.
 #[derive(Clone, Copy)]
 pub(in crate::compiler) struct Operand {
     pub(in crate::compiler) register: u8,
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Unifies the term in a register, known to be bound or not, with a variable of the clause.
+    /// Unifies the term in a register with a variable of the clause.
     pub(super) fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
         match (self.state.seen[id], self.is_permanent(id)) {
             (false, true) => {
@@ -363,7 +363,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A register that holds `term`: the variable's own register if it has one.
+    /// A register with `term`; for a variable that lives in a register, that register.
     pub(in crate::compiler) fn operand(&mut self, term: Term) -> Written<Operand> {
         let term = self.store.deref(term);
         if term.is_variable() {
@@ -371,7 +371,7 @@ impl Emitter<'_> {
             if self.state.seen[id] && !self.is_permanent(id) {
                 let register = self.register_of(id)?;
                 self.remaining[id] -= 1;
-                // The next instruction reads the register; it is freed after that.
+                // The register is freed after the next instruction, which reads it.
                 let temporary = self.remaining[id] == 0;
                 if temporary {
                     self.state.location[id] = None;

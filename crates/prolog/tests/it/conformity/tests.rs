@@ -1,4 +1,4 @@
-//! Runs the cases in our engine; and tests the case reader and the judge, with small cases and a mock engine.
+//! Runs the cases in our engine, and tests the case reader and the judge with small cases and a mock engine.
 
 mod ours {
     use crate::conformity::judge_all;
@@ -12,7 +12,7 @@ mod ours {
     }
 
     #[test]
-    fn our_engine_passes_every_case_when_garbage_is_collected_all_the_time() {
+    fn our_engine_passes_every_case_with_constant_garbage_collection() {
         mario_prolog::collect_eagerly();
         let mut runner = Runner::new(BUDGET);
         let report = judge_all(|program, goal, limit| runner.run(program, goal, limit));
@@ -22,7 +22,7 @@ mod ours {
     }
 
     #[test]
-    fn our_engine_passes_every_case_when_it_is_compiled() {
+    fn our_engine_passes_every_case_as_compiled_code() {
         let mut runner = Runner::new(BUDGET);
         let report = judge_all(|program, goal, limit| runner.run_compiled(program, goal, limit));
         assert!(report.is_clean(), "{report}");
@@ -43,7 +43,7 @@ mod reading {
     }
 
     #[test]
-    fn a_case_carries_its_place_section_program_and_goal() {
+    fn a_case_has_a_place_section_program_and_goal() {
         let case = only("% remark\n# 8.1 first\n| p(1).\n| p(2).\n\n?- p(X),\n   X > 1.\n=> X = 2\n% swi: differs\n");
         assert_eq!((case.file.as_str(), case.line, case.section.as_str()), ("x.cases", 6, "8.1 first"));
         assert_eq!(case.program, "p(1).\np(2).\n");
@@ -68,7 +68,7 @@ mod reading {
     }
 
     #[test]
-    fn failure_and_balls_end_the_answers() {
+    fn failures_and_errors_end_the_answers() {
         assert_eq!(only("# a\n?- p.\n=> false\n").end, ExpectedEnd::Exhausted);
         assert_eq!(only("# a\n?- p.\n=> throws f(_)\n").end, ExpectedEnd::Throws("f(_)".to_owned()));
         assert!(rejected("# a\n?- p.\n=> false ; true\n").contains("x.cases:2: an answer after the end"));
@@ -89,7 +89,7 @@ mod reading {
     }
 
     #[test]
-    fn the_case_files_are_well_formed_and_many() {
+    fn there_are_many_well_formed_case_files() {
         let cases = all_cases().unwrap_or_else(|malformed| panic!("{malformed}"));
         assert!(cases.len() >= 1000, "only {} cases", cases.len());
     }
@@ -99,7 +99,7 @@ mod judging {
     use crate::conformity::{Case, End, Failure, Outcome, Report, judge, judge_all, read_cases};
 
     /// A mock engine with recorded outcomes for a few goals.
-    fn recite(known: &[(&str, Outcome)]) -> impl FnMut(&str, &str, usize) -> Outcome {
+    fn mock_engine(known: &[(&str, Outcome)]) -> impl FnMut(&str, &str, usize) -> Outcome {
         let known: Vec<(String, Outcome)> =
             known.iter().map(|(goal, outcome)| ((*goal).to_owned(), outcome.clone())).collect();
         move |_, goal, _| {
@@ -121,7 +121,7 @@ mod judging {
     }
 
     fn verdict(text: &str, known: &[(&str, Outcome)]) -> Result<(), &'static str> {
-        judge(&case(text), &mut recite(known)).map_err(|(reason, _)| reason)
+        judge(&case(text), &mut mock_engine(known)).map_err(|(reason, _)| reason)
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod judging {
     }
 
     #[test]
-    fn a_ball_is_right_if_the_expected_one_subsumes_it() {
+    fn an_error_is_right_if_the_expected_one_subsumes_it() {
         let raised = ("p.", outcome(&[], &[], End::Raised("error(type_error(a,b),_0)".to_owned())));
         let yes = (
             "subsumes_term((error(type_error(_, b), _)), (error(type_error(a,b),_0))).",
@@ -171,7 +171,7 @@ mod judging {
 
     #[test]
     fn an_engine_that_does_nothing_passes_no_case() {
-        let report = judge_all(recite(&[]));
+        let report = judge_all(mock_engine(&[]));
         assert_eq!(report.failures.len(), report.cases);
         assert!(report.to_string().ends_with(&format!("conformity: 0 of {} cases", report.cases)));
     }
@@ -179,7 +179,7 @@ mod judging {
     #[test]
     fn the_report_names_each_failure_and_counts_the_rest() {
         let case = case("?- p(X).\n=> X = 1 ; ...");
-        let (reason, got) = judge(&case, &mut recite(&[])).expect_err("nothing is known");
+        let (reason, got) = judge(&case, &mut mock_engine(&[])).expect_err("nothing is known");
         let report = Report { cases: 3, failures: vec![Failure { case, reason, got }] };
         assert!(!report.is_clean());
         assert_eq!(

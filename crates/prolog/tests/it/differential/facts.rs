@@ -28,7 +28,7 @@ const STEPS: &[&str] = &[
 ];
 
 /// Queries of the table; their output contains no variables.
-const LOOKS: &[&str] = &[
+const QUERIES: &[&str] = &[
     "forall(t({asked},_,V),( write(V), write(' ') ))",
     "forall(t(_,{asked},V),( write(V), write(' ') ))",
     "forall(t({asked},{asked},V),( write(V), write(' ') ))",
@@ -47,7 +47,7 @@ impl Generator {
     }
 
     fn look(&mut self) -> String {
-        let template = self.choose(LOOKS);
+        let template = self.choose(QUERIES);
         self.keyed(&template)
     }
 
@@ -94,9 +94,9 @@ pub fn case(generator: &mut Generator) -> Case {
         })
         .map(|step| format!("\\+ \\+ ( {step}, nl )"))
         .collect();
-    let looks = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
+    let queries = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
     // In SWI-Prolog, global variables outlive a goal.
     let counter = format!("k{}", generator.random.number());
-    let goal = format!("{}, {looks} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
+    let goal = format!("{}, {queries} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }
 }

@@ -1,7 +1,7 @@
 //! Random goals from templates.
 //!
 //! A template is Prolog text with placeholders: `{term}`, `{list}`, `{atom}` and so on, each filled by the function of
-//! the same name. All templates of a goal share a few variables, so that one part uses what another binds.
+//! the same name. All templates of a goal share a few variables, so that one part uses the bindings of another.
 
 use mario_testing::Random;
 

@@ -2,7 +2,7 @@
 //!
 //! `known.txt` is a list of entries separated by blank lines. An entry has five lines, in this order: `goal`, `swipl`
 //! and `ours` are patterns in which `*` matches any text, `witness` is a goal that the entry covers, and `because` says
-//! why ours is right, with the clause of ISO 13211-1 if there is one. Lines that start with `#` are comments.
+//! why our behaviour is right, with the clause of ISO 13211-1 if there is one. Lines that start with `#` are comments.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 #[test]
-fn a_star_stands_for_any_text() {
+fn a_star_matches_any_text() {
     for (pattern, text, expected) in [
         ("abc", "abc", true),
         ("abc", "abcd", false),

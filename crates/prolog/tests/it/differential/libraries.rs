@@ -117,7 +117,7 @@ impl Generator {
             let value = match name {
                 "{source}" => self.choose(SOURCES),
                 "{bound}" => self.choose(BOUND),
-                // SWI-Prolog 9.0.4 keeps vertices after one that is not in the graph.
+                // SWI-Prolog 9.0.4 keeps vertices that follow a vertex outside of the graph.
                 "{gone}" => self.choose(&["[]", "[a]", "[zz,a]", "[zz]"]),
                 "{count}" => self.choose(&["0", "1", "2", "3", "-1", "N", "foo"]),
                 "{graph}" => "vertices_edges_to_ugraph({vertices},{edges},G)".to_owned(),

@@ -1,5 +1,5 @@
-//! Cyclic terms, which unification without occurs check can create: every walk over one terminates, with an answer or
-//! error where SWI-Prolog has one.
+//! Cyclic terms, which unification without occurs check can create: every walk over a cyclic term terminates, with the
+//! answer or error that SWI-Prolog has, if any.
 
 use super::{SMALL, Victim};
 use mario_prolog::Budget;

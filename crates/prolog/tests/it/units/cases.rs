@@ -276,8 +276,7 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("when", "variables", "when(ground(L), true)"),
 ];
 
-/// Builtins whose work does not grow with their arguments, or whose growth is covered by inferences: each answer is
-/// one.
+/// Builtins whose work does not grow with their arguments, or is covered by one inference per answer.
 pub const CONSTANT: &[&str] = &[
     "$check_sink",
     "$close_cleanup",
