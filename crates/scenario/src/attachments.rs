@@ -27,7 +27,7 @@ use crate::topology::Topology;
 /// The maximum number of steps, so that a wrong number cannot exhaust memory.
 const STEPS_MAX: u64 = 1_000_000;
 
-/// The maximum number of reported errors; the others are counted.
+/// The maximum number of reported errors; further errors are only counted.
 const MISTAKES_MAX: usize = 20;
 
 #[derive(Deserialize)]
@@ -94,7 +94,7 @@ pub(crate) fn read(
 struct Reading<'a> {
     text: &'a Arc<Text>,
     mistakes: Vec<Mistake>,
-    /// The number of further errors.
+    /// The number of errors beyond [`MISTAKES_MAX`], which are not reported.
     left_out: usize,
     users: BTreeMap<String, UserIndex>,
     /// For each user, the step of arrival according to the file, and its place in the text.
@@ -220,14 +220,15 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// Checks that a user who arrives at a step has a place from then on, and none before.
+    /// Checks that the first access point of each user is at the user's stated step of arrival.
     fn check_arrivals(&mut self, attachments: &Attachments, first: &[Option<u64>]) {
-        for (user, (told, span)) in self.arrivals.clone().into_iter().enumerate() {
+        for (user, (stated, span)) in self.arrivals.clone().into_iter().enumerate() {
             let id = &attachments.users[user].id;
-            match (told, first[user]) {
-                (Some(told), Some(first)) if told != first => {
-                    let message = format!("user `{id}` arrives in step {told}, but is first connected in step {first}");
-                    self.mistake(span, &message, "make both the same, or leave the user's `step` away");
+            match (stated, first[user]) {
+                (Some(stated), Some(first)) if stated != first => {
+                    let message =
+                        format!("user `{id}` arrives in step {stated}, but is first connected in step {first}");
+                    self.mistake(span, &message, "make both the same, or omit the user's `step`");
                 }
                 _ => {}
             }
@@ -250,7 +251,7 @@ impl<'a> Reading<'a> {
     }
 
     fn span(&self, raw: &RawValue) -> Range<usize> {
-        // A raw value is a slice of the text.
+        // `raw` borrows from the text, so the distance between the two pointers is its offset.
         let start = (raw.get().as_ptr() as usize).saturating_sub(self.text.text.as_ptr() as usize);
         start..start + raw.get().len()
     }
@@ -266,20 +267,20 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether one more error is reported; otherwise it is only counted. Call it before composing an error: guessing
-    /// the intended word is slow, and a file can have an error in each line.
+    /// Whether one more error may be reported; if not, it is only counted. Call this before composing an error message,
+    /// because guessing the intended word is slow and every line of a file may have an error.
     fn has_room(&mut self) -> bool {
         let has_room = self.mistakes.len() < MISTAKES_MAX;
         self.left_out += usize::from(!has_room);
         has_room
     }
 
-    /// The reported errors, and the number of the others.
+    /// The reported errors, followed by one that states how many were left out.
     fn all_mistakes(mut self) -> Vec<Mistake> {
         if self.left_out > 0 {
             let message = format!("the attachments have {} more mistakes", self.left_out);
             let end = self.place(self.text.text.len()..self.text.text.len());
-            self.mistakes.push(Mistake::new(message).at(Some(end)).hint("mend those that are told first"));
+            self.mistakes.push(Mistake::new(message).at(Some(end)).hint("fix the reported ones first"));
         }
         self.mistakes
     }
@@ -295,7 +296,7 @@ fn short(json: &str) -> String {
     }
 }
 
-/// The byte at a line and column, both from 1.
+/// The byte offset of a line and column, both counted from 1.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     (start + column.saturating_sub(1)).min(text.len())

@@ -1,8 +1,8 @@
 //! Service graphs: the calls between applications.
 //!
-//! The calls of an application, made for each client request that it serves, are grouped into *stages*. In a stage,
-//! either all requests are sent at once, or those of one call one after another. A stage starts when the previous one
-//! has been answered.
+//! The calls of an application, made for each client request that it serves, are grouped into *stages*. A stage is
+//! either a group of calls whose requests are all sent at once, or one call whose requests are sent one after another.
+//! A stage starts when all requests of the previous one have been answered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub enum CallOrder {
 }
 
 impl CallOrder {
-    /// The word for it in scenarios and traces.
+    /// The name of the order in scenarios and traces.
     pub const fn as_str(self) -> &'static str {
         match self {
             CallOrder::Sequence => "sequence",
@@ -61,8 +61,8 @@ impl Stage {
     }
 }
 
-/// Groups calls into stages, in the given order: each call in sequence is a stage of its own, and consecutive parallel
-/// calls form one.
+/// Groups calls into stages, in the given order. Each sequential call is a separate stage; consecutive parallel calls
+/// form one stage.
 pub(crate) fn stages(calls: impl IntoIterator<Item = (CallOrder, Call)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for (order, call) in calls {
@@ -102,7 +102,7 @@ impl Scenario {
             || self.applications[first.position()].calls().any(|call| self.leads_to(call.application, application))
     }
 
-    /// Whether the call graph has no cycle, and causes no more requests than allowed.
+    /// Whether the call graph is well-formed, has no cycle, and stays within the limits.
     pub fn calls_hold_together(&self) -> bool {
         let has_applications = self.calls().all(|(_, call)| call.application.position() < self.applications.len());
         let in_sequence = |stage: &Stage| stage.order == CallOrder::Parallel || stage.calls.len() == 1;
@@ -118,14 +118,15 @@ impl Scenario {
             && (!self.has_calls() || matches!(self.routing, Routing::Nearest(_)))
     }
 
-    /// All applications, each before those that it calls, and otherwise in the order of the scenario.
+    /// All applications, in an order in which callers come before the applications that they call; otherwise in the
+    /// order of the scenario.
     pub fn callers_first(&self) -> Vec<ApplicationIndex> {
         callers_first(&self.applications).expect("a scenario has no cycle of calls")
     }
 }
 
-/// All applications, each before those that it calls. If there is a cycle, returns the applications on one: each calls
-/// the next, and the last calls the first.
+/// All applications, in an order in which callers come before the applications that they call. Returns a cycle as the
+/// error, if there is one: each application calls the next, and the last calls the first.
 pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<ApplicationIndex>, Vec<ApplicationIndex>> {
     let mut callers = vec![0_usize; plans.len()];
     for call in plans.iter().flat_map(ApplicationPlan::calls) {
@@ -147,7 +148,8 @@ pub(crate) fn callers_first(plans: &[ApplicationPlan]) -> Result<Vec<Application
     if order.len() == plans.len() { Ok(order) } else { Err(cycle(plans, &callers)) }
 }
 
-/// A cycle among the applications that have callers left, each of which is called by another of them.
+/// Returns a cycle among the applications that still have callers. There is one, because each of them is called by
+/// another of them.
 fn cycle(plans: &[ApplicationPlan], callers: &[usize]) -> Vec<ApplicationIndex> {
     let is_left = |index: ApplicationIndex| callers[index.position()] > 0;
     let mut caller_of: BTreeMap<ApplicationIndex, ApplicationIndex> = BTreeMap::new();

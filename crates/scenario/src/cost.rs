@@ -1,4 +1,4 @@
-//! Estimates the cost of a run from its settings, before anything is built.
+//! Estimates the cost of a run from its settings, before the world is built.
 //!
 //! The behaviour of agents is not known in advance, so the estimate is rough: it distinguishes minutes from years, and
 //! megabytes from more than any machine has. Events are handled one by one by the simulator;
@@ -42,8 +42,9 @@ pub(crate) struct Extent {
     /// The number of hops from an access point to the cloud.
     pub(crate) hops: f64,
     pub(crate) users: f64,
-    /// The number of simulated steps of users, and of stored changes of access points.
+    /// The number of user steps to simulate.
     pub(crate) steps: f64,
+    /// The number of changes of access points to store.
     pub(crate) changes: f64,
     /// The mean number of requests that a user's request causes, itself included.
     pub(crate) caused: f64,
@@ -56,15 +57,16 @@ const USER_BYTES: f64 = 500.0;
 const INSTANCE_BYTES: f64 = 600.0;
 const CHANGE_BYTES: f64 = 16.0;
 const STEP_BYTES: f64 = 24.0;
-/// The figures of a step and of an activation are stored for each group of applications, and copied once at the end.
+/// Bytes per group of applications for the figures of a step and of an activation, including their copy at the end of
+/// the run.
 const STEP_FIGURE_BYTES: f64 = 128.0;
 const ACTIVATION_FIGURE_BYTES: f64 = 170.0;
 /// The bytes of a queued client request.
 const REQUEST_BYTES: f64 = 50.0;
 
 impl Extent {
-    /// The size as far as the settings determine it: files are not read.
-    pub(crate) fn told(settings: &Settings) -> Extent {
+    /// Estimates the size from the settings alone; files are not read.
+    pub(crate) fn estimated(settings: &Settings) -> Extent {
         let (nodes, links, hops) = infrastructure(&settings.topology);
         let steps_in_run = steps_in_run(settings);
         let (users, steps, changes) = match &settings.mobility {
@@ -115,8 +117,8 @@ fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     }
 }
 
-/// The expected number of pairs of `nodes` random nodes in a rectangle that are within a radius, and at least as many
-/// links as connect all nodes. Boundary effects are ignored.
+/// The expected number of links: the pairs of `nodes` random nodes in a rectangle that are within `radius` of each
+/// other, but at least enough links to connect all nodes. Boundary effects are ignored.
 fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
     let (reach_north, reach_east) = ((2.0 * radius).min(height), (2.0 * radius).min(width));
     let area = height * width;
@@ -209,7 +211,7 @@ const SIZE_KEYS: &[&str] = &[
     "topology.file",
 ];
 
-/// The events of client requests, and the bytes of those that are queued at the end.
+/// The number of events that client requests cause, and the memory of the requests that are queued at the end.
 fn requests(settings: &Settings, extent: &Extent, applications: f64) -> (f64, f64) {
     let duration = settings.duration.value();
     let (period, pauses) = match &settings.workload {
@@ -323,9 +325,9 @@ mod tests {
             document.set(&keys.map(str::to_owned));
             document.set(&[format!("topology.nodes={nodes}"), format!("topology.radius={radius}")]);
             let resolved = document.resolve(&mut NoFiles).expect("no mistakes");
-            let told = Extent::told(&resolved.settings).links;
+            let estimated = Extent::estimated(&resolved.settings).links;
             let made = resolved.scenario.topology.link_count() as f64 / 2.0;
-            assert!(told / made > 0.7 && told / made < 1.5, "{nodes} {radius}: {told} for {made}");
+            assert!(estimated / made > 0.7 && estimated / made < 1.5, "{nodes} {radius}: {estimated} for {made}");
         }
     }
 }

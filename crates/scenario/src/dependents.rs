@@ -1,23 +1,23 @@
 //! Keys whose value was chosen because of another key, and how they change when a later layer changes that other key.
 //!
 //! Layers have different authors. A user who overrides one key of a preset does not know which other keys the preset
-//! sets because of it, so these must not stay in force silently.
+//! sets because of it, so those keys must not silently keep their values.
 
 use crate::document::Document;
 use crate::settings::{MobilitySettings, Settings};
 use crate::tree::{Node, Table, Value};
 
-/// A key that was chosen because of the value of another key of the same section.
+/// A key whose value was chosen because of another key of the same section.
 struct Dependent {
     section: &'static str,
-    /// The kind of the section that has both keys; the first kind if none is written.
+    /// The kind of the section to which this applies; a section without `kind` counts as well.
     kind: &'static str,
-    /// The other key.
+    /// The key on which `key` depends.
     of: &'static str,
     key: &'static str,
-    /// A layer that also sets one of these is taken literally.
+    /// If the layer that changes `of` also sets one of these keys, `key` is kept.
     beside: &'static [&'static str],
-    /// What applies instead.
+    /// The rest of the note for the user: what applies instead of `key`.
     instead: &'static str,
 }
 
@@ -34,15 +34,16 @@ const DEPENDENTS: [Dependent; 1] = [Dependent {
 /// these keys limit how much of the record is used.
 const OTHER_MEANING: [(&str, &str, [&str; 2]); 1] = [("mobility", "file", ["users", "steps"])];
 
-/// Keys that another key of the same section makes meaningless: section, key, the other key, and its value.
+/// Keys that another key of the same section makes meaningless: the section, the key, the other key, and the value that
+/// makes it meaningless.
 const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("memory", "cycles", "strategy", "periodic"),
     ("memory", "every", "strategy", "sliding"),
     ("routing", "metric", "strategy", "least-used"),
 ];
 
-/// Removes and returns the keys of earlier layers that depend on a key which a layer has changed. The layer is
-/// everything from the number `since` on; `before` is the state without it.
+/// Removes the keys of earlier layers that depend on a key which a layer has changed, and returns notes about them. The
+/// layer is everything from the number `since` on; `before` is the state without it.
 pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
     let mut notes = Vec::new();
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
@@ -90,7 +91,7 @@ fn drop_tier_names(before: &Table, tree: &mut Table, since: u32) -> Option<Strin
         return None;
     }
     tree.remove("tiers");
-    Some("the names in `tiers` are left away: they were meant for another `topology.kind`".to_owned())
+    Some("the names in `tiers` are dropped: they were meant for another `topology.kind`".to_owned())
 }
 
 fn is_word(node: &Node, word: &str) -> bool {
@@ -106,7 +107,7 @@ fn plain(value: &Value) -> String {
 }
 
 impl Document {
-    /// The layer of a key, where 0 is a default; all overrides are one layer.
+    /// The layer of a key; 0 for a default. All overrides count as one layer.
     fn rank(&self, path: &str) -> u32 {
         let layer = self.written(path).map_or(0, |node| node.layer);
         self.first_override.map_or(layer, |first| layer.min(first))
@@ -130,7 +131,7 @@ impl Document {
         ))
     }
 
-    /// The keys that have no effect because of a key in an earlier layer.
+    /// Notes about keys that have no effect because of a key in an earlier layer.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (section, key, other, value) in WITHOUT_EFFECT {

@@ -70,7 +70,7 @@ impl Document {
         document
     }
 
-    /// Its name: that of the preset or the path of the file.
+    /// The name of the preset, or the path of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -92,7 +92,7 @@ impl Document {
         }
     }
 
-    /// Sets the users' movements to those in a file of access points.
+    /// Takes the users' movements from a file of access points.
     pub fn set_attachments(&mut self, path: &Path) {
         let text =
             Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
@@ -149,7 +149,7 @@ impl Document {
         }
     }
 
-    /// Sets the management strategy. The default, agents, is written only to override another one.
+    /// Sets the management strategy. The default, agents, is written only if it overrides another strategy.
     fn set_management(&mut self, strategy: &str, choice: &str) {
         if strategy == "agents" && self.tree.get("management").is_none() {
             return;
@@ -186,7 +186,7 @@ impl Document {
                     Some(Value::String(name)) => name.clone(),
                     _ => continue,
                 };
-                // A deploy without a policy of its own has that of its application.
+                // A deploy without a policy uses the policy of its application.
                 let has_policy = list == "application" || table.get("policy").is_some();
                 if application.is_none_or(|wanted| wanted == id) && has_policy {
                     is_found = true;
@@ -202,7 +202,7 @@ impl Document {
                 ids.push(id);
             }
         }
-        self.tell_what_is_replaced(choice, &replaced);
+        self.note_replaced_policies(choice, &replaced);
         let draws = self.tree.get("applications").is_some();
         if let (None, Some(Node { value: Value::Table(drawn), .. })) = (application, self.tree.get_mut("applications"))
         {
@@ -229,16 +229,16 @@ impl Document {
     }
 
     /// Notes which policies of single deploys are replaced by a choice for their application.
-    fn tell_what_is_replaced(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
-        const TOLD_MAX: usize = 3;
-        for (application, before, place) in replaced.iter().take(TOLD_MAX) {
+    fn note_replaced_policies(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
+        const NOTED_MAX: usize = 3;
+        for (application, before, place) in replaced.iter().take(NOTED_MAX) {
             let (line, _) = place.position();
             let origin = &place.text.name;
             self.notes.push(format!(
                 "--policy {choice} replaces the policy `{before}` that [[deploy]] has for `{application}` at {origin}:{line}"
             ));
         }
-        if let Some(more) = replaced.len().checked_sub(TOLD_MAX).filter(|more| *more > 0) {
+        if let Some(more) = replaced.len().checked_sub(NOTED_MAX).filter(|more| *more > 0) {
             self.notes.push(format!("--policy {choice} replaces the policies of {more} more deploys"));
         }
     }
@@ -248,7 +248,7 @@ impl Document {
         self.settings_and_notes().map(|(settings, _)| settings)
     }
 
-    /// The settings, and notes for the user about how they came to be.
+    /// The settings, and notes for the user about how layers changed them.
     pub(crate) fn settings_and_notes(&self) -> Result<(Settings, Vec<String>), ScenarioError> {
         let mut mistakes = self.mistakes.clone();
         if self.is_broken {
@@ -259,9 +259,9 @@ impl Document {
             mistakes.extend(more.iter().cloned());
         }
         // An error at the same place was already reported.
-        let is_told = |place: &Option<Place>| mistakes.iter().any(|told| told.place == *place);
+        let is_reported = |place: &Option<Place>| mistakes.iter().any(|known| known.place == *place);
         let out_of_range: Vec<Mistake> =
-            check_ranges(&self.tree).into_iter().filter(|mistake| !is_told(&mistake.place)).collect();
+            check_ranges(&self.tree).into_iter().filter(|mistake| !is_reported(&mistake.place)).collect();
         mistakes.extend(out_of_range);
         match read {
             Ok(mut settings) if mistakes.is_empty() => {

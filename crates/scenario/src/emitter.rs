@@ -18,11 +18,11 @@ pub struct Emitter {
     on_until: Time,
 }
 
-/// The stream of this use of randomness; each use has streams of its own.
+/// Identifies the random streams of workloads. Every consumer of randomness has its own.
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
-    /// The send times of a user with this workload. Every user has a random stream of its own.
+    /// The send times of a user with this workload. Every user has an independent random stream.
     pub fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
         let random = match workload {
             Workload::Periodic { .. } => None,
@@ -34,7 +34,7 @@ impl Emitter {
         Emitter { workload, random, on_until: Time::ZERO }
     }
 
-    /// Whether these are the send times of a user with this workload.
+    /// Whether this emitter was made for the workload, and has a random generator exactly if the workload needs one.
     pub fn is_of(&self, workload: Workload) -> bool {
         let needs_none = matches!(workload, Workload::Periodic { .. });
         self.workload == workload && self.random.is_none() == needs_none

@@ -1,7 +1,6 @@
 //! Typed indices into the tables of a scenario, four bytes each.
 
-/// Declares types of indices, each with its visibility. Ids for people are those of `mario_domain`; these are for
-/// tables.
+/// Declares index types, each with its visibility. They index tables; the ids that people see are in `mario_domain`.
 #[macro_export]
 macro_rules! indices {
     ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => { $(

@@ -63,7 +63,7 @@ pub(crate) struct Layers<'a> {
     includes: usize,
     /// Their total size.
     included_bytes: usize,
-    /// Whether a limit of includes was reached, after which nothing more is included.
+    /// Whether a limit on includes was reached. After that, no further file is included.
     is_full: bool,
 }
 
@@ -173,7 +173,8 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Reports once that a limit was reached: a file that is included from many places would reach it in each.
+    /// Reports that a limit was reached, and stops including files. Otherwise a file that is included from many places
+    /// would cause a report for each of them.
     fn stop_including(&mut self, message: String, place: Place) {
         self.is_full = true;
         // Keys missing because of a skipped include are not errors.
@@ -181,7 +182,7 @@ impl<'a> Layers<'a> {
         self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include each file once, from one place"));
     }
 
-    /// The words of a list of words.
+    /// The strings of a list; a single string counts as a list of one.
     fn words(&mut self, node: &Node, key: &str) -> Vec<(String, Place)> {
         let elements = match &node.value {
             Value::List(elements) => elements.as_slice(),
@@ -259,7 +260,7 @@ fn positions(table: &Table) -> BTreeMap<String, usize> {
 }
 
 fn merge_tables(below: &mut Table, above: Table) {
-    // The keys of one table are all different, so new ones need not be indexed.
+    // The keys of one table are distinct, so newly added keys need not be looked up again.
     let known = positions(below);
     for (key, node) in above.entries {
         merge_entry(below, known.get(&key).copied(), key, node);
@@ -283,7 +284,7 @@ fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: No
     }
 }
 
-/// The id of an element that has one.
+/// The `id` of a list element, or the element itself if it has none.
 fn id_node(element: &Node) -> &Node {
     match &element.value {
         Value::Table(table) => table.get("id").unwrap_or(element),

@@ -19,11 +19,11 @@
 //! [`mobility`] the latter.
 //!
 //! **Invariant:** a scenario is a pure function of its texts and its seed. Randomness is drawn from the seed alone.
-//! **Invariant:** no file is opened here: the caller's [`Files`] reads what scenarios name.
-//! **Invariant:** reading is total: bad input is a list of errors with places, never a panic, and a world that is too
-//! large is rejected before it is built.
+//! **Invariant:** this crate opens no files: the caller's [`Files`] reads the files that scenarios name. **Invariant:**
+//! reading is total: bad input yields a list of errors with places, never a panic, and a world that is too large is
+//! rejected before it is built.
 //!
-//! Not here: running a world (`simulator`), and evaluating policies (`policy`), which are only loaded here to check
+//! Not here: running a world (`simulator`) and evaluating policies (`policy`). This crate loads policies only to check
 //! them.
 
 mod index;
@@ -75,7 +75,7 @@ pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::{
     acceptance_names, baseline_names, is_path, policy_names, shipped_library, shipped_policy, shipped_tests,
 };
-// For `simulator`: what the text of a policy requires of the run.
+// For `simulator`: the features of the run that the text of a policy requires.
 #[doc(hidden)]
 pub use policies::{adapts, asks_for, has_initiative, remembers, sleeps};
 pub use position::{Area, Position};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use strsim::osa_distance;
 
-/// The maximum number of reported errors of one kind; further ones are only counted.
+/// The maximum number of reported errors of one kind; further errors are only counted.
 pub(crate) const MISTAKES_MAX: usize = 100;
 
 /// A text that an error can point into.
@@ -18,7 +18,7 @@ pub struct Text {
     pub name: String,
     /// The content.
     pub text: String,
-    /// The directory to which paths in it are relative.
+    /// The directory that paths in the text are relative to.
     pub directory: PathBuf,
 }
 
@@ -82,7 +82,7 @@ impl Mistake {
         self
     }
 
-    /// Adds a hint if one of `known` was probably meant by `wrong`.
+    /// Adds a hint: the word of `known` that was probably meant by `wrong`, or else the list of known words.
     pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         match did_you_mean(wrong, known.iter().copied()) {
@@ -126,7 +126,7 @@ impl Error for ScenarioError {
     }
 }
 
-/// The word that was probably meant: the nearest, if it is near enough.
+/// The known word nearest to `wrong`, if it is near enough to be a misspelling.
 pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer text is not a misspelt word, and comparing it would be slow.
     const LENGTH_MAX: usize = 64;

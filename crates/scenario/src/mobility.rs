@@ -72,6 +72,6 @@ pub struct Attachments {
 pub struct MobileUser {
     /// The id of the user.
     pub id: Id,
-    /// The application of the user, if the source of the attachments tells it.
+    /// The application of the user, if the source of the attachments states it.
     pub application: Option<ApplicationId>,
 }

@@ -1,4 +1,4 @@
-//! The texts of policies: shipped ones, and files.
+//! The texts of policies: shipped policies, and policies in files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ struct Shipped {
     name: &'static str,
     file: &'static str,
     text: &'static str,
-    /// The table of its tests.
+    /// The test table that ships with the policy.
     tests: &'static str,
 }
 
@@ -100,7 +100,7 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
-/// How far back a policy of agents looks, as its text declares.
+/// How far back an agent policy looks, as declared in its text.
 pub fn remembers(policy: &PolicyText) -> Remembers {
     // Nearly all policies contain neither word, and need not be compiled.
     let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
@@ -116,17 +116,17 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
 }
 
-/// Whether a policy of agents can propose to adapt.
+/// Whether an agent policy can propose to adapt.
 pub fn adapts(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Adapt])
 }
 
-/// Whether a policy of agents can propose to sleep or to wake.
+/// Whether an agent policy can propose to sleep or to wake.
 pub fn sleeps(policy: &PolicyText) -> bool {
     mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
 }
 
-/// Whether a policy of agents has the word of any of these operations in its text.
+/// Whether an agent policy mentions any of these operations.
 fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
     // Nearly all policies contain none of them, and need not be compiled.
     let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
@@ -135,7 +135,7 @@ fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
     loaded.is_ok_and(|policy| operations.iter().any(|operation| policy.program().mentions(operation.as_str())))
 }
 
-/// Whether the policy of a node's manager also defines evictions or shrinks.
+/// Whether the policy of a node manager also defines evictions or shrinks.
 pub fn has_initiative(policy: &PolicyText) -> bool {
     let may_have = policy.files.iter().any(|(_, text)| has_word(text, "evict") || has_word(text, "shrink"));
     let Some((name, text)) = policy.main().filter(|_| may_have) else { return false };
@@ -225,8 +225,8 @@ type Answer = Result<(String, String), String>;
 
 /// Loads a policy, with the files that `find` returns.
 ///
-/// The loader needs a resolver with a static lifetime, and `files` is borrowed. So the loader runs in a thread of its
-/// own and asks this one for files. The alternative, loading again after each missing file, would rerun all directives.
+/// The loader needs a resolver with a static lifetime, and `files` is borrowed. So the loader runs in a separate thread
+/// and asks this thread for files. The alternative, loading again after each missing file, would rerun all directives.
 fn load_with(
     role: Role,
     name: &str,
@@ -239,7 +239,7 @@ fn load_with(
         let loading = scope.spawn(move || try_load(role, engine(), name, text, Box::new(Asking { wants })));
         for (wanted, reply) in wanted {
             let answer = found.entry(wanted).or_insert_with_key(|wanted| find(wanted));
-            // The loader waits for the answer.
+            // The loader waits for the answer, so its end of the channel is open.
             let _ = reply.send(answer.clone());
         }
         loading.join()
@@ -314,8 +314,8 @@ fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
     }
 }
 
-/// Finds a file that a policy loads: beside the file that loads it and below the policy's own directory; a missing
-/// `library.pl` is the shipped one.
+/// Finds a file that a policy loads. It must be beside the file that loads it, and below the directory of the policy.
+/// If `library.pl` is missing, the shipped library is used.
 fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
     let (from, name) = wanted;
     let directory = policy.parent().unwrap_or(Path::new(""));

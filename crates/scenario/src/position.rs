@@ -14,9 +14,9 @@ pub struct Position {
 /// A rectangle on the map.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Area {
-    /// Its corner with the least latitude and longitude.
+    /// Its corner with the lowest latitude and longitude.
     pub south_west: Position,
-    /// Its corner with the greatest latitude and longitude.
+    /// Its corner with the highest latitude and longitude.
     pub north_east: Position,
 }
 

@@ -1,7 +1,7 @@
 //! Checks every number of a tree against its range in the schema.
 //!
-//! Numbers with a type of their own, such as times, are checked when they are read. This module checks all others, so
-//! that a range in the schema is all that a key needs.
+//! Numbers with a dedicated type, such as times, are checked when they are read. This module checks all other numbers,
+//! so that a key needs only a range in the schema.
 
 use std::sync::OnceLock;
 

@@ -43,13 +43,13 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
             Err(trouble) => {
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
                 let is_removed = remove(&mut tree, &path);
-                // A key that is missing because it was removed was already reported.
-                let is_told = trouble.missing.is_some_and(|key| {
+                // The error of a removed key was already reported, so the key does not count as missing.
+                let is_reported = trouble.missing.is_some_and(|key| {
                     taken_out.iter().any(|(table, taken): &(Place, Step)| {
                         Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
                     })
                 });
-                if !is_told {
+                if !is_reported {
                     mistakes.push(*trouble.mistake);
                 }
                 if mistakes.len() >= mistakes_max {
@@ -263,7 +263,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Accepts nothing, but lets a visitor report what it expects.
+/// Rejects every value; the error says what the inner visitor expects.
 struct OnlyTable<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {

@@ -52,7 +52,7 @@ pub struct Resolved {
     pub cost: Cost,
     /// The texts of all files that were read, by the path as written in the scenario.
     pub files: CarriedFiles,
-    /// Files whose text is not stored: they are not text or longer than 8 MiB, or their path is ambiguous.
+    /// Files whose text is not stored, because they are not text, are longer than 8 MiB, or have an ambiguous path.
     pub left_out: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ struct Resolving<'a> {
 impl Resolving<'_> {
     fn resolved(mut self) -> Result<Resolved, Vec<Mistake>> {
         self.check_times();
-        if !self.is_affordable(&Extent::told(self.settings)) {
+        if !self.is_affordable(&Extent::estimated(self.settings)) {
             return Err(self.mistakes);
         }
         let infrastructure = self.infrastructure();
@@ -102,12 +102,12 @@ impl Resolving<'_> {
         let disturbances = self.disturbances(&topology);
         let models = self.models();
         let cost = self.cost(&topology, &attachments, (&applications, &users));
-        self.tell_what_never_happens();
+        self.note_what_never_happens();
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
         if policies.texts.iter().any(|policy| asks_for(policy, TIER)) {
-            tell_tiers(&mut topology);
+            add_tier_facts(&mut topology);
         }
         topology.name_tiers(&self.settings.tiers);
         let settings = self.settings;
@@ -197,7 +197,7 @@ impl Resolving<'_> {
     }
 
     /// Notes the settings for which the run is too short.
-    fn tell_what_never_happens(&mut self) {
+    fn note_what_never_happens(&mut self) {
         let settings = self.settings;
         let duration = settings.duration.value();
         let agents = &settings.agents;
@@ -228,7 +228,7 @@ impl Resolving<'_> {
         }
         let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
         if known.is_empty() {
-            return mistake.hint(format!("there is no {what} at all: leave this away"));
+            return mistake.hint(format!("there is no {what} at all: omit this"));
         }
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
@@ -277,7 +277,7 @@ fn network(settings: &Settings) -> Network {
 const TIER: &str = "tier";
 
 /// Adds the tier of each node as a fact, unless the scenario sets that fact itself.
-fn tell_tiers(topology: &mut Topology) {
+fn add_tier_facts(topology: &mut Topology) {
     let key = Id::name(TIER).expect("it has characters");
     for node in (0..topology.node_count()).map(NodeIndex::at) {
         let described = topology.node(node);

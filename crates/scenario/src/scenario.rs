@@ -16,7 +16,7 @@ pub struct Scenario {
     pub name: String,
     /// The seed of everything random.
     pub seed: u64,
-    /// The duration of the run. Events at the very end do not happen.
+    /// The duration of the run. Its end is exclusive: events at that time do not happen.
     pub duration: Duration,
     /// Nodes and links.
     pub topology: Topology,
@@ -28,9 +28,9 @@ pub struct Scenario {
     pub acceptances: Vec<PolicyText>,
     /// For each node, the index of its manager's own policy in `acceptances`; `None` accepts every request that fits.
     pub acceptance_of: Vec<Option<u32>>,
-    /// The deployments of operators, in the order of time.
+    /// The deployments of operators, in chronological order.
     pub deploys: Vec<Deploy>,
-    /// The policy changes during the run, in the order of time.
+    /// The policy changes during the run, in chronological order.
     pub updates: Vec<Update>,
     /// The recorded past that the run resumes from, if it has one.
     pub past: Option<Past>,
@@ -60,7 +60,7 @@ pub struct Scenario {
     pub memory: Memory,
     /// The numbering of instances.
     pub numbering: Numbering,
-    /// The disturbances, in the order of time.
+    /// The disturbances, in chronological order.
     pub disturbances: Vec<Disturbance>,
     /// The delay before the operator redeploys an application that users want and that has no instance left; `None` is
     /// never.
@@ -203,7 +203,7 @@ pub struct AgentTiming {
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Duration,
-    /// The budget of one decision, in inferences; `None` is the default of policies.
+    /// The budget of one decision, in inferences; with `None`, the default of policies applies.
     pub budget: Option<u64>,
 }
 
@@ -239,9 +239,9 @@ pub enum Occupancy {
 /// The management strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Management {
-    /// The agents of instances, each by its policy.
+    /// The agents decide, each by its policy.
     Agents,
-    /// First fit: each arriving user gets an instance as near as there is room.
+    /// First fit: each arriving user gets an instance as close to the access point as hardware allows.
     EdgeFirstFit,
     /// A central planner with global knowledge, which searches for the best placement at each activation of the
     /// managers.
@@ -303,7 +303,7 @@ pub enum Arbitration {
 /// The memory strategy: how agents forget inhibitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Memory {
-    /// After as many evaluations as the policy says.
+    /// Each inhibition is forgotten after the number of evaluations that the policy sets.
     Sliding,
     /// Prototype behaviour: the memory is cleared every `every` evaluations, regardless of the policy.
     Periodic {
@@ -325,7 +325,7 @@ pub enum Observation {
 /// The routing strategy: the instance that serves a client request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Routing {
-    /// The nearest; round robin between equally near ones.
+    /// The nearest instance; round robin on a tie.
     Nearest(Metric),
     /// Prototype behaviour: the least used one since the routing table was last cleared.
     LeastUsed,

@@ -1,6 +1,6 @@
 //! The content of a scenario file, with all defaults filled in.
 //!
-//! A run stores its scenario as [`Settings`]: written out and read again, they are the same scenario.
+//! A run stores its scenario as [`Settings`]. Written out and read again, they yield the same scenario.
 
 mod application;
 mod churn;
@@ -49,7 +49,7 @@ use mario_domain::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The keys of lists of tables. Later layers extend them, where they replace everything else.
+/// The keys of lists of tables. Later layers extend these lists, and replace everything else.
 pub(crate) const LISTS: [&str; 8] = ["application", "nodes", "node", "user", "deploy", "update", "churn", "failures"];
 
 /// The content of a scenario file, with all defaults filled in.
@@ -66,7 +66,7 @@ pub struct Settings {
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
-    /// The names of the tiers, from the top down, for figures. They are used if there is one for each tier.
+    /// The names of the tiers, from the top down, for figures. They are used only if every tier has a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
     /// Settings of groups of nodes, chosen by tier or by a pattern of names. Later entries replace earlier ones, and
@@ -91,7 +91,7 @@ pub struct Settings {
     pub managers: ManagerSettings,
     /// When users send client requests, and to which application.
     pub workload: WorkloadSettings,
-    /// Users whose workload differs from that of the others.
+    /// Users whose workload differs from the general one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub user: Vec<UserSettings>,
     /// How users move.
@@ -102,7 +102,7 @@ pub struct Settings {
     pub observation: ObservationSettings,
     /// How the instance for a client request is chosen.
     pub routing: RoutingSettings,
-    /// What decides about operations.
+    /// Which component decides on operations.
     pub management: ManagementSettings,
     /// How proposals are judged.
     pub arbitration: ArbitrationSettings,
@@ -139,7 +139,7 @@ pub struct Settings {
     /// The recorded past of the run that this one resumes from, as written by `mario snapshot`.
     #[serde(skip_serializing_if = "StartSettings::is_none")]
     pub start: StartSettings,
-    /// Texts of files that other keys name, by the path as written there. They are read from here instead of from disk.
+    /// Texts of files that other keys name, by the path as written there. They are used instead of the files on disk.
     #[serde(skip_serializing_if = "CarriedFiles::is_empty")]
     pub files: CarriedFiles,
     /// Limits on the estimated cost of the run.
@@ -203,7 +203,7 @@ pub enum FidelityKind {
     /// Individually.
     #[default]
     Messages,
-    /// As rates: the cost of a run depends on its changes, not on its messages.
+    /// As rates: the cost of a run depends on the number of changes, not on the number of messages.
     Flow,
 }
 
@@ -275,7 +275,7 @@ impl ManagerSettings {
     const NOTICE: u32 = 3;
 
     /// Whether the notice is the default.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_usual_notice(notice: &u32) -> bool {
         *notice == ManagerSettings::NOTICE
     }
@@ -318,7 +318,7 @@ use read_by_kind;
 /// The forms of a capacity.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it describes, and is never made")]
+#[allow(dead_code, reason = "only its schema is used")]
 enum WrittenCapacity {
     Units(range::Units),
     Kinds(WrittenKinds),
@@ -328,7 +328,7 @@ enum WrittenCapacity {
 /// The forms of an application's hardware.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it describes, and is never made")]
+#[allow(dead_code, reason = "only its schema is used")]
 enum WrittenHardware {
     Units(range::Units),
     Kinds(WrittenKinds),
@@ -338,7 +338,7 @@ enum WrittenHardware {
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "it describes, and is never made")]
+#[allow(dead_code, reason = "only its schema is used")]
 struct WrittenKinds {
     /// Units, the first kind: the hardware in `service/4` and `node/2`.
     units: Option<range::Units>,
@@ -354,7 +354,7 @@ struct WrittenKinds {
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[allow(dead_code, reason = "it describes, and is never made")]
+#[allow(dead_code, reason = "only its schema is used")]
 enum UnboundedWord {
     Unbounded,
 }
@@ -362,7 +362,7 @@ enum UnboundedWord {
 /// The forms of an id.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it describes, and is never made")]
+#[allow(dead_code, reason = "only its schema is used")]
 enum WrittenId {
     Name(String),
     Number(i64),

@@ -45,7 +45,7 @@ pub struct Topology {
     ends: Vec<NodeIndex>,
     #[serde(skip)]
     latencies: Vec<Duration>,
-    /// The other direction of each link.
+    /// The reverse direction of each link.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
     /// The names of the tiers, from the top down; empty if they have none.
@@ -142,7 +142,7 @@ pub struct NodeDescription {
 /// One direction of a link.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Link {
-    /// The node to which it leads.
+    /// The node that it leads to.
     pub to: NodeIndex,
     /// The time that a message takes.
     pub latency: Duration,
@@ -229,7 +229,7 @@ impl Topology {
         self.ends[link.0 as usize]
     }
 
-    /// The other direction of a link.
+    /// The reverse direction of a link.
     #[inline]
     pub fn back(&self, link: LinkIndex) -> LinkIndex {
         self.backs[link.0 as usize]

@@ -23,7 +23,7 @@ pub enum Attach {
         /// The area of the grid.
         area: Area,
     },
-    /// The closest by great-circle distance; of equally close ones, the first.
+    /// The closest access point by great-circle distance; on a tie, the first.
     Distance,
 }
 
@@ -124,7 +124,7 @@ impl Finder {
     /// Moves a user to a position. Returns the new connection, if it changed.
     #[allow(
         clippy::option_option,
-        reason = "the outer says whether anything changed, the inner is nowhere for who is gone"
+        reason = "the outer option says whether the connection changed; the inner one is `None` for a user who left"
     )]
     pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
         let access_point = match presence {

@@ -1,12 +1,12 @@
-//! Users of a city: at home in the night, at a goal during the day, and commuting twice a day.
+//! Users of a city: at home at night, at a goal during the day, and commuting twice a day.
 //!
 //! Movements are not stored. The position of a user depends only on the seed, the user and the time, so a million users
 //! take no memory for their movements, and any of them can be queried at any step. [`Commuters::changes`] queries only
-//! those who may have moved since the last call.
+//! users who may have moved since the last call.
 //!
-//! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around
-//! another. The others have the same day shifted by a random offset, so that the number of them who are under way is
-//! constant.
+//! **The wave.** Most users keep common hours: they leave home around one hour of the day, and their goal around
+//! another. The other users have the same day, shifted by a random offset, so that a constant number of them is under
+//! way.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct Commuting {
     pub trip: f64,
     /// The places that attract users; positions that are not given are drawn.
     pub hotspots: Vec<Hotspot>,
-    /// The share of users whose goal is near a hotspot, from 0 to 1; the goals of the others are anywhere.
+    /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area.
     pub attraction: f64,
 }
 
@@ -56,7 +56,7 @@ pub struct Commuting {
 pub struct Hotspot {
     /// Its position; `None` is drawn.
     pub position: Option<Position>,
-    /// Its attraction, relative to the others.
+    /// Its attraction, relative to the other hotspots.
     pub weight: f64,
     /// The maximum distance of goals from it, in metres.
     pub radius: f64,
@@ -76,14 +76,14 @@ pub struct Commuters {
     finder: Finder,
 }
 
-/// Everything else follows from these, for the same topology.
+/// Compares only the inputs. Given the same topology, they determine everything else.
 impl PartialEq for Commuters {
     fn eq(&self, other: &Commuters) -> bool {
         self.commuting == other.commuting && self.seed == other.seed && self.how == other.how
     }
 }
 
-/// The constant draws of a user.
+/// The values that are drawn once for each user.
 struct Habits {
     home: Metres,
     goal: Metres,
@@ -100,7 +100,7 @@ struct Whereabouts {
 
 const HOURS: f64 = 24.0;
 
-/// The random streams of what differs from day to day.
+/// Identifies the random streams of values that differ from day to day.
 const DAYS: u64 = 0x636f_6d6d_7574_6572;
 
 impl Commuting {
@@ -194,7 +194,7 @@ impl Commuters {
             && self.finder.holds_together()
     }
 
-    /// Draws what all users share.
+    /// Draws the values that all users share.
     pub fn new(commuting: Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Commuters, WanderError> {
         commuting.check()?;
         let finder = Finder::new(topology, how).map_err(WanderError::Attach)?;

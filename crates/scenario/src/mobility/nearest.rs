@@ -12,7 +12,7 @@ const LEAF: usize = 8;
 /// three dimensions the date line and the poles need no special cases.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
-    /// The tree: the median of each part is in its middle, smaller values before it, larger ones after it.
+    /// The tree. The median of each part is in its middle, with smaller values before it and larger values after it.
     places: Vec<Place>,
 }
 
@@ -22,7 +22,7 @@ struct Place {
     /// Any point within this squared chord distance is closest to this place.
     alone: f64,
     node: NodeIndex,
-    /// The coordinate that divides the part whose median this is.
+    /// The axis along which this median divides its part of the tree.
     axis: u8,
 }
 
@@ -68,8 +68,8 @@ impl Nearest {
         Nearest { places }
     }
 
-    /// The closest node to a position by great-circle distance, the first of those equally close; `None` without any
-    /// nodes. `last` is any previous result: the closer it is, the sooner the search ends.
+    /// The node closest to a position by great-circle distance; on a tie, the first. `None` if there are no nodes.
+    /// `last` is any previous result: the closer it is, the sooner the search ends.
     pub(super) fn to(&self, position: Position, last: Option<Found>) -> Option<Found> {
         let point = position.on_unit_sphere();
         let mut best = Best::NOTHING;
@@ -130,7 +130,7 @@ fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
     let (near, far) = if beyond < 0.0 { (below, above) } else { (above, below) };
     search(near.0, near.1, point, best);
     best.consider(median, first + middle as u32, point);
-    // The other side may have an equally close node that comes first in the order.
+    // The other side may have an equally close node with a smaller index.
     if beyond * beyond <= best.square {
         search(far.0, far.1, point, best);
     }

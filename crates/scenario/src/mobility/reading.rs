@@ -41,7 +41,7 @@ pub enum TraceProblem {
         /// The found number.
         found: usize,
     },
-    /// Another value is expected.
+    /// A value is invalid; the text says what is expected.
     Expected(&'static str),
     /// Positions are in metres, and their origin is unknown.
     NoOrigin,

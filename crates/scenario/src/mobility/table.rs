@@ -71,7 +71,7 @@ impl<'t> Table<'t> {
         TraceError::new(first_line(self.text), problem)
     }
 
-    /// The next row, or `None` at the end. It has as many fields as there are columns.
+    /// The next row, or `None` at the end. A row has one field for each column.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
         let more = self.reader.read_record(&mut self.row).map_err(|error| {
             let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());

@@ -36,7 +36,8 @@ pub struct Fix {
 /// The format of a file of tracks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TrackFormat {
-    /// The lines of the taxis of Rome: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude first.
+    /// The format of the Rome taxi data set: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude
+    /// first.
     Taxi,
     /// A table whose first line names the columns, in any order: `id` (or `user`, `taxi id`, `vehicle`), `time` (or
     /// `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`); or in place of the last two `x` and `y`, in metres.
@@ -47,7 +48,7 @@ pub enum TrackFormat {
     /// GPX. Each track is a user, identified by the name of the track or else by its number; or all tracks belong to
     /// one user.
     Gpx {
-        /// The one user.
+        /// The user to whom all tracks belong; `None` if each track is a user.
         user: Option<Id>,
     },
     /// Floating car data of SUMO.
@@ -114,7 +115,7 @@ impl Recorder {
     }
 }
 
-/// How recorded tracks become steps.
+/// How recorded tracks are resampled into steps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stepping {
     /// The times of the steps.
@@ -292,8 +293,8 @@ impl Walk {
     }
 }
 
-/// Divides the time of a user's track into equal parts. Fixes are not always in the order of time: as in the prototype,
-/// times are differences between consecutive fixes, forwards or backwards.
+/// Divides a user's track into parts of equal duration. Fixes are not always in chronological order. As in the
+/// prototype, the duration is the sum of the absolute time differences between consecutive fixes.
 fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
     let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
     let total: f64 = fixes.windows(2).map(passing).sum();

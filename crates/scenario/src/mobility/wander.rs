@@ -1,8 +1,8 @@
 //! Random waypoint mobility: a generated trace with the statistics of a town.
 //!
-//! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, which attract
-//! more or less, or anywhere. Only additions, products and square roots are involved, so a seed yields the same trace
-//! on every machine.
+//! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, some of which
+//! attract more users than others, or anywhere. Only additions, products and square roots are involved, so a seed
+//! yields the same trace on every machine.
 
 use std::error::Error;
 use std::fmt;
@@ -31,9 +31,9 @@ pub struct Wandering {
     pub step_seconds: f64,
     /// When they arrive.
     pub arrivals: Arrivals,
-    /// The mean number of steps that a user stays; `None` is to the end.
+    /// The mean number of steps that a user stays; with `None`, users stay to the end.
     pub stay_steps_mean: Option<f64>,
-    /// The share of users who rest when they arrive, from 0 to 1; the others are under way.
+    /// The share of users who rest when they arrive, from 0 to 1; all other users are under way.
     pub resting_share: f64,
     /// The longest rest, in seconds. Rests are uniformly distributed up to it.
     pub rest_seconds_max: f64,
@@ -41,7 +41,7 @@ pub struct Wandering {
     pub speed_min: f64,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: f64,
-    /// The number of districts in each direction. No user leaves the own district.
+    /// The number of districts in each direction. Users never leave their district.
     pub districts: u32,
     /// The number of hotspots in each district.
     pub hotspots: u32,
@@ -63,8 +63,8 @@ pub enum Arrivals {
         /// The number in each later step.
         per_step: u32,
     },
-    /// Some in the first step, each of the others in a random later step: a Poisson process conditioned on the number
-    /// of arrivals.
+    /// Some users arrive in the first step, and each of the other users in a random later step: a Poisson process
+    /// conditioned on the number of arrivals.
     Random {
         /// The number in the first step.
         first: u32,
@@ -142,7 +142,7 @@ impl Wandering {
     }
 }
 
-/// The positions of the users. Resting users are not listed.
+/// The positions of the users. Only steps in which a user moves are listed.
 pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
     let town = Town::new(wandering, seed)?;
     let mut steps = vec![Vec::new(); wandering.steps as usize];
@@ -150,8 +150,8 @@ pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
     Ok(Traces { users: ids(wandering.users).collect(), steps })
 }
 
-/// The access points of the users: the same as [`wander`] and then [`attach`](super::attach()), without memory for
-/// positions in between.
+/// The access points of the users: the same as [`wander`] and then [`attach`](super::attach()), without storing the
+/// positions.
 pub fn wander_attached(
     wandering: &Wandering,
     seed: u64,
@@ -259,7 +259,8 @@ impl<'w> Town<'w> {
     fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
         let mut left = self.wandering.step_seconds;
         let mut moved = false;
-        // If trips and rests are far shorter than a step, the user rests for what is left of it.
+        // Bounds the loop: if trips and rests are far shorter than a step, the user rests for the remainder of the
+        // step.
         for _ in 0..64 {
             match doing {
                 Doing::Resting { seconds } if *seconds >= left => {

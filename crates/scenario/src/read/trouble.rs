@@ -13,7 +13,7 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// An error that is being propagated; its path is from the inside out.
+/// An error that is being propagated; its path is collected from the inside out.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) mistake: Box<Mistake>,
@@ -95,7 +95,7 @@ impl de::Error for Trouble {
 /// The separator between a message and its remedy in the text of a custom error.
 pub(crate) const HINT: &str = "\u{1f}";
 
-/// The expectations of serde and of our own types in words, and what to write instead.
+/// Translates what serde or one of our types expects into words. Returns the expectation, and what to write instead.
 fn in_words(expected: &str) -> (String, String) {
     let (words, hint) = match expected {
         "u16" => ("a whole number from 0 to 65535", "write a number such as 8"),

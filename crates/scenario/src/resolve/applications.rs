@@ -78,7 +78,7 @@ impl Resolving<'_> {
             let most = Application::FLAVOURS_MAX;
             let at = [At::Key("application"), position.into(), At::Key("flavour"), most.into()];
             let mistake = self.mistake(format!("an application has at most {most} flavours"), &at);
-            self.mistakes.push(mistake.hint("every agent of it sees all of them: leave some away"));
+            self.mistakes.push(mistake.hint("every agent of it sees all of them: omit some"));
         }
         let own = (application.hardware, application.max_rate, application.max_latency);
         let mut flavours: Vec<Flavour> = Vec::new();
@@ -105,7 +105,7 @@ impl Resolving<'_> {
                 let message =
                     format!("the first flavour is the default, and has the `{key}` of the application itself");
                 let mistake = self.mistake(message, &at(key));
-                self.mistakes.push(mistake.hint(format!("leave `{key}` away here, or write it into the application")));
+                self.mistakes.push(mistake.hint(format!("omit `{key}` here, or write it into the application")));
             }
             if index > 0 {
                 self.check_hardware(topology, &application.id, flavour.hardware, &at("hardware"));
@@ -167,7 +167,7 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(hint));
     }
 
-    /// The deployments of operators with their places, in the order of time: those of `[[deploy]]`, and all other
+    /// The deployments of operators with their places, in chronological order: those of `[[deploy]]`, and all other
     /// applications at their homes.
     pub(super) fn deploys(
         &mut self,
@@ -272,7 +272,7 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        // With a planner, no agent proposes anything.
+        // With a planner, agents propose nothing, so their policy is replaced.
         let written = match self.settings.management.strategy {
             ManagementStrategy::Agents => written,
             _ => NEVER_MOVE,

@@ -17,7 +17,7 @@ impl Resolving<'_> {
         if settings.application.iter().all(|application| application.call.is_empty()) {
             return;
         }
-        let told = self.mistakes.len();
+        let reported = self.mistakes.len();
         self.check_strategies();
         for (position, application) in settings.application.iter().enumerate() {
             if application.call.len() > CALLS_MAX {
@@ -31,8 +31,7 @@ impl Resolving<'_> {
                 let Some(called) = self.application(plans, &call.application, &at) else { continue };
                 if called.position() == position {
                     let mistake = self.mistake(format!("application `{}` calls itself", application.id), &at);
-                    self.mistakes
-                        .push(mistake.hint("a call is to another application: name another, or leave it away"));
+                    self.mistakes.push(mistake.hint("a call is to another application: name another, or omit it"));
                     continue;
                 }
                 let order = match call.order {
@@ -43,7 +42,7 @@ impl Resolving<'_> {
             }
             plans[position].stages = stages(calls);
         }
-        if self.mistakes.len() == told {
+        if self.mistakes.len() == reported {
             self.check_graph(plans);
         }
     }
@@ -74,7 +73,7 @@ impl Resolving<'_> {
                 };
                 let message = format!("applications call each other in a circle: {}", names.join(" calls "));
                 let mistake = self.mistake(message, &place);
-                self.mistakes.push(mistake.hint("leave one of these calls away: a request would never be answered"));
+                self.mistakes.push(mistake.hint("remove one of these calls: a request would never be answered"));
                 return;
             }
         };
@@ -86,11 +85,11 @@ impl Resolving<'_> {
                 depths[deep.position()]
             );
             let mistake = self.mistake(message, &[At::Key("application"), deep.position().into(), At::Key("call")]);
-            self.mistakes.push(mistake.hint("leave a call of this chain away"));
+            self.mistakes.push(mistake.hint("remove a call of this chain"));
             return;
         }
         let caused = requests_caused(plans, &order);
-        // Of several applications with too many requests, the one that the others call is reported.
+        // If several applications cause too many requests, the one deepest in the call graph is reported.
         let Some(most) = order.iter().rev().find(|index| caused[index.position()] > REQUESTS_MAX) else { return };
         let message = format!(
             "one client request to `{}` leads to {} requests, and {REQUESTS_MAX} is the most",
@@ -114,7 +113,7 @@ impl Resolving<'_> {
         at(caller.position(), index).to_vec()
     }
 
-    /// For each application, whether it has users of its own.
+    /// For each application, whether users use it directly.
     pub(super) fn used_by_users(&self, plans: &[ApplicationPlan]) -> Vec<bool> {
         let mut used = vec![true; plans.len()];
         for call in plans.iter().flat_map(ApplicationPlan::calls) {

@@ -1,4 +1,4 @@
-//! Files whose text is in the scenario itself, and those that would have to be for it to be self-contained.
+//! Files that are embedded in the scenario, and files that must be embedded to make it self-contained.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,10 +33,11 @@ impl Noted {
     }
 }
 
-/// The source of the files of one key: those in the scenario, if the key is written in it, and then those on disk.
+/// Reads the files that a key names: from the scenario if they are embedded there and the key is written in it,
+/// otherwise from disk.
 pub(super) struct FilesOfKey<'a> {
     carried: Option<&'a CarriedFiles>,
-    /// The directory to which the paths of this text are relative.
+    /// The directory that the paths of this text are relative to.
     directory: PathBuf,
     disk: &'a mut dyn Files,
     noted: &'a mut Noted,
@@ -55,7 +56,7 @@ impl Files for FilesOfKey<'_> {
 }
 
 impl Resolving<'_> {
-    /// Whether a file may be in the scenario. Those named on the command line are on disk.
+    /// Whether a file may be embedded in the scenario. Files named on the command line are on disk.
     pub(super) fn may_be_carried(&self, place: &Place) -> bool {
         !self.settings.files.is_empty() && Arc::ptr_eq(&place.text, self.document.text())
     }

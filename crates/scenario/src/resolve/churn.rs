@@ -17,7 +17,7 @@ use crate::{Disturbance, DisturbanceEvent};
 const EVENTS_MAX: usize = 1_000_000;
 
 impl Resolving<'_> {
-    /// The disturbances, in the order of time.
+    /// The disturbances, in chronological order.
     pub(super) fn disturbances(&mut self, topology: &Topology) -> Vec<Disturbance> {
         let settings = self.settings;
         let mut events: Vec<(Disturbance, usize)> = Vec::new();
@@ -94,7 +94,7 @@ impl Resolving<'_> {
         Some((one.min(other), one.max(other)))
     }
 
-    /// Rejects events in an impossible order: a node that is down cannot go down, and one that is up cannot come up.
+    /// Rejects events in an impossible order: a node that is down cannot go down, and a node that is up cannot come up.
     fn check_order(&mut self, topology: &Topology, events: &[(Disturbance, usize)]) {
         let mut is_there: BTreeMap<NodeIndex, bool> = BTreeMap::new();
         let mut is_up: BTreeMap<(NodeIndex, NodeIndex), bool> = BTreeMap::new();
@@ -130,7 +130,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Crashes and repairs at random. Nodes with listed events, or with an earlier entry, are left out.
+    /// Crashes and repairs at random. Nodes with listed events, and nodes that an earlier entry covers, are left out.
     fn drawn(
         &mut self,
         topology: &Topology,

@@ -17,7 +17,7 @@ const MIB: f64 = 1_048_576.0;
 impl Resolving<'_> {
     /// Rejects a world that is too large before it is built. Returns whether it can be built.
     pub(super) fn is_affordable(&mut self, extent: &Extent) -> bool {
-        let told = self.mistakes.len();
+        let reported = self.mistakes.len();
         self.check_size(extent);
         let settings = self.settings;
         let rounds = settings.duration.value() / settings.agents.period.value();
@@ -26,11 +26,11 @@ impl Resolving<'_> {
             let mistake = self.because_of(message, &["agents.period", "duration"]);
             self.mistakes.push(mistake.hint("write a longer `agents.period`, or a shorter `duration`"));
         }
-        if self.mistakes.len() == told {
+        if self.mistakes.len() == reported {
             let parts = cost::parts(settings, extent);
             self.check_limits(&parts);
         }
-        self.mistakes.len() == told
+        self.mistakes.len() == reported
     }
 
     /// The cost of the world as built.
@@ -40,17 +40,17 @@ impl Resolving<'_> {
         attachments: &Attachments,
         (applications, users): (&[ApplicationPlan], &[UserPlan]),
     ) -> Cost {
-        let told = Extent::told(self.settings);
+        let estimated = Extent::estimated(self.settings);
         let access_points = topology.access_points().count().max(1) as f64;
         let tiers: f64 = topology.access_points().map(|node| f64::from(topology.node(node).tier)).sum();
         let changes = attachments.steps.iter().map(Vec::len).sum::<usize>() as f64;
-        let is_recorded = told.steps == 0.0;
+        let is_recorded = estimated.steps == 0.0;
         let extent = Extent {
             nodes: topology.node_count() as f64,
             links: topology.link_count() as f64 / 2.0,
             hops: tiers / access_points,
             users: attachments.users.len() as f64,
-            steps: if is_recorded { attachments.step_count() as f64 } else { told.steps },
+            steps: if is_recorded { attachments.step_count() as f64 } else { estimated.steps },
             changes,
             caused: mean_caused(applications, users),
         };

@@ -15,7 +15,7 @@ use crate::topology::Topology;
 
 const APPLICATIONS: At<'static> = At::Key("applications");
 
-/// The stream of this use of randomness; each use has streams of its own.
+/// Identifies the random stream of drawn applications. Every consumer of randomness has its own.
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
 impl Resolving<'_> {
@@ -97,10 +97,10 @@ impl Resolving<'_> {
 
     /// Reports errors in the settings.
     fn can_be_drawn(&mut self, drawn: &DrawnApplications, listed: &[ApplicationPlan]) -> bool {
-        let told = self.mistakes.len();
+        let reported = self.mistakes.len();
         if drawn.mix.is_empty() {
             let mistake = self.mistake("there is no sort of applications to draw", &[APPLICATIONS, "mix".into()]);
-            self.mistakes.push(mistake.hint("leave `mix` away, or list a sort in it"));
+            self.mistakes.push(mistake.hint("omit `mix`, or list a sort in it"));
         }
         for (position, sort) in drawn.mix.iter().enumerate() {
             let ranges = [("hardware", sort.hardware), ("max_rate", sort.max_rate), ("max_latency", sort.max_latency)];
@@ -119,6 +119,6 @@ impl Resolving<'_> {
                 self.mistake(format!("application `{id}` is listed, and drawn too"), &[APPLICATIONS, "prefix".into()]);
             self.mistakes.push(mistake.hint("write another `prefix`"));
         }
-        self.mistakes.len() == told
+        self.mistakes.len() == reported
     }
 }

@@ -1,4 +1,4 @@
-//! Resolves the settings of groups of nodes: those of a tier, or whose names match a pattern.
+//! Resolves the settings of groups of nodes. A group is a tier, or all nodes whose names match a pattern.
 
 use mario_domain::{Fact, FactValue, Id};
 
@@ -17,7 +17,7 @@ impl Resolving<'_> {
                 continue;
             }
             let chosen = self.chosen(topology, group);
-            let mut is_told = false;
+            let mut is_reported = false;
             for index in chosen {
                 if let Some(capacity) = group.capacity {
                     topology.set_capacity(index, capacity);
@@ -26,10 +26,10 @@ impl Resolving<'_> {
                 // An error for the first node would be the same for all others.
                 let before = self.mistakes.len();
                 let mut facts = self.facts(&subject, &group.facts, "nodes", position);
-                if is_told {
+                if is_reported {
                     self.mistakes.truncate(before);
                 }
-                is_told |= self.mistakes.len() > before;
+                is_reported |= self.mistakes.len() > before;
                 if let Some(owner) = &group.owner {
                     let key = Id::name("owner").expect("it is not empty");
                     facts.push(Fact { subject, key, value: FactValue::Id(owner.id().clone()) });

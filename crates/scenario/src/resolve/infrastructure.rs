@@ -195,7 +195,7 @@ impl Resolving<'_> {
         let (key, hint) = match &error {
             ShapeError::Levels { values, needed, .. } => {
                 let key = if *values == "latencies" { "latency" } else { "hardware" };
-                (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
+                (key, format!("list {needed}, or omit `{key}`, and a rule determines them"))
             }
             ShapeError::TooLarge => (self.size_key(), "make the topology smaller".to_owned()),
             ShapeError::Value { what, expected } => {
@@ -225,7 +225,7 @@ impl Resolving<'_> {
     fn graph(&mut self, settings: &TopologyFileSettings) -> Option<Topology> {
         let at = [TOPOLOGY, "file".into()];
         let name = settings.file.strip_suffix(".gz").unwrap_or(&settings.file);
-        let told = match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        let detected = match Path::new(name).extension().and_then(|ending| ending.to_str()) {
             Some("graphml") => Some(GraphFormat::GraphMl),
             Some("gexf") => Some(GraphFormat::Gexf),
             Some("gml") => Some(GraphFormat::Gml),
@@ -238,7 +238,7 @@ impl Resolving<'_> {
             WrittenFormat::Gml => GraphFormat::Gml,
             WrittenFormat::NodeLink => GraphFormat::NodeLink,
         });
-        let Some(format) = format.or(told) else {
+        let Some(format) = format.or(detected) else {
             let mistake = self.mistake(format!("nobody knows what `{}` is written in", settings.file), &at);
             self.mistakes.push(mistake.hint("add `format = …`: one of \"graphml\", \"gexf\", \"gml\", \"node-link\""));
             return None;
@@ -304,7 +304,7 @@ impl Resolving<'_> {
         area
     }
 
-    /// The acceptance policies, and for each node the index of its own.
+    /// The acceptance policies, and for each node the index of its policy.
     pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
         let mut texts: Vec<PolicyText> = Vec::new();
         let mut written: Vec<String> = Vec::new();

@@ -45,7 +45,7 @@ impl Resolving<'_> {
             let at = [CARBON, "region".into(), place.into()];
             if all.iter().any(|known| known.region.as_ref() == Some(&region.name)) {
                 let mistake = self.mistake(format!("region `{}` is listed twice", region.name), &at);
-                self.mistakes.push(mistake.hint("leave one of them away"));
+                self.mistakes.push(mistake.hint("remove one of them"));
             }
             if let Some(grams_per_kwh) = self.intensity(region, &at) {
                 all.push(Intensity { region: Some(region.name.clone()), grams_per_kwh });

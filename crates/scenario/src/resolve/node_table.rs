@@ -38,7 +38,7 @@ impl Resolving<'_> {
             if settings.facts.is_some() {
                 let mistake =
                     self.mistake("there is no table that these columns are of", &[NODE_TABLE, "facts".into()]);
-                self.mistakes.push(mistake.hint("add `file = …` to `[node_table]`, or leave `facts` away"));
+                self.mistakes.push(mistake.hint("add `file = …` to `[node_table]`, or omit `facts`"));
             }
             return;
         };

@@ -12,7 +12,7 @@ const MOBILITY: At<'static> = At::Key("mobility");
 /// The bytes of one user in one step while rows are sorted.
 const ROW_BYTES: f64 = 40.0;
 
-/// The number of positions, of those in an area, and of those that would be in it with latitude and longitude
+/// The number of positions, how many of them are in an area, and how many would be in it with latitude and longitude
 /// exchanged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Census {
@@ -120,7 +120,7 @@ impl Resolving<'_> {
     }
 
     /// Notes which steps of users the run leaves out, or that they end before the run.
-    pub(super) fn tell_steps(&mut self, attachments: &Attachments) {
+    pub(super) fn note_unused_steps(&mut self, attachments: &Attachments) {
         let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();
         let in_run = (duration / step).ceil().max(1.0) as usize;

@@ -8,8 +8,8 @@ use crate::settings::ManagementStrategy;
 use crate::{ApplicationPlan, Deploy, Past, Update};
 
 impl Resolving<'_> {
-    /// The policy changes during the run, in the order of time. Of two for one application at the same time, the later
-    /// one counts. Changes without effect are dropped.
+    /// The policy changes during the run, in chronological order. Of two changes for one application at the same time,
+    /// the later one counts. Changes without effect are dropped.
     pub(super) fn updates(
         &mut self,
         applications: &[ApplicationPlan],
@@ -22,7 +22,7 @@ impl Resolving<'_> {
             if self.settings.management.strategy != ManagementStrategy::Agents {
                 let strategy = super::management(self.settings).as_str();
                 let mistake = self.mistake(format!("agents decide nothing under `{strategy}`"), &at("policy"));
-                self.mistakes.push(mistake.hint("leave the update away, or let agents manage from the beginning"));
+                self.mistakes.push(mistake.hint("omit the update, or let agents manage from the beginning"));
                 continue;
             }
             self.check_in_time(update.time, &at("time"));

@@ -54,7 +54,7 @@ impl<'a> Resolving<'a> {
             MobilitySettings::File(settings) => self.position_file(settings, topology),
         };
         let found = found.unwrap_or_default();
-        self.tell_steps(&found);
+        self.note_unused_steps(&found);
         found
     }
 
@@ -180,7 +180,7 @@ impl<'a> Resolving<'a> {
         applications: &[ApplicationPlan],
     ) -> Option<Attachments> {
         let application = |id: &Id| {
-            // The paper's applications have names where its prototype has numbers.
+            // The paper names an application `app4` that has the number 4 in its prototype.
             let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
             let found = find_application(applications, id).or_else(by_number)?;
             Some(applications[found.position()].application.id.clone())
@@ -197,7 +197,7 @@ impl<'a> Resolving<'a> {
     fn position_file(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Attachments> {
         let how = self.how_to_attach(settings.attach)?;
         let text = self.file_text(&settings.file, &[MOBILITY, "file".into()])?;
-        let format = settings.format.unwrap_or_else(|| told_format(&settings.file, &text.text));
+        let format = settings.format.unwrap_or_else(|| detected_format(&settings.file, &text.text));
         let origin = match settings.origin {
             None => None,
             Some(origin) => Some(self.origin(origin, &[MOBILITY, "origin".into()])?),
@@ -352,12 +352,12 @@ impl<'a> Resolving<'a> {
             }
             if user.phase.is_some() && !is_periodic {
                 let mistake = self.mistake("only a periodic workload has a phase", &at("phase"));
-                self.mistakes.push(mistake.hint("leave `phase` away"));
+                self.mistakes.push(mistake.hint("omit `phase`"));
             }
             if let (Some(node), false) = (&user.node, is_static) {
                 let is_known = topology.find(node).is_some();
                 let mistake = self.mistake("only static users stay at a node", &at("node"));
-                let hint = if is_known { "write `kind = \"static\"` in `[mobility]`" } else { "leave `node` away" };
+                let hint = if is_known { "write `kind = \"static\"` in `[mobility]`" } else { "omit `node`" };
                 self.mistakes.push(mistake.hint(hint));
             }
         }
@@ -429,7 +429,7 @@ fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<Trac
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
 
 /// Detects the format of a file with positions by its name and first line.
-fn told_format(file: &str, text: &str) -> MobilityFormat {
+fn detected_format(file: &str, text: &str) -> MobilityFormat {
     let name = file.strip_suffix(".gz").unwrap_or(file);
     let first = text.lines().next().unwrap_or_default();
     match Path::new(name).extension().and_then(|ending| ending.to_str()) {

@@ -80,8 +80,8 @@ pub struct CallSettings {
     #[serde(default = "one_request")]
     #[schemars(with = "CallCount")]
     pub requests: u32,
-    /// `sequence`: each request is sent when the previous one has been answered. `parallel`: all are sent at once,
-    /// together with those of adjacent parallel calls.
+    /// `sequence`: each request is sent when the previous one has been answered. `parallel`: all requests are sent at
+    /// once, together with the requests of adjacent parallel calls.
     #[serde(default)]
     pub order: CallOrderWord,
 }

@@ -49,7 +49,7 @@ pub struct NodeDown {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeLeave {
-    /// The time at which it leaves.
+    /// The time when it leaves.
     pub time: Time,
     /// The node.
     #[schemars(with = "WrittenId")]
@@ -117,8 +117,8 @@ pub struct FailureSettings {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedeploySettings {
-    /// The delay before an application that users want and that has no instance left is redeployed. Without it, it is
-    /// not.
+    /// The delay before an application that users want and that has no instance left is redeployed. Without it, the
+    /// application is not redeployed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
 }

@@ -9,7 +9,7 @@ use crate::mobility::{Commuting, Hotspot};
 use crate::position::{Area, Position};
 
 /// Users live somewhere, go to a goal in the morning and home in the evening, drawn from the seed. Their movements take
-/// no memory. A day has 24 hours, however long it takes.
+/// no memory. A day has 24 hours, however long an hour is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CitySettings {
@@ -20,8 +20,8 @@ pub struct CitySettings {
     pub step: Period,
     /// The length of a day: the period of the waves. The run starts at midnight.
     pub day: Period,
-    /// The share of users who keep common hours, from 0 to 1: the height of the waves. The others have the same day,
-    /// shifted evenly over the day.
+    /// The share of users who keep common hours, from 0 to 1: the height of the waves. All other users have the same
+    /// day, shifted evenly over the day.
     #[schemars(with = "Share")]
     pub amplitude: f64,
     /// The hour around which users leave home.
@@ -47,7 +47,7 @@ pub struct CitySettings {
     /// default `weight` is 1, the default `radius` is `hotspot_radius`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub place: Vec<PlaceSettings>,
-    /// The share of users whose goal is near a hotspot, from 0 to 1; the goals of the others are anywhere.
+    /// The share of users whose goal is near a hotspot, from 0 to 1; all other goals are anywhere in the area.
     #[schemars(with = "Share")]
     pub attraction: f64,
     /// How the access point of a user is chosen. Default: `grid` in tiled trees, `distance` elsewhere.
@@ -65,7 +65,7 @@ pub struct PlaceSettings {
     /// Its position: latitude and longitude in degrees.
     #[schemars(with = "[Degrees; 2]")]
     pub at: [f64; 2],
-    /// Its attraction, relative to the others.
+    /// Its attraction, relative to the other hotspots.
     #[serde(default = "one")]
     pub weight: Positive,
     /// The maximum distance of goals from it, in metres. Default: `hotspot_radius`.

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::range::{ApplicationCount, Units, WholeAmount};
 use super::{Positive, Time};
 
-/// Random applications, drawn from the seed, in addition to those that are listed. Each is of one sort of the `mix`, in
-/// proportion to the weights, and each of its numbers is a whole number between the two of its sort, both included.
+/// Random applications, drawn from the seed, in addition to the listed ones. Each belongs to one sort of the `mix`,
+/// chosen in proportion to the weights. Each of its numbers is an integer between the two bounds of its sort,
+/// inclusive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DrawnApplications {
@@ -25,13 +26,13 @@ pub struct DrawnApplications {
     pub mix: Vec<SortSettings>,
 }
 
-/// A sort of applications.
+/// A sort of applications, from which random applications are drawn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SortSettings {
     /// The group of these applications in figures.
     pub kind: String,
-    /// The number of applications of this sort, relative to the others.
+    /// The number of applications of this sort, relative to the other sorts.
     #[serde(default = "one")]
     pub weight: Positive,
     /// The hardware that one instance needs.

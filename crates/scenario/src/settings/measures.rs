@@ -16,7 +16,7 @@ pub struct MeasureSettings {
     pub applications: bool,
 }
 
-/// The power of nodes and the energy of links. Lists are by tier, from the top down; the last value holds for all
+/// The power of nodes and the energy of links. Lists are by tier, from the top down; the last value applies to all
 /// further tiers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -35,7 +35,7 @@ pub struct EnergySettings {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PriceSettings {
-    /// The price of a unit of hardware in use for an hour, by tier from the top down; the last value holds for all
+    /// The price of a unit of hardware in use for an hour, by tier from the top down; the last value applies to all
     /// further tiers.
     pub unit_hour: Vec<Amount>,
     /// The price of 10^9 bytes over a link. `energy.size_bits` determines the size of a client request.
@@ -64,8 +64,8 @@ pub struct RegionSettings {
     /// Grams of carbon dioxide per kilowatt-hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grams_per_kwh: Option<Amount>,
-    /// The path of a CSV file with the columns `time`, in milliseconds of the run, and `grams_per_kwh`, which holds
-    /// from then on.
+    /// The path of a CSV file with the columns `time`, in milliseconds of the run, and `grams_per_kwh`, which applies
+    /// from that time on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -83,7 +83,7 @@ impl Default for EnergySettings {
 
 impl MeasureSettings {
     /// Whether nothing is configured.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_empty(&self) -> bool {
         *self == MeasureSettings::default()
     }

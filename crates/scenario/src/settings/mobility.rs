@@ -60,16 +60,16 @@ pub struct GeneratedSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<UserCount>")]
     pub first_users: Option<u32>,
-    /// The number of the other users who arrive in each later step.
+    /// The number of users who arrive in each later step, until all have arrived.
     #[schemars(with = "ArrivalCount")]
     pub arrivals_per_step: u32,
-    /// The mean number of steps that a user stays. Default: to the end.
+    /// The mean number of steps that a user stays. By default, users stay to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<MeanSteps>")]
     pub mean_stay: Option<Positive>,
     /// The duration of a step for the users' movements on the map, in seconds.
     pub step_seconds: Positive,
-    /// The share of users who rest when they arrive, from 0 to 1; the others are under way.
+    /// The share of users who rest when they arrive, from 0 to 1; all other users are under way.
     #[schemars(with = "Share")]
     pub resting_share: f64,
     /// The longest rest, in seconds.
@@ -79,8 +79,8 @@ pub struct GeneratedSettings {
     pub speed_min: Positive,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: Positive,
-    /// The number of districts of the area in each direction. Users are spread evenly over them, and none leaves the
-    /// own district.
+    /// The number of districts of the area in each direction. Users are spread evenly over them, and never leave their
+    /// district.
     #[schemars(with = "DistrictCount")]
     pub districts: u32,
     /// The number of hotspots in each district.
@@ -215,7 +215,7 @@ pub enum ClockKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BetweenKind {
-    /// The earlier one.
+    /// The earlier recorded position.
     #[default]
     LastKnown,
     /// On the straight line between them.
@@ -226,10 +226,10 @@ pub enum BetweenKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterKind {
-    /// The last one.
+    /// The last recorded position.
     #[default]
     Stays,
-    /// None: the user leaves.
+    /// No position: the user leaves.
     Gone,
 }
 

@@ -1,4 +1,4 @@
-//! Typed numbers, checked where they are read.
+//! Typed numbers, which are checked when they are read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +23,7 @@ struct Range {
 }
 
 impl Range {
-    /// The error for an invalid number, and what to do.
+    /// The error for an invalid number, and a remedy.
     fn complaint(self, what: &str, value: f64) -> Option<String> {
         if !value.is_finite() {
             return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));

@@ -13,7 +13,7 @@ use super::{Time, WrittenId};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartSettings {
-    /// The end of the recorded past. Without it, the run has none.
+    /// The end of the recorded past. Without it, the run has no recorded past.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
     /// The seed of the recorded run, which determines the past.

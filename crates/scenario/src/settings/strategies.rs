@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 
 use super::range::{EvaluationNumber, Evaluations};
 
-/// What decides about operations.
+/// Which component decides on operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ManagementSettings {
-    /// What decides about operations. With all but `agents`, no agent proposes anything, whatever its policy.
+    /// Which component decides on operations. With all but `agents`, no agent proposes anything, whatever its policy.
     pub strategy: ManagementStrategy,
 }
 
-/// What decides about operations.
+/// Which component decides on operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ManagementStrategy {
-    /// The agents of instances, each by its policy.
+    /// The agents decide, each by its policy.
     #[default]
     Agents,
-    /// First fit: each arriving user gets an instance at the access point, or as near as there is room.
+    /// First fit: each arriving user gets an instance as close to the access point as hardware allows.
     EdgeFirstFit,
     /// A central planner with global knowledge, which searches for a good placement at each activation of the managers.
     CentralGreedy,
-    /// The same with an optimal placement; only for small worlds.
+    /// A central planner that finds an optimal placement; only for small worlds.
     CentralExact,
 }
 
@@ -71,10 +71,10 @@ pub struct RoutingSettings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingStrategy {
-    /// The nearest; round robin between equally near ones.
+    /// The nearest instance; round robin on a tie.
     #[default]
     Nearest,
-    /// Of the nearest, the least used one, kept until the placement changes, as in the prototype.
+    /// The least used of the nearest instances, kept until the placement changes, as in the prototype.
     LeastUsed,
 }
 
@@ -139,11 +139,11 @@ pub enum MemoryStrategy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumberingSettings {
-    /// What is counted.
+    /// What the instance counter counts.
     pub strategy: NumberingStrategy,
 }
 
-/// What is counted by the counter of instances.
+/// What the instance counter counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NumberingStrategy {

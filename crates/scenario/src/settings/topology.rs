@@ -71,10 +71,10 @@ pub struct TiledTreeSettings {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AreaSettings {
-    /// The corner with the least latitude and longitude.
+    /// The corner with the lowest latitude and longitude.
     #[schemars(with = "[Degrees; 2]")]
     pub south_west: [f64; 2],
-    /// The corner with the greatest latitude and longitude.
+    /// The corner with the highest latitude and longitude.
     #[schemars(with = "[Degrees; 2]")]
     pub north_east: [f64; 2],
 }
@@ -89,10 +89,10 @@ pub struct TreeSettings {
     /// The number of children of a node.
     #[schemars(with = "NodeCount")]
     pub fan_out: u32,
-    /// The hardware of each level, from the cloud down; the last value holds for all further levels.
+    /// The hardware of each level, from the cloud down; the last value applies to all further levels.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
-    /// The latency of the links below each level, from the cloud down; the last value holds for all further levels.
+    /// The latency of the links below each level, from the cloud down; the last value applies to all further levels.
     pub latency: Vec<Time>,
     /// The area of the access points.
     pub area: AreaSettings,
@@ -108,7 +108,7 @@ pub struct GridSettings {
     /// The number of nodes from west to east.
     #[schemars(with = "NodeCount")]
     pub width: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link without its length.
@@ -132,7 +132,7 @@ pub struct RandomGeometricSettings {
     /// Nodes within this distance are linked, in metres. Parts that remain disconnected are linked where they are
     /// closest.
     pub radius: Positive,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link without its length.
@@ -146,7 +146,7 @@ pub struct RandomGeometricSettings {
     pub area: AreaSettings,
 }
 
-/// Nodes that join one by one, by preferential attachment. The node with most links is the hub.
+/// Nodes that join one by one, by preferential attachment. The node with the most links is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
@@ -156,7 +156,7 @@ pub struct BarabasiAlbertSettings {
     /// The number of links of a joining node.
     #[schemars(with = "NodeCount")]
     pub links: u32,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
     /// The latency of a link without its length.
@@ -217,7 +217,7 @@ fn one_millisecond() -> Time {
     Time::of(1.0)
 }
 
-/// The default hardware of the hub, of the nodes around it, and of those farther out.
+/// The default hardware of the hub, of its neighbours, and of all other nodes.
 fn mesh_hardware() -> Vec<Capacity> {
     vec![Capacity::Unbounded, units(6), units(1)]
 }

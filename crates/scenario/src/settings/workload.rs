@@ -99,7 +99,7 @@ pub enum AssignmentKind {
     Popular,
 }
 
-/// A user whose workload differs from that of the others. Omitted keys have the value of the workload.
+/// A user whose workload differs from the general one. Omitted keys have the value of the general workload.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserSettings {

@@ -7,7 +7,8 @@ use mario_domain::{Capacity, Fact, FactValue, HardwareKind, Id, NodeId};
 
 use super::Topology;
 
-/// Attribute names with a meaning for the reader, which cannot be keys of facts; nor can the names of kinds of hardware.
+/// Attribute names that have a meaning for the reader, and so cannot be keys of facts. The names of kinds of hardware
+/// cannot either.
 const TAKEN: [&str; 9] =
     ["capacity", "hardware", "tier", "level", "latitude", "lat", "longitude", "lon", "access_point"];
 
@@ -93,7 +94,7 @@ pub fn write_graphml(topology: &Topology) -> Result<String, ExportError> {
             data("longitude", &position.longitude.to_string());
         }
         data("access_point", if node.is_access_point { "true" } else { "false" });
-        for fact in node.facts.iter().filter(|fact| !is_told(fact, node.tier)) {
+        for fact in node.facts.iter().filter(|fact| !is_tier_fact(fact, node.tier)) {
             let kind = Kind::of(&fact.value);
             let place = keys.iter().position(|(key, of)| *key == fact.key.to_string() && *of == kind).unwrap_or(0);
             let value = match &fact.value {
@@ -133,7 +134,7 @@ fn is_taken(name: &str) -> bool {
 }
 
 /// Whether a fact is the tier of a node, which a reader derives from the attribute.
-fn is_told(fact: &Fact, tier: u16) -> bool {
+fn is_tier_fact(fact: &Fact, tier: u16) -> bool {
     fact.key.to_string() == "tier" && fact.value == FactValue::Id(Id::Number(i64::from(tier)))
 }
 
@@ -141,7 +142,7 @@ fn is_told(fact: &Fact, tier: u16) -> bool {
 fn fact_keys(topology: &Topology) -> Result<Vec<(String, Kind)>, ExportError> {
     let mut keys: Vec<(String, Kind)> = Vec::new();
     for (_, node) in topology.nodes() {
-        for fact in node.facts.iter().filter(|fact| !is_told(fact, node.tier)) {
+        for fact in node.facts.iter().filter(|fact| !is_tier_fact(fact, node.tier)) {
             let key = (fact.key.to_string(), Kind::of(&fact.value));
             if matches!(fact.key, Id::Number(_)) || is_taken(&key.0) {
                 return Err(ExportError::TakenKey(node.id.clone(), key.0));

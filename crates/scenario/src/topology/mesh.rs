@@ -21,7 +21,7 @@ pub(crate) const LINKS_MAX: usize = 1 << 25;
 pub struct Mesh {
     /// The area of the nodes.
     pub area: Area,
-    /// The hardware of the nodes of each tier, from the hub outwards; the last value holds for all further tiers.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last value applies to all further tiers.
     pub capacities: Vec<Capacity>,
     /// The latency of links.
     pub latency: Latency,
@@ -48,7 +48,7 @@ pub enum Latency {
 pub enum AccessPoints {
     /// All.
     All,
-    /// This share of the nodes, from 0 to 1, and at least one: those farthest from the hub; of equally far ones, the
+    /// The nodes farthest from the hub: this share of all nodes, from 0 to 1, but at least one node. On a tie, the
     /// first.
     Farthest(f64),
 }
@@ -187,8 +187,8 @@ pub fn random_geometric(count: u32, radius: f64, mesh: &Mesh, seed: u64) -> Resu
     Ok(Connected { topology: mesh.furnish(nodes, &links, hub)?, links_added: links.len() - drawn })
 }
 
-/// `count` nodes `n0`, `n1` and so on, each of which joins with `links_each` links to earlier ones, by preferential
-/// attachment. Nodes are at random positions in the area. The hub is the node with most links; of several, the first.
+/// `count` nodes `n0`, `n1` and so on, each of which joins with `links_each` links to earlier nodes, by preferential
+/// attachment. Nodes are at random positions in the area. The hub is the node with the most links; on a tie, the first.
 pub fn barabasi_albert(count: u32, links_each: u32, mesh: &Mesh, seed: u64) -> Result<Topology, ShapeError> {
     mesh.check()?;
     check_count(u64::from(count))?;

@@ -89,7 +89,7 @@ pub enum GraphProblem {
     Xml(XmlProblem),
     /// It is not JSON.
     Json(String),
-    /// Another value is expected.
+    /// A value is invalid; the text says what is expected.
     Expected(&'static str),
     /// A part is missing.
     Missing {

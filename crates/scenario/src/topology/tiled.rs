@@ -56,9 +56,9 @@ pub enum ShapeError {
 }
 
 /// The tree over a grid: the parent of node `n{level}lt{x}ln{y}` is (x div 2, y div 2) one level up. `x` counts from
-/// south to north, `y` from west to east. Nodes are ordered by level, so that `n0lt0ln0`, the cloud, is the first.
-/// Within a level they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. The order of squares
-/// is that of their common ancestors, so that nodes that are close in the tree are close in memory.
+/// south to north, `y` from west to east. Nodes are ordered by level, so `n0lt0ln0`, the cloud, is the first. Within a
+/// level they are ordered by squares of 8 by 8 nodes, and within a square by x, then y. Squares are ordered by their
+/// common ancestors, so that nodes that are close in the tree are close in memory.
 pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if !shape.size.is_power_of_two() {
         return Err(ShapeError::NotPowerOfTwo(shape.size));

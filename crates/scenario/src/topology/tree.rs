@@ -12,9 +12,9 @@ use crate::position::{Area, Position};
 pub struct Tree {
     /// The number of children of the nodes of each level, from the cloud down; empty for a cloud alone.
     pub children: Vec<u32>,
-    /// The hardware of the nodes of each level, from the cloud down: one more than `children`.
+    /// The hardware of the nodes of each level, from the cloud down: one entry more than `children`.
     pub capacities: Vec<Capacity>,
-    /// The latency of the links from each level to the next: as many as `children`.
+    /// The latency of the links from each level to the next: one entry for each entry of `children`.
     pub latencies: Vec<Duration>,
     /// The area of the tree. The cloud is in its middle. Children divide the area of their parent into stripes across
     /// its longer side, and each is in the middle of its stripe.

@@ -33,7 +33,7 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
 }
 
 #[test]
-fn positions_in_the_cells_of_recorded_users_give_their_access_points() {
+fn positions_in_the_cells_of_recorded_users_yield_their_access_points() {
     let mut document = Document::preset("prototype").expect("a preset");
     document.set(&["mobility.kind=recorded".to_owned()]);
     document.set_policy("workload-aware");

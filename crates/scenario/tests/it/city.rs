@@ -24,11 +24,11 @@ fn rush_hours_are_as_documented() {
     let page = include_str!("../../../../docs/mobility.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| handovers | "));
     let rows = rows.filter(|row| row.split(" | ").count() == 12);
-    let told: Vec<u32> = rows
+    let documented: Vec<u32> = rows
         .flat_map(|row| row.trim_end_matches(" |").split(" | "))
         .map(|count| count.parse().expect("a number"))
         .collect();
-    assert_eq!(hours, told);
+    assert_eq!(hours, documented);
 }
 
 #[test]

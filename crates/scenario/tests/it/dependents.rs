@@ -1,4 +1,5 @@
-//! A key that was chosen because of another does not stay in force silently when a later layer changes the other one.
+//! A key that was chosen because of another key does not silently keep its value when a later layer changes that other
+//! key.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use mario_scenario::{Document, NoFiles, Resolved, ScenarioError};
 /// The overrides, call by call.
 type Calls<'c> = &'c [&'c [&'c str]];
 
-/// The paper's scenario with overrides. Each list is a call of its own, as with `--set` and the keys of a sweep.
+/// The paper's scenario with overrides. Each list is a separate call, as with `--set` and the keys of a sweep.
 fn paper(calls: Calls<'_>) -> Result<Resolved, ScenarioError> {
     let mut document = Document::preset("paper").expect("a preset");
     for keys in calls {
@@ -45,9 +46,9 @@ fn overriding_the_number_of_users_drops_the_number_of_first_users() {
         assert_eq!(at_first_and_in_all(&paper(calls).expect("no mistakes")), expected, "{calls:?}");
     }
     let notes = paper(&[&["mobility.users=200"]]).expect("no mistakes").notes;
-    let told = "`mobility.users` is 200, and all of them are there from the first step on: `mobility.first_users = 50` was \
+    let expected = "`mobility.users` is 200, and all of them are there from the first step on: `mobility.first_users = 50` was \
                 meant for 51";
-    assert!(notes.iter().any(|note| note == told), "{notes:?}");
+    assert!(notes.iter().any(|note| note == expected), "{notes:?}");
     assert_eq!(paper(&[]).expect("no mistakes").notes, ["51 users are generated from seed 1"]);
 }
 
@@ -137,13 +138,16 @@ fn a_later_key_without_effect_because_of_a_list_of_levels_is_an_error() {
 
 #[test]
 fn names_of_tiers_belong_to_their_kind_of_topology() {
-    let told = |calls: Calls<'_>| {
+    let tiers_and_note = |calls: Calls<'_>| {
         let resolved = paper(calls).expect("a scenario");
         (resolved.settings.tiers.len(), resolved.notes.iter().any(|note| note.contains("names in `tiers`")))
     };
-    assert_eq!(told(&[]), (4, false));
-    assert_eq!(told(&[&["topology.kind=tiled-tree"]]), (4, false));
-    // A tree of four tiers as well, but not with the paper's access points.
-    assert_eq!(told(&[&["topology.kind=tree", "topology.depth=3"]]), (0, true));
-    assert_eq!(told(&[&["topology.kind=tree", "topology.depth=1", "tiers=[\"top\", \"leaves\"]"]]), (2, false));
+    assert_eq!(tiers_and_note(&[]), (4, false));
+    assert_eq!(tiers_and_note(&[&["topology.kind=tiled-tree"]]), (4, false));
+    // This tree has four tiers as well, but its access points are not those of the paper.
+    assert_eq!(tiers_and_note(&[&["topology.kind=tree", "topology.depth=3"]]), (0, true));
+    assert_eq!(
+        tiers_and_note(&[&["topology.kind=tree", "topology.depth=1", "tiers=[\"top\", \"leaves\"]"]]),
+        (2, false)
+    );
 }

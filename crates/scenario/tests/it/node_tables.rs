@@ -39,7 +39,7 @@ fn columns_named_like_kinds_of_hardware_are_capacities_unless_they_are_asked_for
         let node = topology.node(topology.find(&NodeId::name(name).expect("a name")).expect("there"));
         (node.capacity.to_string(), node.facts.iter().map(|fact| fact.key.to_string()).collect::<Vec<_>>())
     };
-    // The table leaves the units as they are.
+    // The table does not change the units.
     let units = described("preset = \"paper\"\n", &mut files, "n3lt0ln0").0;
     assert_eq!(described(text, &mut files, "n3lt0ln0"), (format!("{units} and 512 memory_mb"), vec!["region".into()]));
     assert_eq!(described(text, &mut files, "n3lt0ln1"), (format!("{units} and 2 gpu and 256 memory_mb"), vec![]));

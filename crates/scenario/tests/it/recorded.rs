@@ -1,4 +1,4 @@
-//! Recorded users: what a run leaves out is reported, and swapped coordinates are detected.
+//! Recorded users: the part that a run leaves out is reported, and swapped coordinates are detected.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn resolve(keys: &str, name: &str, file: &str) -> Result<Resolved, ScenarioError
     Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files)
 }
 
-/// The notes about a record, without those about keys of the preset.
+/// The notes about a record, without the notes about keys of the preset.
 fn notes(keys: &str, name: &str, file: &str) -> Vec<String> {
     let mut notes = resolve(keys, name, file).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).notes;
     notes.retain(|note| !note.ends_with("was meant for another kind"));
@@ -32,17 +32,17 @@ const ATTACHMENTS: &str = r#"{"users": {"a": {"app": 4}, "b": {"app": 1}},
 #[test]
 fn the_unused_part_of_a_record_is_noted_with_numbers() {
     let cut = notes("duration = 6_000", "p.csv", POSITIONS);
-    let told = "the run ends at 6000, after 3 of the 5 steps of the record: 2 moves, arrivals and departures are left out, \
+    let expected = "the run ends at 6000, after 3 of the 5 steps of the record: 2 moves, arrivals and departures are left out, \
                 and 1 of the 3 users never come; a `duration` of 10000 takes all";
-    assert_eq!(cut, [told]);
+    assert_eq!(cut, [expected]);
     let cut = notes("duration = 4_000", "a.json", ATTACHMENTS);
-    let told = "the run ends at 4000, after 2 of the 4 steps of the record: 3 moves, arrivals and departures are left out, \
+    let expected = "the run ends at 4000, after 2 of the 4 steps of the record: 3 moves, arrivals and departures are left out, \
                 and 1 of the 2 users never come; a `duration` of 8000 takes all";
-    assert_eq!(cut, [told]);
+    assert_eq!(cut, [expected]);
     assert!(notes("duration = 10_000", "p.csv", POSITIONS).is_empty());
     let short = notes("duration = 20_000", "p.csv", POSITIONS);
-    let told = "users stay where they are from 10000 on: 5 steps of 2000 ms end before the run does, at 20000";
-    assert_eq!(short, [told]);
+    let expected = "users stay where they are from 10000 on: 5 steps of 2000 ms end before the run does, at 20000";
+    assert_eq!(short, [expected]);
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn swapped_coordinates_are_detected_in_every_format() {
 #[test]
 fn positions_outside_the_topology_are_noted() {
     let far = POSITIONS.replace("41.9", "48.9");
-    let told = notes("duration = 10_000", "p.csv", &far);
-    assert_eq!(told, ["4 of the 5 positions are outside of what the topology covers, `topology.area` or its nodes"]);
+    let notes = notes("duration = 10_000", "p.csv", &far);
+    assert_eq!(notes, ["4 of the 5 positions are outside of what the topology covers, `topology.area` or its nodes"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_users_and_steps_that_a_preset_generates_do_not_limit_a_record() {
     };
     let whole = of("");
     assert_eq!((whole.scenario.users.len(), whole.scenario.attachments.step_count()), (60, 41));
-    let told = "`mobility.kind` is `file`: `mobility.users = 51` was meant for another kind";
-    assert!(whole.notes.iter().any(|note| note == told), "{:?}", whole.notes);
+    let expected = "`mobility.kind` is `file`: `mobility.users = 51` was meant for another kind";
+    assert!(whole.notes.iter().any(|note| note == expected), "{:?}", whole.notes);
     assert_eq!(of("steps = 26\n").scenario.attachments.step_count(), 26);
 }

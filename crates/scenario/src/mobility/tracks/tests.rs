@@ -25,7 +25,7 @@ fn two_users() -> Tracks {
         users: vec![Id::number(1), Id::number(2)],
         fixes: vec![
             vec![fix(105.0, 5.0), fix(130.0, 10.0)],
-            // Not in the order of time.
+            // Not in chronological order.
             vec![fix(120.0, 2.0), fix(100.0, 0.0), fix(110.0, 1.0)],
         ],
     }
@@ -136,7 +136,7 @@ fn read(format: &TrackFormat, text: &str) -> Tracks {
 }
 
 #[test]
-fn all_formats_give_the_same_tracks() {
+fn all_formats_yield_the_same_tracks() {
     let taxi = "156;1970-01-01 01:00:07.5+01;POINT(41.5 12.25)\r\n187;1970-01-01 00:00:09Z;POINT(41 12)\n\n\
                 156;1970-01-01 00:00:10;POINT(42.5 12.5)\n";
     let table = "date time,longitude,taxi id,latitude,speed\n7.5,12.25,156,41.5,0\n9,12,187,41,0\n\

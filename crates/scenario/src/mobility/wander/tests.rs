@@ -15,7 +15,7 @@ fn tree(area: Area) -> Topology {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_trace_and_another_seed_another() {
+fn equal_seeds_yield_equal_traces_and_different_seeds_different_ones() {
     let rome = Wandering::rome();
     assert_eq!(wander(&rome, 1), wander(&rome, 1));
     assert_ne!(wander(&rome, 1), wander(&rome, 2));
@@ -47,7 +47,7 @@ fn attaching_on_the_fly_equals_attaching_afterwards() {
 }
 
 #[test]
-fn districts_are_as_busy_as_separate_towns_and_no_user_leaves_the_own_one() {
+fn districts_are_as_busy_as_separate_towns_and_users_stay_in_theirs() {
     let rome = Wandering { arrivals: Arrivals::AtOnce, users: 400, ..Wandering::rome() };
     let centre = rome.area.at(0.5, 0.5);
     let area = Area::around(centre, 16_000.0, 16_000.0).expect("on the map");
@@ -162,7 +162,7 @@ fn rejects_invalid_settings() {
 }
 
 #[test]
-fn a_step_with_very_short_trips_and_rests_ends() {
+fn a_step_with_very_short_trips_and_rests_terminates() {
     let restless = Wandering { rest_seconds_max: 0.0, speed_min: 1e9, speed_max: 1e9, ..Wandering::rome() };
     assert_eq!(wander(&restless, 1).expect("a trace").steps.len(), 26);
 }

@@ -102,7 +102,7 @@ fn the_links_that_connect_the_parts_have_minimal_length() {
 }
 
 #[test]
-fn nodes_with_many_links_get_more() {
+fn nodes_with_many_links_attract_more_links() {
     for seed in 0..10 {
         let topology = barabasi_albert(500, 2, &mesh(), seed).expect("a graph");
         assert_eq!(reach(&topology), (500, 2 + 497 * 2));
@@ -116,7 +116,7 @@ fn nodes_with_many_links_get_more() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_graph() {
+fn equal_seeds_yield_equal_graphs() {
     let ids = |seed| {
         let topology = random_geometric(50, 500.0, &mesh(), seed).expect("connected").topology;
         topology.nodes().map(|(_, node)| node.position.expect("on the map")).collect::<Vec<Position>>()

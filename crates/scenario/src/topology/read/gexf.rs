@@ -1,4 +1,4 @@
-//! GEXF: `<attribute>` declares attributes, `<attvalue>` gives their values.
+//! GEXF: `<attribute>` declares attributes, `<attvalue>` has their values.
 
 use std::ops::Range;
 

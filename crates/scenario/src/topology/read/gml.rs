@@ -13,7 +13,7 @@ enum Token {
     Close,
 }
 
-/// The open block. Lists in deeper levels are not scalars and are skipped.
+/// The open block. Nested lists are not scalars, and are skipped.
 #[derive(Debug)]
 enum Block {
     Graph,

@@ -1,4 +1,4 @@
-//! `GraphML`: `<key>` declares attributes, `<data>` gives their values.
+//! `GraphML`: `<key>` declares attributes, `<data>` has their values.
 
 use std::ops::Range;
 

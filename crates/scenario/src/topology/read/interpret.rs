@@ -11,7 +11,7 @@ use crate::index::NodeIndex;
 use crate::position::Position;
 use crate::topology::{NodeDescription, Topology, TopologyBuilder};
 
-/// A node with its attributes; properties without an attribute are open.
+/// A node as read. Properties without an attribute are `None`, and get their defaults later.
 struct Read {
     id: NodeId,
     capacity: Option<Capacity>,
@@ -244,8 +244,9 @@ fn interpret_edge(
     Ok(ReadLink { source, target, latency, bandwidth, span: edge.span.clone() })
 }
 
-/// The tier of each node: its attribute, or its distance in hops from the nodes with tier 0, or else from the first of
-/// those with most hardware. Unreachable nodes are one tier below all others.
+/// The tier of each node. It is the node's attribute, or else its distance in hops from the nodes with tier 0. If no
+/// node has tier 0, it is the distance from the first node with the most hardware. Unreachable nodes are one tier below
+/// all others.
 fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
     let mut neighbours = vec![Vec::new(); nodes.len()];
     for link in links {
