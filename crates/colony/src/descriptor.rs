@@ -39,7 +39,7 @@ pub enum Copies {
     Exclusive,
 }
 
-// Its numbers are finite, so that equality is total.
+// All numbers in it are finite, so equality is total.
 impl Eq for Descriptor {}
 
 impl Hash for Descriptor {

@@ -15,7 +15,7 @@ use crate::journal::Record;
 use crate::manager::Availability;
 use crate::message::{Message, TransferKind};
 
-/// Something that happens to a node.
+/// An event for a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Input {
     /// The links that work now, in the order in which agents see the neighbours.
@@ -82,7 +82,7 @@ pub struct Observation {
 /// Client requests that arrived by one last hop with one latency: `requests/4`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RequestFact {
-    /// The last hop; the own node for clients on it.
+    /// The last hop; [`Target::Own`] for clients on the same node.
     pub neighbour: Target,
     /// How many arrived in the evaluation period.
     pub rate: f64,
@@ -127,10 +127,10 @@ pub enum Command {
     Lost(JournalId),
 }
 
-/// Something that a node wants the shell to do.
+/// An action that a node requests of the shell.
 ///
 /// The effects of all calls form one stream: an effect is performed only after every [`Effect::Journal`] before it is
-/// on disk. This is the shell's only obligation; it is enough for no instance to be lost or duplicated.
+/// on disk. This is the shell's only obligation. If it is met, no instance is lost or duplicated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
     /// Write a record to the journal.
@@ -213,8 +213,8 @@ pub enum Report {
     Neighbours {
         /// The reachable neighbours, in the order in which agents see them.
         up: Vec<NodeId>,
-        /// The reachable neighbours whose facts are known.
-        told: Vec<NodeId>,
+        /// The reachable neighbours that have introduced themselves, so that their facts are known.
+        introduced: Vec<NodeId>,
     },
     /// The node started or stopped accepting new instances.
     Availability(Availability),
@@ -230,7 +230,7 @@ pub enum Report {
         target: NodeId,
     },
     /// A transfer that was being prepared was aborted.
-    GaveUp {
+    Aborted {
         /// The transfer.
         transfer: TransferId,
     },
@@ -330,7 +330,7 @@ pub enum Report {
         instance: InstanceId,
         /// The flavour.
         flavour: FlavourIndex,
-        /// Why, as the owner's policy said.
+        /// The reason, as stated by the owner's policy.
         reason: String,
     },
     /// The owner of the node announced the eviction of an instance.
@@ -339,10 +339,10 @@ pub enum Report {
         instance: InstanceId,
         /// How many evaluations the agent has left.
         evaluations: u32,
-        /// Why, as the owner's policy said.
+        /// The reason, as stated by the owner's policy.
         reason: String,
     },
-    /// The owner's policy failed to return its initiative, so the owner does nothing.
+    /// The owner's policy failed to return an initiative, so the owner does nothing.
     InitiativeFailed {
         /// The failure.
         failure: Failure,
@@ -366,7 +366,7 @@ pub struct Seen {
     pub inhibited: Vec<(AgentOperation, Target)>,
     /// The first solution of its policy.
     pub solution: Option<FirstSolution>,
-    /// What stopped the policy before it returned a solution.
+    /// The reason why the policy stopped before it returned a solution.
     pub ending: Option<String>,
     /// The random number drawn for this evaluation.
     pub random: Option<u32>,
@@ -408,11 +408,11 @@ impl PartialEq for Failure {
 pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
-    /// The target, as the policy wrote it; the own node for an operation without a target.
+    /// The target, as the policy wrote it; [`Target::Own`] for an operation without a target.
     pub target: Target,
 }
 
-// Rates and latencies are finite, so that equality is total.
+// Rates and latencies are finite, so equality is total.
 impl Eq for RequestFact {}
 
 impl std::hash::Hash for RequestFact {

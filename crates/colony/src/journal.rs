@@ -52,8 +52,9 @@ pub enum Record {
     Gone {
         /// The transfer.
         transfer: TransferId,
-        /// The record number that the target reported; 0 if an operator declared it lost.
-        told: u64,
+        /// The number of the last record in the target's journal that concerns this node; 0 if an operator declared the
+        /// target lost.
+        concerning: u64,
     },
     /// The target will never take an instance that was offered, or that was ended in custody.
     NotTaken {
@@ -129,7 +130,7 @@ pub enum Record {
     },
 }
 
-/// How many idempotency keys of deploys are kept: the newest ones.
+/// The maximum number of idempotency keys of deploys; the newest are kept.
 const KEYS_MAX: usize = 1024;
 
 /// The state that results from the records of a journal. Nothing else survives a crash.
@@ -160,7 +161,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Applies a record. Never fails: of a record that contradicts earlier ones, it applies what it can.
+    /// Applies a record. Never fails: if a record contradicts earlier ones, the consistent part of it is applied.
     pub fn apply(&mut self, record: &Record) {
         self.sequence += 1;
         match record {
@@ -186,12 +187,12 @@ impl Ledger {
                 self.concerning.insert(grant.target.clone(), self.sequence);
                 self.grants.insert(grant.transfer, grant.clone());
             }
-            Record::Gone { transfer, told } => {
+            Record::Gone { transfer, concerning } => {
                 if let Some(grant) = self.grants.remove(transfer) {
-                    self.was_told(&grant.target, grant.receiver, *told);
+                    self.note_concerning(&grant.target, grant.receiver, *concerning);
                 }
                 if let Some(custody) = self.end_custody(*transfer) {
-                    self.was_told(&custody.target, custody.receiver, *told);
+                    self.note_concerning(&custody.target, custody.receiver, *concerning);
                     self.drain_copy(&custody);
                 }
             }
@@ -236,16 +237,16 @@ impl Ledger {
             }
             Record::Peer { node, journal, sequence } => {
                 let before = self.peers.get(node).filter(|peer| peer.journal == *journal);
-                let told = before.map_or(0, |peer| peer.told);
-                self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, told });
+                let concerning = before.map_or(0, |peer| peer.concerning);
+                self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, concerning });
             }
         }
     }
 
-    /// Stores the record number that a neighbour reported about its journal.
-    fn was_told(&mut self, node: &NodeId, journal: JournalId, told: u64) {
+    /// Stores the number of the last record that concerns this node, as a neighbour reported it.
+    fn note_concerning(&mut self, node: &NodeId, journal: JournalId, concerning: u64) {
         if let Some(peer) = self.peers.get_mut(node).filter(|peer| peer.journal == journal) {
-            peer.told = peer.told.max(told);
+            peer.concerning = peer.concerning.max(concerning);
         }
     }
 
@@ -257,11 +258,11 @@ impl Ledger {
                 }
                 self.deploys.push((*key, owned.instance.clone()));
             }
-            OwnCause::Taken { transfer, from, told } => {
+            OwnCause::Taken { transfer, from, concerning } => {
                 self.concerning.insert(from.clone(), self.sequence);
-                self.was_told(from, transfer.journal, *told);
+                self.note_concerning(from, transfer.journal, *concerning);
                 self.taken.insert(*transfer, from.clone());
-                // The instance came back before its old custody ended: the old copy is dropped.
+                // The instance returned before its old custody ended, so the old copy is dropped.
                 if let Some(custody) = self.custody.remove(&owned.instance) {
                     self.drain_copy(&custody);
                 }

@@ -86,5 +86,5 @@ pub use journal::{
 };
 pub use manager::{Availability, Manager, Miscount, Reservation};
 pub use mario_policy::PolicyText;
-pub use message::{Hello, Luggage, Message, Prepare, TransferKind};
+pub use message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 pub use node::{Config, Knowledge, Limits, Node, Start, StartError, Timing};

@@ -1,4 +1,4 @@
-//! Node managers: the hardware of a node, its reservations, and whether something fits.
+//! Node managers: the hardware of a node, its reservations, and whether an instance fits.
 
 use mario_domain::{Capacity, Hardware, NodeId, Rule};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl<K> Manager<K> {
         self.reservations.iter().fold(self.free, reserve)
     }
 
-    /// Checks whether an instance that needs this much fits. If not, returns the rule that inhibits it.
+    /// Checks whether an instance that needs this hardware fits. If not, returns the rule that inhibits it.
     pub fn has_room(&self, needed: Hardware) -> Result<(), Rule> {
         match self.availability {
             Availability::Down => Err(Rule::Down),

@@ -43,17 +43,17 @@ pub enum Message {
         transfer: TransferId,
         /// The token of the reservation.
         token: Token,
-        /// The state that the agent takes along.
-        luggage: Arc<Luggage>,
-        /// As in [`Hello::told`].
-        told: u64,
+        /// The snapshot of the agent.
+        snapshot: Arc<AgentSnapshot>,
+        /// As in [`Hello::concerning`].
+        concerning: u64,
     },
     /// The target owns the instance. Resent until the source answers [`Message::Forget`].
     Taken {
         /// The transfer.
         transfer: TransferId,
-        /// As in [`Hello::told`].
-        told: u64,
+        /// As in [`Hello::concerning`].
+        concerning: u64,
     },
     /// The target has not taken the instance and never will by this transfer.
     NotTaken {
@@ -77,7 +77,7 @@ pub struct Hello {
     pub sequence: u64,
     /// The number of the last record of its journal that concerns the receiver. `Transfer` and `Taken` carry it too. A
     /// smaller number than before means that a disk was restored from a backup, however many records were added since.
-    pub told: u64,
+    pub concerning: u64,
     /// The transfers that it is the source of and that are open.
     pub open: Vec<TransferId>,
     /// Facts about it for its neighbours' agents.
@@ -105,8 +105,8 @@ pub struct Prepare {
     pub wakefulness: Wakefulness,
     /// How many replications the instance has left on the target; `None` for unlimited.
     pub replications_left: Option<u32>,
-    /// The size of the agent's luggage.
-    pub luggage_bytes: u64,
+    /// The size of the agent's snapshot.
+    pub snapshot_bytes: u64,
 }
 
 /// The kind of a transfer.
@@ -118,9 +118,9 @@ pub enum TransferKind {
     Replicate,
 }
 
-/// The state that an agent takes along to another node; empty for a replica.
+/// The state that a migrating agent takes along to another node; empty for a replica.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Luggage {
+pub struct AgentSnapshot {
     /// How often the agent has evaluated its policy.
     pub evaluations: u32,
     /// The inhibited operations that it remembers.
@@ -129,7 +129,7 @@ pub struct Luggage {
     pub history: History<RequestFact, Target>,
 }
 
-impl Luggage {
+impl AgentSnapshot {
     /// Its size in bytes, as [`Limits`](crate::Limits) counts it.
     pub fn bytes(&self) -> u64 {
         let target = |target: &Target| match target {
@@ -178,11 +178,11 @@ impl Message {
     }
 }
 
-// Facts hold finite numbers only, so that equality is total.
+// Facts have finite numbers only, so equality is total.
 impl Eq for Hello {}
 
 impl std::hash::Hash for Hello {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
-        (self.journal, self.sequence, self.told, &self.open).hash(hasher);
+        (self.journal, self.sequence, self.concerning, &self.open).hash(hasher);
     }
 }

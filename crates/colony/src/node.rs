@@ -37,7 +37,7 @@ use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Input, Proposal, Report, RequestFact};
 use crate::journal::{Ledger, Owned, Record};
 use crate::manager::Manager;
-use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
+use crate::message::{AgentSnapshot, Hello, Message, Prepare, TransferKind};
 use crate::rules::{History, Notice, Remembered};
 use reasoner::Reasoner;
 
@@ -74,16 +74,16 @@ pub(crate) struct State {
     neighbour_facts: BTreeMap<NodeId, NeighbourFacts>,
     /// Neighbours that are rejected because their journals went back in time.
     refused: BTreeSet<NodeId>,
-    minds: BTreeMap<InstanceId, Mind>,
+    agents: BTreeMap<InstanceId, Agent>,
     outgoing: BTreeMap<TransferId, Outgoing>,
     incoming: BTreeMap<TransferId, Incoming>,
     /// Messages that are resent until they are answered.
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped reservations that have not stopped yet, and their hardware.
     dropped: BTreeMap<WorkloadId, Hardware>,
-    /// Owned copies that were told to stop before their instances are handed over, so that each is told only once.
+    /// Owned copies that are being stopped before their instances are handed over, so that each is stopped only once.
     stopping: BTreeSet<WorkloadId>,
-    /// Copies of owned instances or of those in custody that did not start, and when they are restarted.
+    /// Copies that did not start, of instances that are owned or in custody, and when they are restarted.
     restarts: BTreeMap<WorkloadId, Time>,
     /// Whether copies that the ledger does not know may still run from before a restart.
     is_recovering: bool,
@@ -97,9 +97,9 @@ struct ConfigRef(Arc<Config>);
 #[derive(Clone, Debug, Default)]
 struct NeighbourFacts(Arc<Vec<Fact>>);
 
-/// The volatile state of an agent: lost in a crash, except for what the ledger has of it.
+/// The volatile state of an agent. It is lost in a crash, except for the snapshot in the ledger.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Mind {
+pub(crate) struct Agent {
     evaluations: u32,
     memory: Vec<Remembered<Target>>,
     history: History<RequestFact, Target>,
@@ -107,7 +107,7 @@ pub(crate) struct Mind {
     random: Option<u32>,
     /// The proposal of its last evaluation, until it is judged.
     proposal: Option<Proposal>,
-    /// The transfer that it waits for, during which it proposes nothing.
+    /// The transfer that it waits for. Until the transfer ends, the agent proposes nothing.
     frozen_by: Option<TransferId>,
     /// The announced eviction of its instance. It is not durable: after a restart, the owner is asked again.
     notice: Option<Notice>,
@@ -125,7 +125,7 @@ pub(crate) struct Outgoing {
     target: NodeId,
     receiver: JournalId,
     prepare: Arc<Prepare>,
-    /// For exclusive applications: the token of the target's reservation, while the own copy stops.
+    /// For exclusive applications: the token of the target's reservation, while the copy on this node stops.
     stopping: Option<Token>,
     deadline: Time,
 }
@@ -211,20 +211,20 @@ impl Node {
         self.state.ledger.owned.keys()
     }
 
-    /// The luggage that the agent of an instance here would take along now.
-    pub fn luggage(&self, instance: &InstanceId) -> Option<Luggage> {
-        self.state.minds.get(instance).map(Mind::luggage)
+    /// The snapshot that the agent of an instance here would take along if it migrated now.
+    pub fn snapshot(&self, instance: &InstanceId) -> Option<AgentSnapshot> {
+        self.state.agents.get(instance).map(Agent::snapshot)
     }
 
     /// The knowledge of an instance's agent; `None` if the instance is not here, or its policy cannot be loaded.
     pub fn knowledge(&mut self, instance: &InstanceId) -> Option<Knowledge> {
-        let (owned, mind) = (self.state.ledger.owned.get(instance)?, self.state.minds.get(instance)?);
-        self.reasoner.knowledge(&self.state, owned, mind)
+        let (owned, agent) = (self.state.ledger.owned.get(instance)?, self.state.agents.get(instance)?);
+        self.reasoner.knowledge(&self.state, owned, agent)
     }
 
-    /// Whether the agent of an instance here waits for a transfer, and proposes nothing meanwhile.
+    /// Whether the agent of an instance here is frozen: while it waits for a transfer, it proposes nothing.
     pub fn is_frozen(&self, instance: &InstanceId) -> bool {
-        self.state.minds.get(instance).is_some_and(|mind| mind.frozen_by.is_some())
+        self.state.agents.get(instance).is_some_and(|agent| agent.frozen_by.is_some())
     }
 
     /// Whether an instance is here and sleeps.
@@ -235,7 +235,7 @@ impl Node {
     /// Why a sleeping instance here may not wake; `None` unless a client request arrived since the last evaluation of
     /// its agent. The manager is not asked again until the next evaluation.
     pub fn wake_refused(&self, instance: &InstanceId) -> Option<&Inhibition> {
-        self.state.minds.get(instance)?.wake_refused.as_ref()
+        self.state.agents.get(instance)?.wake_refused.as_ref()
     }
 
     /// Whether the node is quiescent: no transfer is pending, and no copy is starting or stopping.
@@ -262,7 +262,7 @@ impl State {
             neighbours: Vec::new(),
             neighbour_facts: BTreeMap::new(),
             refused: BTreeSet::new(),
-            minds: BTreeMap::new(),
+            agents: BTreeMap::new(),
             outgoing: BTreeMap::new(),
             incoming: BTreeMap::new(),
             retries: BTreeMap::new(),
@@ -278,8 +278,8 @@ impl State {
         match input {
             Input::Neighbours(neighbours) => step.set_neighbours(neighbours),
             Input::Observed(observation) => {
-                if let Some(mind) = step.state.minds.get_mut(&observation.instance) {
-                    (mind.requests, mind.random) = (observation.requests, observation.random);
+                if let Some(agent) = step.state.agents.get_mut(&observation.instance) {
+                    (agent.requests, agent.random) = (observation.requests, observation.random);
                 }
             }
             Input::Evaluate(instance) => step.evaluate(&instance),
@@ -340,11 +340,11 @@ impl Step<'_> {
         self.effects.push(Effect::Report(report));
     }
 
-    /// Reports the neighbours that agents see, and whose facts are known.
+    /// Reports the neighbours that agents see, and those of them whose facts are known.
     fn report_neighbours(&mut self) {
         let up = self.state.neighbours.clone();
-        let told = up.iter().filter(|neighbour| self.state.neighbour_facts.contains_key(neighbour)).cloned().collect();
-        self.report(Report::Neighbours { up, told });
+        let introduced = up.iter().filter(|node| self.state.neighbour_facts.contains_key(node)).cloned().collect();
+        self.report(Report::Neighbours { up, introduced });
     }
 
     /// Handles a change of the working links: sends a hello to new neighbours.
@@ -356,13 +356,13 @@ impl Step<'_> {
         let hello = Hello {
             journal: self.state.ids.journal,
             sequence: ledger.sequence,
-            told: 0,
+            concerning: 0,
             open: open.chain(ledger.grants.keys().copied()).chain(outgoing.keys().copied()).collect(),
             facts: self.state.config.facts.clone(),
         };
         for neighbour in self.state.neighbours.iter().filter(|neighbour| !before.contains(neighbour)) {
-            let told = self.state.ledger.concerning(neighbour);
-            let message = Message::Hello(Hello { told, ..hello.clone() });
+            let concerning = self.state.ledger.concerning(neighbour);
+            let message = Message::Hello(Hello { concerning, ..hello.clone() });
             self.effects.push(Effect::Send { to: neighbour.clone(), receiver: None, message });
         }
     }
@@ -380,13 +380,13 @@ impl Step<'_> {
             Message::Hello(_) => {}
             Message::Prepare(prepare) => self.prepare(from, sender, prepare),
             Message::Abort { transfer } => self.aborted(sender, transfer),
-            Message::Transfer { transfer, token, luggage, told } => {
-                self.transfer(from, sender, (transfer, token), &luggage, told);
+            Message::Transfer { transfer, token, snapshot, concerning } => {
+                self.transfer(from, sender, (transfer, token), &snapshot, concerning);
             }
             Message::Forget { transfer } => self.forget(sender, transfer),
             Message::Ready { transfer, token } => self.ready(from, sender, transfer, token),
             Message::Inhibit { transfer, inhibition } => self.inhibited(sender, transfer, inhibition),
-            Message::Taken { transfer, told } => self.taken(from, sender, transfer, told),
+            Message::Taken { transfer, concerning } => self.taken(from, sender, transfer, concerning),
             Message::NotTaken { transfer } => self.not_taken(sender, transfer),
         }
     }
@@ -396,7 +396,7 @@ impl Step<'_> {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known
             && known.journal == hello.journal
-            && (known.sequence > hello.sequence || known.told > hello.told)
+            && (known.sequence > hello.sequence || known.concerning > hello.concerning)
         {
             if self.state.refused.insert(from.clone()) {
                 // A journal that lost records is rejected however many it has now.
@@ -446,22 +446,22 @@ impl Step<'_> {
     }
 }
 
-impl Mind {
-    fn new(luggage: &Luggage, next_evaluation: Time) -> Mind {
-        let Luggage { evaluations, memory, history } = luggage.clone();
-        Mind { evaluations, memory, history, next_evaluation, ..Mind::default() }
+impl Agent {
+    fn new(snapshot: &AgentSnapshot, next_evaluation: Time) -> Agent {
+        let AgentSnapshot { evaluations, memory, history } = snapshot.clone();
+        Agent { evaluations, memory, history, next_evaluation, ..Agent::default() }
     }
 
-    fn luggage(&self) -> Luggage {
-        Luggage { evaluations: self.evaluations, memory: self.memory.clone(), history: self.history.clone() }
+    fn snapshot(&self) -> AgentSnapshot {
+        AgentSnapshot { evaluations: self.evaluations, memory: self.memory.clone(), history: self.history.clone() }
     }
 }
 
 impl TransferKind {
-    fn luggage(self, mind: &Mind) -> Luggage {
+    fn snapshot(self, agent: &Agent) -> AgentSnapshot {
         match self {
-            TransferKind::Migrate => mind.luggage(),
-            TransferKind::Replicate => Luggage::default(),
+            TransferKind::Migrate => agent.snapshot(),
+            TransferKind::Replicate => AgentSnapshot::default(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Routes client requests to an instance, hop by hop.
 //!
 //! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a
-//! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what
-//! neighbours announce, and which copies here accept requests; it sends the router's messages, and passes
-//! [`Router::routes`] to the data plane after every [`RouterEffect::Changed`]. [`forward`] is the rule for one request.
+//! [`RouterInput`], and adds [`RouterEffect`]s to a list. A daemon passes it the working links and their costs, the
+//! announcements of neighbours, and the copies here that accept requests. The daemon sends the router's messages, and
+//! passes [`Router::routes`] to the data plane after every [`RouterEffect::Changed`]. [`forward`] is the rule for one
+//! request.
 //!
-//! | when | tell the router |
+//! | when | input to the router |
 //! |---|---|
 //! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
 //! | its quantised latency changes | [`RouterInput::LinkCost`] |
@@ -29,13 +30,13 @@
 //! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`]. **Invariant:** a message
 //! from a neighbour never causes a panic, and at most a bounded number of messages.
 
+mod announce;
 mod applications;
 mod ask;
 mod config;
 mod forward;
 mod message;
 mod names;
-mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,15 +44,15 @@ use std::sync::Arc;
 use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 
 use crate::ids::Epoch;
+use announce::Outbox;
 use applications::{Entry, Next, Search};
-use tell::Outbox;
 
 pub use config::{RouterConfig, RouterLimits, RouterTiming};
 pub use forward::{Forwarding, HOPS_MAX, Hops, Routes, Trail, forward};
-pub use message::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+pub use message::{Label, RouteAnnouncement, RoutingMessage, SequenceRequest, Update};
 pub use names::{CERTIFICATE_BYTES_MAX, NAMES_MAX, Names};
 
-/// Something that happens to a router.
+/// An event for a router.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RouterInput {
     /// A session with a neighbour starts. Announcements of an earlier session are void on both sides.
@@ -109,14 +110,15 @@ pub enum RouterInput {
         application: ApplicationId,
         /// The instance.
         instance: InstanceId,
-        /// The neighbour that took it. Requests go there until a route is known, or the old ones have expired.
+        /// The neighbour that took it. Requests go there until a route is known, or until [`RouterTiming::moved_for`]
+        /// has passed.
         moved_to: Option<NodeId>,
     },
     /// The time of [`Router::next_timeout`] has been reached.
     Timeout,
 }
 
-/// Something that a router wants the shell to do.
+/// An action that a router requests of the shell.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RouterEffect {
     /// Send a message to a neighbour in the current session.
@@ -165,10 +167,10 @@ pub(crate) struct Neighbour {
 /// Why a route may have to be searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// The next hop has withdrawn its route, after it searched for another one.
+    /// The next hop has withdrawn its route, after a search of its own failed.
     Retracted,
-    /// Any other cause.
-    Here,
+    /// Any other reason.
+    Other,
 }
 
 /// One call of [`Router::handle`].
@@ -244,17 +246,17 @@ impl Router {
     /// The labels announced to and by a neighbour for an application: for operators and tests.
     pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
         let entry = self.applications.get(application);
-        [entry.and_then(|entry| entry.told.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
+        [entry.and_then(|entry| entry.announced.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
             .map(Option::<&Label>::copied)
     }
 
-    /// The best label that this node ever announced for an application, until it is forgotten.
-    pub fn best_told(&self, application: &ApplicationId) -> Option<Label> {
-        self.applications.get(application)?.best_told
+    /// The best label that this node has ever announced for an application, until it is forgotten.
+    pub fn best_announced(&self, application: &ApplicationId) -> Option<Label> {
+        self.applications.get(application)?.best_announced
     }
 
     /// Whether a neighbour has sent its routes in the current session.
-    pub fn is_told_by(&self, neighbour: &NodeId) -> bool {
+    pub fn has_routes_from(&self, neighbour: &NodeId) -> bool {
         self.neighbours.get(neighbour).is_some_and(|known| known.received > 0)
     }
 
@@ -277,21 +279,21 @@ impl Step<'_> {
         match message {
             RoutingMessage::Update(update) => self.updated(from, update),
             RoutingMessage::Request(request) => self.requested(from, &request),
-            RoutingMessage::Repeat => self.tell_table(from),
+            RoutingMessage::Repeat => self.announce_table(from),
         }
     }
 
     fn link_up(&mut self, neighbour: &NodeId, cost: u32) {
         self.drop_link(neighbour);
         self.router.neighbours.insert(neighbour.clone(), Neighbour { cost: cost.max(1), ..Neighbour::default() });
-        self.tell_table(neighbour);
+        self.announce_table(neighbour);
     }
 
     fn link_cost(&mut self, neighbour: &NodeId, cost: u32) {
         let Some(known) = self.router.neighbours.get_mut(neighbour) else { return };
         known.cost = cost.max(1);
         for application in self.heard_from(neighbour) {
-            self.settle(&application, Cause::Here);
+            self.settle(&application, Cause::Other);
         }
     }
 
@@ -306,7 +308,7 @@ impl Step<'_> {
             entry.forget(neighbour);
         }
         for application in heard {
-            self.settle(&application, Cause::Here);
+            self.settle(&application, Cause::Other);
         }
     }
 
@@ -316,8 +318,8 @@ impl Step<'_> {
         heard.map(|(application, _)| application.clone()).collect()
     }
 
-    /// Handles that an instance here accepts requests. If it came from another node, this node announces a newer
-    /// sequence, so that the node it left can use the label.
+    /// Called when an instance here starts to accept requests. If it came from another node, this node announces a
+    /// newer sequence, so that the node that it left can use the label.
     fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
         let entry = self.router.applications.entry(application.clone()).or_default();
         let newest = entry.newest_sequence();
@@ -329,10 +331,10 @@ impl Step<'_> {
         }
         entry.leaving.remove(&instance);
         entry.hosted.insert(instance);
-        self.settle(application, Cause::Here);
+        self.settle(application, Cause::Other);
     }
 
-    /// Handles that an instance is about to end. This node announces so with a newer sequence, so that the label is
+    /// Called when an instance is about to end. This node announces that with a newer sequence, so that the label is
     /// feasible for every node that forwards requests here. These nodes search for another route; a node that finds
     /// none keeps forwarding requests here.
     fn leaving(&mut self, application: &ApplicationId, instance: InstanceId) {
@@ -342,7 +344,7 @@ impl Step<'_> {
             if entry.hosted.is_empty() {
                 entry.sequence = entry.newest_sequence().saturating_add(1);
             }
-            self.settle(application, Cause::Here);
+            self.settle(application, Cause::Other);
         }
     }
 
@@ -357,7 +359,7 @@ impl Step<'_> {
         {
             entry.moved = Some((target, until));
         }
-        self.settle(application, Cause::Here);
+        self.settle(application, Cause::Other);
     }
 
     fn timeout(&mut self) {
@@ -374,7 +376,7 @@ impl Step<'_> {
         }
     }
 
-    /// Chooses the next hop of an application again, and acts on a change.
+    /// Selects the next hop of an application again, and acts on a change.
     fn settle(&mut self, application: &ApplicationId, cause: Cause) {
         let after = self.router.config.timing.ask_after;
         let ask_at = self.now + after;
@@ -392,8 +394,8 @@ impl Step<'_> {
             }
             Next::Here | Next::By(_) => {
                 (entry.search, entry.held_until, entry.moved) = (None, None, None);
-                self.tell_at_once(application, has_changed);
-                self.tell_names(application);
+                self.announce_urgent(application, has_changed);
+                self.announce_names(application);
                 self.look_for_others(application);
             }
         }
@@ -401,7 +403,8 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Updates the pending timeout of an application, and drops an application of which nothing is known.
+    /// Updates the pending timeout of an application. An application without routes and instances is forgotten after a
+    /// while.
     fn time(&mut self, application: &ApplicationId) {
         let (now, forget_after) = (self.now, self.router.config.timing.forget_after);
         let Router { applications, timed, .. } = &mut *self.router;

@@ -9,9 +9,9 @@
 //! | an owner shrinks instances on its node, and announces evictions | [`initiative`] |
 //! | an agent remembers an inhibited operation | [`remember`] |
 //! | a memory of `k` cycles holds the inhibitions of the last `k` evaluations | [`expire`] |
-//! | what a policy sees of that memory | [`visible`] |
+//! | a policy sees its memory in standard order, without repeats | [`visible`] |
 //! | a policy that looks back sees the past | [`History`] |
-//! | what an agent knows when it evaluates its policy | [`know`] |
+//! | an agent has these facts when it evaluates its policy | [`know`] |
 //!
 //! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So these
 //! are generic over how instances and nodes are identified: by ids, or by indices into a table.

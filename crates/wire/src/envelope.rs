@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use mario_colony::routing::{
-    CERTIFICATE_BYTES_MAX, Label, NAMES_MAX, Names, RoutingMessage, SequenceRequest, ToldRoute, Update,
+    CERTIFICATE_BYTES_MAX, Label, NAMES_MAX, Names, RouteAnnouncement, RoutingMessage, SequenceRequest, Update,
 };
-use mario_colony::{Descriptor, Epoch, Hello, JournalId, Luggage, Message, Prepare, Token, TransferId, TransferKind};
+use mario_colony::{
+    AgentSnapshot, Descriptor, Epoch, Hello, JournalId, Message, Prepare, Token, TransferId, TransferKind,
+};
 use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId, Wakefulness};
 
 use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, NAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
@@ -155,10 +157,10 @@ alternatives! { Message {
         6 transfer: Transfer {
             1 transfer: TransferId = Required(Nested),
             2 token: Token = Required(Bits128),
-            3 luggage: Arc<Luggage> = Required(Nested),
-            4 told: u64 = Required(Unsigned),
+            3 snapshot: Arc<AgentSnapshot> = Required(Nested),
+            4 concerning: u64 = Required(Unsigned),
         },
-        7 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 told: u64 = Required(Unsigned) },
+        7 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 concerning: u64 = Required(Unsigned) },
         8 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
         9 forget: Forget { 1 transfer: TransferId = Required(Nested) },
     }
@@ -169,7 +171,7 @@ message! { Hello {
     2 sequence: u64 = Required(Unsigned),
     3 open: Vec<TransferId> = List(Nested, OPEN_TRANSFERS_MAX),
     4 facts: Vec<Fact> = List(Nested, FACTS_MAX),
-    5 told: u64 = Required(Unsigned),
+    5 concerning: u64 = Required(Unsigned),
 } }
 
 const KIND: Word<TransferKind> =
@@ -183,7 +185,7 @@ message! { Prepare {
     5 epoch: Epoch = Required(Unsigned),
     6 descriptor: Arc<Descriptor> = Required(Nested),
     7 replications_left: Option<u32> = Optional(Unsigned),
-    8 luggage_bytes: u64 = Required(Unsigned),
+    8 snapshot_bytes: u64 = Required(Unsigned),
     9 flavour: FlavourIndex = OrDefault(Unsigned),
     10 wakefulness: Wakefulness = OrDefault(Flag),
 } }
@@ -199,10 +201,10 @@ alternatives! { RoutingMessage {
 message! { Update {
     1 number: u64 = Required(Unsigned),
     2 is_table: bool = Required(Flag),
-    3 routes: Vec<ToldRoute> = List(Nested, ROUTES_MAX),
+    3 routes: Vec<RouteAnnouncement> = List(Nested, ROUTES_MAX),
 } }
 
-message! { ToldRoute {
+message! { RouteAnnouncement {
     1 application: ApplicationId = Required(Nested),
     2 label: Option<Label> = Optional(Nested),
     3 names: Option<Arc<Names>> = Optional(Nested),

@@ -79,7 +79,7 @@ message! { KeptPeer { 1 node: NodeId = Required(Nested), 2 peer: PeerRecord = Re
 message! { PeerRecord {
     1 journal: JournalId = Required(Bits128),
     2 sequence: u64 = Required(Unsigned),
-    3 told: u64 = Required(Unsigned),
+    3 concerning: u64 = Required(Unsigned),
 } }
 
 message! { KeptConcern { 1 node: NodeId = Required(Nested), 2 sequence: u64 = Required(Unsigned) } }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mario_colony::rules::{History, Remembered};
 use mario_colony::{
-    Copies, DeployKey, Descriptor, Epoch, JournalId, Luggage, PolicyText, RequestFact, Token, TransferId, WorkloadId,
+    AgentSnapshot, Copies, DeployKey, Descriptor, Epoch, JournalId, PolicyText, RequestFact, Token, TransferId,
+    WorkloadId,
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Flavour, FlavourId, FlavourIndex, Hardware,
@@ -375,7 +376,7 @@ message! { Inhibited {
     3 target: Target = Required(Nested),
 } }
 
-message! { Luggage {
+message! { AgentSnapshot {
     1 evaluations: u32 = Required(Unsigned),
     2 memory: Vec<Memory> = List(Nested, MEMORY_MAX),
     3 history: Past = OrDefault(Nested),

@@ -4,7 +4,7 @@
 //! understood only in part must not be used.
 
 use mario_colony::{
-    Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,
+    AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, OwnCause, Owned, Record, Token, TransferId,
     WorkloadId,
 };
 use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId, Wakefulness};
@@ -54,7 +54,7 @@ alternatives! { Record {
         },
         2 own: Own { 1 owned: Owned = Required(Nested), 2 cause: OwnCause = Required(Nested) },
         4 custody_ended: CustodyEnded { 1 instance: InstanceId = Required(Nested) },
-        6 gone: Gone { 1 transfer: TransferId = Required(Nested), 2 told: u64 = Required(Unsigned) },
+        6 gone: Gone { 1 transfer: TransferId = Required(Nested), 2 concerning: u64 = Required(Unsigned) },
         7 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
         8 undeployed: Undeployed { 1 instance: InstanceId = Required(Nested) },
         9 stopped: Stopped { 1 workload: WorkloadId = Required(Nested) },
@@ -86,7 +86,7 @@ message! { Owned {
     2 epoch: Epoch = Required(Unsigned),
     3 workload: WorkloadId = Required(Nested),
     4 descriptor: Arc<Descriptor> = Required(Nested),
-    5 luggage: Arc<Luggage> = Required(Nested),
+    5 snapshot: Arc<AgentSnapshot> = Required(Nested),
     6 replications_left: Option<u32> = Optional(Unsigned),
     7 is_pinned: bool = Required(Flag),
     8 flavour: FlavourIndex = OrDefault(Unsigned),
@@ -100,7 +100,7 @@ alternatives! { OwnCause {
         2 taken: Taken {
             1 transfer: TransferId = Required(Nested),
             2 from: NodeId = Required(Nested),
-            3 told: u64 = Required(Unsigned),
+            3 concerning: u64 = Required(Unsigned),
         },
         3 replicated: Replicated {
             1 parent: InstanceId = Required(Nested),

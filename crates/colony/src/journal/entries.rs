@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
 use crate::input::Effect;
-use crate::message::Luggage;
+use crate::message::AgentSnapshot;
 
 /// An instance that this node owns, as recorded.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub struct Owned {
     pub flavour: FlavourIndex,
     /// Whether it is awake.
     pub wakefulness: Wakefulness,
-    /// The agent's luggage at the time of the record.
-    pub luggage: Arc<Luggage>,
+    /// The agent's snapshot at the time of the record.
+    pub snapshot: Arc<AgentSnapshot>,
     /// How many replications it has left; `None` for unlimited.
     pub replications_left: Option<u32>,
     /// Whether an operator pinned it.
@@ -47,8 +47,8 @@ pub enum OwnCause {
         transfer: TransferId,
         /// The neighbour.
         from: NodeId,
-        /// The record number that the source reported.
-        told: u64,
+        /// The number of the last record in the source's journal that concerns this node.
+        concerning: u64,
     },
     /// An agent on this node created a replica on the same node.
     Replicated {
@@ -72,7 +72,7 @@ pub enum OwnCause {
 /// An instance that was handed over, and that the target may already own.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Custody {
-    /// The instance as it was owned before.
+    /// The instance, as recorded before the transfer.
     pub owned: Owned,
     /// The transfer.
     pub transfer: TransferId,
@@ -125,10 +125,11 @@ pub struct Draining {
 pub struct PeerRecord {
     /// Its journal.
     pub journal: JournalId,
-    /// The highest number of records that it was seen to have.
+    /// The highest number of records that it has reported.
     pub sequence: u64,
-    /// The highest record number that it reported; see [`Hello::told`](crate::Hello::told).
-    pub told: u64,
+    /// The highest number that it reported of a record concerning this node; see
+    /// [`Hello::concerning`](crate::Hello::concerning).
+    pub concerning: u64,
 }
 
 impl Owned {
@@ -160,8 +161,8 @@ impl Owned {
         same.unwrap_or(FlavourIndex::DEFAULT)
     }
 
-    /// The hardware that its copy needs in its flavour, or keeps while the instance sleeps. A copy that still changes to
-    /// that state may use more.
+    /// The hardware that its copy needs in its flavour, or keeps while the instance sleeps. A copy that has not changed
+    /// to that state yet may use more.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.held_in(self.flavour, self.wakefulness)
     }

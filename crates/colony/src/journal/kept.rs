@@ -1,4 +1,4 @@
-//! A ledger as plain lists, stored in place of the records that it replaces.
+//! A ledger as plain lists, stored instead of the records that it replaces.
 
 use std::sync::Arc;
 

@@ -7,12 +7,12 @@ use mario_domain::{
     Rule, Target, Verdict,
 };
 
-use super::{Mind, Step};
+use super::{Agent, Step};
 use crate::descriptor::Descriptor;
 use crate::ids::{Epoch, WorkloadId};
 use crate::input::{Effect, Failure, Proposal, Report, Seen};
 use crate::journal::{OwnCause, Owned, Record};
-use crate::message::{Luggage, TransferKind};
+use crate::message::{AgentSnapshot, TransferKind};
 use crate::rules::{Concern, HardwareChange, Refusal, Remembered, adapt, consent, expire, judge, remember, visible};
 
 impl Step<'_> {
@@ -20,41 +20,43 @@ impl Step<'_> {
     pub(super) fn evaluate(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let cycles = owned.descriptor.policy.memory;
-        let Some(mind) = self.state.minds.get(instance) else { return };
-        if mind.frozen_by.is_some() {
+        let Some(agent) = self.state.agents.get(instance) else { return };
+        if agent.frozen_by.is_some() {
             return;
         }
-        let answer = self.reasoner.decide(self.state, owned, mind);
+        let answer = self.reasoner.decide(self.state, owned, agent);
         let order = |target: &Target| target.id();
-        let inhibited = visible(&mind.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
+        let inhibited = visible(&agent.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
         let seen = Box::new(Seen {
             descriptor: Arc::clone(&owned.descriptor),
             wakefulness: owned.wakefulness,
             free: self.state.manager.free(),
-            requests: mind.requests.clone(),
+            requests: agent.requests.clone(),
             inhibited: inhibited.collect(),
             solution: answer.solution,
             ending: answer.ending,
-            random: mind.random,
+            random: agent.random,
         });
-        let Some(mind) = self.state.minds.get_mut(instance) else { return };
-        mind.evaluations = mind.evaluations.saturating_add(1);
-        mind.wake_refused = None;
-        let next = mind.evaluations.saturating_add(1);
-        expire(&mut mind.memory, cycles, next);
-        if let Some(notice) = &mut mind.notice {
+        let Some(agent) = self.state.agents.get_mut(instance) else { return };
+        agent.evaluations = agent.evaluations.saturating_add(1);
+        agent.wake_refused = None;
+        let next = agent.evaluations.saturating_add(1);
+        expire(&mut agent.memory, cycles, next);
+        if let Some(notice) = &mut agent.notice {
             notice.evaluated();
         }
-        mind.history.evaluated(answer.remembers, &mind.requests, next);
-        mind.proposal.clone_from(&answer.proposal);
+        agent.history.evaluated(answer.remembers, &agent.requests, next);
+        agent.proposal.clone_from(&answer.proposal);
         let (proposal, has_failed) = (answer.proposal, answer.has_failed);
         self.report(Report::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
     }
 
-    /// Judges the proposal of an agent on this node. If accepted, an operation that concerns only this node is enacted;
-    /// one that also concerns a neighbour is sent to it.
+    /// Judges the proposal of an agent on this node. An accepted operation is enacted if it concerns only this node;
+    /// otherwise the neighbour concerned is asked.
     pub(super) fn judge_agent(&mut self, instance: &InstanceId) {
-        let Some(proposal) = self.state.minds.get_mut(instance).and_then(|mind| mind.proposal.take()) else { return };
+        let Some(proposal) = self.state.agents.get_mut(instance).and_then(|agent| agent.proposal.take()) else {
+            return;
+        };
         let Some(request) = self.request(instance, &proposal) else { return };
         match self.judge_own(instance, &proposal, &request) {
             Err(rule) => self.inhibit(instance, &proposal, self.own_id(), rule),
@@ -88,7 +90,7 @@ impl Step<'_> {
                 (AgentOperation::Replicate, Target::Node(node)) => {
                     self.begin(instance, &proposal, node, TransferKind::Replicate);
                 }
-                // A migration to the own node is out of reach, and so is a flavour: both were inhibited.
+                // Never reached: a migration to this node, or to a flavour, is inhibited as out of reach.
                 (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own | Target::Flavour(_)) => {}
             },
         }
@@ -169,9 +171,9 @@ impl Step<'_> {
     pub(super) fn inhibit(&mut self, instance: &InstanceId, proposal: &Proposal, node: NodeId, rule: Rule) {
         let Some(request) = self.request(instance, proposal) else { return };
         let cycles = self.state.ledger.owned.get(instance).map_or(0, |owned| owned.descriptor.policy.memory);
-        if let Some(mind) = self.state.minds.get_mut(instance) {
+        if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            remember(&mut mind.memory, cycles, Remembered { evaluation: mind.evaluations, operation, target });
+            remember(&mut agent.memory, cycles, Remembered { evaluation: agent.evaluations, operation, target });
         }
         let verdict = Verdict::Inhibited(Inhibition { node, rule });
         self.report(Report::Judged { request, verdict, created: None });
@@ -181,17 +183,17 @@ impl Step<'_> {
     pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let remembers = self.reasoner.remembers(self.state, owned);
-        if let Some(mind) = self.state.minds.get_mut(instance) {
+        if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            mind.history.accepted(remembers, Remembered { evaluation: mind.evaluations, operation, target });
+            agent.history.accepted(remembers, Remembered { evaluation: agent.evaluations, operation, target });
         }
     }
 
-    /// Removes an operation from an agent's history that did not happen after all.
+    /// Removes an operation that did not happen after all from an agent's history.
     pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
-        if let Some(mind) = self.state.minds.get_mut(instance) {
+        if let Some(agent) = self.state.agents.get_mut(instance) {
             let Proposal { operation, target } = proposal.clone();
-            mind.history.undone(&Remembered { evaluation: mind.evaluations, operation, target });
+            agent.history.undone(&Remembered { evaluation: agent.evaluations, operation, target });
         }
     }
 
@@ -199,12 +201,12 @@ impl Step<'_> {
     pub(super) fn end_instance(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance) else { return };
         let workload = owned.workload;
-        self.state.minds.remove(instance);
+        self.state.agents.remove(instance);
         self.journal(Record::Undeployed { instance: instance.clone() });
         self.effects.push(Effect::Drain(workload));
     }
 
-    /// Creates a replica on this node: one local record. Returns the new instance.
+    /// Creates a replica on this node, which takes only one local record. Returns the new instance.
     fn replicate_here(&mut self, parent: &InstanceId) -> Option<InstanceId> {
         let owned = self.state.ledger.owned.get(parent)?;
         let descriptor = Arc::clone(&owned.descriptor);
@@ -217,7 +219,7 @@ impl Step<'_> {
             descriptor,
             flavour,
             wakefulness,
-            luggage: Arc::new(Luggage::default()),
+            snapshot: Arc::new(AgentSnapshot::default()),
             replications_left: split.map(|[_, child]| child),
             is_pinned: false,
         };
@@ -250,7 +252,8 @@ impl Step<'_> {
         }
     }
 
-    /// Records another flavour of an instance, and adapts its copy; that of a sleeper starts in it when it wakes.
+    /// Records another flavour of an instance, and adapts its copy. A sleeping instance starts in the new flavour when
+    /// it wakes.
     pub(super) fn run_in(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
         self.journal(Record::Adapted { instance: instance.clone(), flavour });
         let owned = self.state.ledger.owned.get(instance);
@@ -258,7 +261,7 @@ impl Step<'_> {
         self.effects.extend(effect);
     }
 
-    /// Handles that a copy runs as required: frees its surplus hardware.
+    /// Called when a copy runs as required. Frees its surplus hardware.
     pub(super) fn adapted(&mut self, workload: WorkloadId) {
         if self.state.ledger.shrinking.contains_key(&workload) {
             self.journal(Record::Shrunk { workload });
@@ -269,7 +272,7 @@ impl Step<'_> {
     /// observed no client requests, and would undeploy itself.
     pub(super) fn start_agent(&mut self, owned: &Owned) {
         let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
-        self.state.minds.insert(owned.instance.clone(), Mind::new(&owned.luggage, first));
+        self.state.agents.insert(owned.instance.clone(), Agent::new(&owned.snapshot, first));
     }
 
     pub(super) fn own_id(&self) -> NodeId {

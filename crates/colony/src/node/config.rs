@@ -19,7 +19,7 @@ pub struct Config {
     pub facts: Vec<Fact>,
     /// Its own acceptance policy; without one, it accepts every instance that fits.
     pub acceptance: Option<Arc<Acceptance>>,
-    /// Applications that its agents know beside those hosted on it. In a simulated world, these are all.
+    /// Applications that its agents know in addition to those hosted on it. In a simulated world, all applications.
     pub catalogue: Vec<Arc<Descriptor>>,
     /// The budget of one decision of a policy.
     pub budget: Budget,
@@ -51,10 +51,10 @@ pub struct Timing {
 pub struct Limits {
     /// Reservations for instances that have not arrived yet.
     pub incoming_max: usize,
-    /// Transfers that were taken and whose sources have not said [`Message::Forget`](crate::Message::Forget).
+    /// Transfers that were taken and whose sources have not sent [`Message::Forget`](crate::Message::Forget).
     pub taken_max: usize,
-    /// Bytes of memory that an agent may bring along.
-    pub luggage_bytes_max: u64,
+    /// The maximum size of an arriving agent's snapshot, in bytes.
+    pub snapshot_bytes_max: u64,
 }
 
 impl Default for Timing {
@@ -73,6 +73,6 @@ impl Default for Timing {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { incoming_max: 64, taken_max: 4_096, luggage_bytes_max: 64 << 10 }
+        Limits { incoming_max: 64, taken_max: 4_096, snapshot_bytes_max: 64 << 10 }
     }
 }

@@ -1,10 +1,10 @@
 //! Exhaustive model checking of the transfer, over the state machine that nodes run.
 //!
-//! A world is a few nodes and the set of all messages ever sent. Any of them may be delivered at any time, any number
-//! of times, or never: that is loss, duplication, reordering, delay and partition. Nodes crash and restart from their
-//! ledgers, lose their disks, or never come back; sources abort, and targets drop reservations, at any time. All worlds
-//! that can be reached within bounds are visited. The invariants of the transfer must hold in each of them, and from
-//! each of them a quiescent world must be reachable without a further fault.
+//! A world is a few nodes and the set of all messages ever sent. Any message may be delivered at any time, any number
+//! of times, or never, which models loss, duplication, reordering, delay and partition. Nodes crash and restart from
+//! their ledgers, lose their disks, or never come back; sources abort, and targets drop reservations, at any time. All
+//! worlds that can be reached within bounds are visited. In each of them the invariants of the transfer must hold, and
+//! a quiescent world must be reachable without a further fault.
 //!
 //! Each test in `shortcuts` breaks the protocol in one tempting way, and asserts that the model checker finds the
 //! violation.
@@ -35,7 +35,7 @@ struct Bounds {
     crashes: u8,
     /// How many disks may be lost; the node then restarts empty.
     wipes: u8,
-    /// How many nodes may be lost for ever.
+    /// How many nodes may be lost for good.
     losses: u8,
     /// How many reservations targets may make in all.
     promises: u8,

@@ -11,7 +11,7 @@ use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
 use crate::input::{Command, Effect, Proposal, Report};
 use crate::journal::{Custody, OwnCause, Owned, Record};
-use crate::message::Luggage;
+use crate::message::AgentSnapshot;
 use crate::rules::{Concern, HardwareChange};
 
 impl Step<'_> {
@@ -49,7 +49,7 @@ impl Step<'_> {
             descriptor,
             flavour: FlavourIndex::DEFAULT,
             wakefulness: Wakefulness::Awake,
-            luggage: Arc::new(Luggage::default()),
+            snapshot: Arc::new(AgentSnapshot::default()),
             replications_left,
             is_pinned: false,
         };
@@ -67,10 +67,10 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
-    /// Ends an instance in any state. If it is in custody, its copy is stopped at once; whether the instance ended or
-    /// lives on the target is known when the target answers.
+    /// Ends an instance in any state. If it is in custody, its copy is stopped at once; the target's answer decides
+    /// whether the instance has ended or is alive on the target.
     fn undeploy(&mut self, instance: &InstanceId) {
-        let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
+        let frozen_by = self.state.agents.get(instance).and_then(|agent| agent.frozen_by);
         if let Some(transfer) = frozen_by {
             self.abort(transfer);
         }
@@ -99,12 +99,12 @@ impl Step<'_> {
         let refused = refused.map(|rule| Inhibition { node: self.own_id(), rule });
         let is_accepted = refused.is_none();
         if let Some(descriptor) = descriptor.filter(|_| is_accepted) {
-            let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
+            let frozen_by = self.state.agents.get(instance).and_then(|agent| agent.frozen_by);
             if let Some(transfer) = frozen_by {
                 self.abort(transfer);
             }
-            if let Some(mind) = self.state.minds.get_mut(instance) {
-                mind.proposal = None;
+            if let Some(agent) = self.state.agents.get_mut(instance) {
+                agent.proposal = None;
             }
             let owned = self.state.ledger.owned.get(instance);
             let flavour = owned.map(|owned| owned.flavour_in(&descriptor)).unwrap_or_default();
@@ -147,13 +147,13 @@ impl Step<'_> {
         change.arrives().map_or(Ok(()), |taken| self.state.manager.has_room(taken))
     }
 
-    /// Proposes a migration in place of the agent, unless the agent waits for a transfer.
+    /// Proposes a migration on behalf of the agent, unless the agent waits for a transfer.
     fn migrate(&mut self, instance: &InstanceId, target: NodeId) {
-        let Some(mind) = self.state.minds.get_mut(instance) else { return };
-        if mind.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
+        let Some(agent) = self.state.agents.get_mut(instance) else { return };
+        if agent.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
             return;
         }
-        mind.proposal = Some(Proposal { operation: AgentOperation::Migrate, target: Target::Node(target) });
+        agent.proposal = Some(Proposal { operation: AgentOperation::Migrate, target: Target::Node(target) });
         self.judge_agent(instance);
     }
 
@@ -162,7 +162,7 @@ impl Step<'_> {
         if owned.is_pinned == is_pinned {
             return;
         }
-        let frozen_by = self.state.minds.get(&instance).and_then(|mind| mind.frozen_by);
+        let frozen_by = self.state.agents.get(&instance).and_then(|agent| agent.frozen_by);
         if let Some(transfer) = frozen_by.filter(|_| is_pinned) {
             let inhibition = Inhibition { node: self.own_id(), rule: Rule::Pinned };
             self.give_up(transfer, inhibition);
@@ -170,8 +170,9 @@ impl Step<'_> {
         self.journal(Record::Pinned { instance, is_pinned });
     }
 
-    /// Handles the declaration that a neighbour will never answer again. Copies in custody for it are adopted under
-    /// fresh ids: the instances may live on elsewhere under the old ones. Grants to it are written off.
+    /// Called when an operator declares that a neighbour will never answer again. Copies in custody for it are adopted
+    /// under fresh ids, because the instances may still exist elsewhere under the old ones. Grants to it are written
+    /// off.
     ///
     /// The record of transfers taken from it is kept, in case it was not lost after all and asks about them. Nothing is
     /// sent to it.
@@ -199,7 +200,7 @@ impl Step<'_> {
         let grants: Vec<TransferId> = grants.map(|grant| grant.transfer).collect();
         for transfer in grants {
             self.state.retries.remove(&transfer);
-            self.journal(Record::Gone { transfer, told: 0 });
+            self.journal(Record::Gone { transfer, concerning: 0 });
         }
         let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
         let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();

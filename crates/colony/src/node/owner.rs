@@ -13,14 +13,14 @@ impl Step<'_> {
     pub(super) fn evict(&mut self) {
         let is_due = |instance: &&InstanceId| {
             self.state
-                .minds
+                .agents
                 .get(*instance)
-                .is_some_and(|mind| mind.frozen_by.is_none() && mind.notice.as_ref().is_some_and(Notice::is_due))
+                .is_some_and(|agent| agent.frozen_by.is_none() && agent.notice.as_ref().is_some_and(Notice::is_due))
         };
         let due: Vec<InstanceId> = self.state.ledger.owned.keys().filter(is_due).cloned().collect();
         for instance in due {
             let is_pinned = self.state.ledger.owned.get(&instance).is_some_and(|owned| owned.is_pinned);
-            let notice = self.state.minds.get_mut(&instance).and_then(|mind| mind.notice.take());
+            let notice = self.state.agents.get_mut(&instance).and_then(|agent| agent.notice.take());
             let reason = notice.map(|notice| notice.reason).unwrap_or_default();
             // The cause is reported before its consequences.
             self.report(Report::Evicted { instance: instance.clone(), reason, is_pinned });
@@ -42,7 +42,7 @@ impl Step<'_> {
                 flavour: owned.flavour,
                 wakefulness: owned.wakefulness,
                 held: state.held(owned),
-                is_leaving: state.minds.get(instance).is_some_and(|mind| mind.notice.is_some()),
+                is_leaving: state.agents.get(instance).is_some_and(|agent| agent.notice.is_some()),
             })
         };
         let acts = match initiative(acceptance, reasoner.machine(), view, present) {
@@ -57,8 +57,8 @@ impl Step<'_> {
                 }
                 OwnerAct::Announce { instance, reason } => {
                     let left = self.state.config.timing.notice;
-                    let Some(mind) = self.state.minds.get_mut(&instance) else { continue };
-                    mind.notice = Some(Notice { left, reason: reason.clone() });
+                    let Some(agent) = self.state.agents.get_mut(&instance) else { continue };
+                    agent.notice = Some(Notice { left, reason: reason.clone() });
                     self.report(Report::Announced { instance, evaluations: left, reason });
                 }
             }

@@ -1,4 +1,4 @@
-//! Evaluates policies: those of agents, and the node's own.
+//! Evaluates the policies of agents, and the acceptance policy of the node.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use mario_policy::{
 };
 use mario_prolog::{Allowance, Engine, Machine};
 
-use super::{Knowledge, Mind, State};
+use super::{Agent, Knowledge, State};
 use crate::descriptor::Descriptor;
 use crate::input::{FirstSolution, Proposal};
 use crate::journal::Owned;
@@ -32,7 +32,7 @@ pub(crate) struct Reasoner {
     policies: BTreeMap<Vec<(String, String)>, Policy>,
 }
 
-/// The maximum number of cached compiled policies; beyond it, they are dropped and compiled again when needed.
+/// The maximum number of cached compiled policies. When it is reached, the cache is cleared.
 const POLICIES_MAX: usize = 256;
 
 /// The result of evaluating an agent's policy.
@@ -41,7 +41,7 @@ pub(super) struct Answer {
     pub(super) has_failed: bool,
     /// The first solution.
     pub(super) solution: Option<FirstSolution>,
-    /// What stopped the policy.
+    /// The reason why the policy stopped early.
     pub(super) ending: Option<String>,
     /// How much history the policy reads.
     pub(super) remembers: Remembers,
@@ -86,7 +86,7 @@ impl Reasoner {
     }
 
     /// The proposal of the agent of an instance.
-    pub(super) fn decide(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Answer {
+    pub(super) fn decide(&mut self, state: &State, owned: &Owned, agent: &Agent) -> Answer {
         let policy = match self.policy(state, &owned.descriptor.policy) {
             Ok(policy) => policy,
             Err(rule) => {
@@ -96,7 +96,7 @@ impl Reasoner {
             }
         };
         let remembers = policy.remembers();
-        let instance = self.know(state, owned, mind, &policy);
+        let instance = self.know(state, owned, agent, &policy);
         let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
         let proposed = match decision.solutions.first() {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
@@ -119,20 +119,20 @@ impl Reasoner {
     }
 
     /// Fills `facts` with the knowledge of the agent of an instance. Returns the instance among them.
-    fn know(&mut self, state: &State, owned: &Owned, mind: &Mind, policy: &Policy) -> Constant {
+    fn know(&mut self, state: &State, owned: &Owned, agent: &Agent, policy: &Policy) -> Constant {
         self.facts.clear();
         for descriptor in state.descriptors(None) {
             self.facts.push_application(&descriptor.application);
         }
         let (remembers, reads_kinds) = (policy.remembers(), policy.reads_kinds());
-        let around = Around { state, owned, mind, remembers, reads_kinds, names: &self.names };
-        know(&mut self.facts, &around)
+        let situation = AgentSituation { state, owned, agent, remembers, reads_kinds, names: &self.names };
+        know(&mut self.facts, &situation)
     }
 
     /// The knowledge of the agent of an instance; `None` when its policy cannot be used.
-    pub(super) fn knowledge(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Option<Knowledge> {
+    pub(super) fn knowledge(&mut self, state: &State, owned: &Owned, agent: &Agent) -> Option<Knowledge> {
         let policy = self.policy(state, &owned.descriptor.policy).ok()?;
-        let instance = self.know(state, owned, mind, &policy);
+        let instance = self.know(state, owned, agent, &policy);
         Some(Knowledge { facts: self.facts.clone(), instance, descriptor: Arc::clone(&owned.descriptor) })
     }
 
@@ -174,7 +174,7 @@ impl Reasoner {
             if owned.is_asleep() {
                 view.push_asleep(&owned.instance);
             }
-            if let Some(notice) = state.minds.get(&owned.instance).and_then(|mind| mind.notice.as_ref()) {
+            if let Some(notice) = state.agents.get(&owned.instance).and_then(|agent| agent.notice.as_ref()) {
                 view.push_leave(&owned.instance, notice.left);
             }
         }
@@ -229,25 +229,25 @@ impl State {
         owned.needed().saturating_add(surplus)
     }
 
-    /// The instances that have a copy on the node, or reserved hardware to come back to, with their applications.
+    /// The instances that have a copy on the node, or hardware reserved for their return, with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
         let owned = self.kept().map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))
     }
 }
 
-/// The surroundings of an agent on a node.
-struct Around<'a> {
+/// What an agent on a node observes.
+struct AgentSituation<'a> {
     state: &'a State,
     owned: &'a Owned,
-    mind: &'a Mind,
+    agent: &'a Agent,
     remembers: Remembers,
     reads_kinds: bool,
     /// Interns names as constants.
     names: &'a KnowledgeBase,
 }
 
-impl Around<'_> {
+impl AgentSituation<'_> {
     fn node_constant(&self, node: &NodeId) -> Constant {
         self.names.id(node.id())
     }
@@ -261,7 +261,7 @@ impl Around<'_> {
     }
 }
 
-impl Situation for Around<'_> {
+impl Situation for AgentSituation<'_> {
     fn instance(&self) -> Constant {
         self.names.id(self.owned.instance.id())
     }
@@ -287,30 +287,30 @@ impl Situation for Around<'_> {
     }
 
     fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)> {
-        self.mind.requests.iter().map(|fact| (self.target_constant(&fact.neighbour), fact.rate, fact.latency))
+        self.agent.requests.iter().map(|fact| (self.target_constant(&fact.neighbour), fact.rate, fact.latency))
     }
 
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
         let order = |target: &Target| target.id();
-        visible(&self.mind.memory, order).into_iter().map(|remembered| {
+        visible(&self.agent.memory, order).into_iter().map(|remembered| {
             (self.names.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
         })
     }
 
     fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)> {
         // A neighbour may have sent a longer history than the policy declares.
-        let earlier = self.mind.history.earlier().take_while(|(ago, _)| *ago <= self.remembers.requests);
+        let earlier = self.agent.history.earlier().take_while(|(ago, _)| *ago <= self.remembers.requests);
         earlier.map(|(ago, fact)| (ago, self.target_constant(&fact.neighbour), fact.rate, fact.latency))
     }
 
     fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)> {
-        let done = self.mind.history.done_before(self.mind.evaluations.saturating_add(1));
+        let done = self.agent.history.done_before(self.agent.evaluations.saturating_add(1));
         let done = done.filter(|(ago, _)| *ago <= self.remembers.operations);
         done.map(|(ago, done)| (ago, self.names.constant(done.operation.as_str()), self.target_constant(&done.target)))
     }
 
     fn age(&self) -> Option<u32> {
-        self.remembers.reads_age.then(|| self.mind.evaluations.saturating_sub(self.mind.history.arrived))
+        self.remembers.reads_age.then(|| self.agent.evaluations.saturating_sub(self.agent.history.arrived))
     }
 
     fn running(&self) -> Option<Constant> {
@@ -323,11 +323,11 @@ impl Situation for Around<'_> {
     }
 
     fn leave(&self) -> Option<u32> {
-        self.mind.notice.as_ref().map(|notice| notice.left)
+        self.agent.notice.as_ref().map(|notice| notice.left)
     }
 
     fn random(&self) -> Option<u32> {
-        self.mind.random
+        self.agent.random
     }
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
@@ -339,7 +339,7 @@ impl Situation for Around<'_> {
 }
 
 impl Proposal {
-    /// The proposal for an operation; `None` for one that agents cannot propose.
+    /// The proposal for an operation; `None` if agents cannot propose it.
     pub fn of(operation: Operation) -> Option<Proposal> {
         let name = operation.name().of_agent()?;
         let target = match operation {

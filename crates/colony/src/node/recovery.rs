@@ -2,7 +2,7 @@
 
 use mario_domain::Time;
 
-use super::{Mind, Retry, Start, StartError, State};
+use super::{Agent, Retry, Start, StartError, State};
 use crate::ids::{IdSource, WorkloadId};
 use crate::input::Effect;
 use crate::journal::{Owned, Record};
@@ -31,18 +31,18 @@ impl State {
         for owned in state.ledger.owned.values().chain(custody).filter(|owned| !owned.is_asleep()) {
             effects.push(owned.resume());
         }
-        // A copy that had to be restarted in another form may not have been restarted before the crash.
+        // A copy that was to be restarted in another flavour or version may not have been restarted before the crash.
         let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
         let is_to_adapt = |owned: &&Owned| state.ledger.shrinking.contains_key(&owned.workload) && !owned.is_asleep();
         let to_adapt: Vec<&Owned> = kept.filter(is_to_adapt).collect();
         let is_to_stop = |workload: &&WorkloadId| to_adapt.iter().all(|owned| owned.workload != **workload);
         effects.extend(to_adapt.iter().map(|owned| owned.adapt()));
-        // The copy of a sleeping instance may not have been stopped.
+        // The copy of a sleeping instance may not have been stopped before the crash.
         effects.extend(state.ledger.shrinking.keys().filter(is_to_stop).map(|workload| Effect::Stop(*workload)));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();
         for (instance, owned) in &state.ledger.owned {
-            state.minds.insert(instance.clone(), Mind::new(&owned.luggage, first));
+            state.agents.insert(instance.clone(), Agent::new(&owned.snapshot, first));
         }
         let open = state.ledger.custody.values().map(|custody| custody.transfer);
         let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.unforgotten());

@@ -38,8 +38,8 @@ impl Step<'_> {
     /// Wakes an instance: its copy starts; if it is still stopping, it starts once it has stopped.
     pub(super) fn wake_up(&mut self, instance: &InstanceId) {
         self.journal(Record::Woke { instance: instance.clone() });
-        if let Some(mind) = self.state.minds.get_mut(instance) {
-            mind.wake_refused = None;
+        if let Some(agent) = self.state.agents.get_mut(instance) {
+            agent.wake_refused = None;
         }
         let owned = self.state.ledger.owned.get(instance);
         let resume = owned.filter(|owned| !self.state.stopping.contains(&owned.workload)).map(Owned::resume);
@@ -51,11 +51,11 @@ impl Step<'_> {
     pub(super) fn requested(&mut self, instance: &InstanceId) {
         let Some(owned) = self.state.ledger.owned.get(instance).filter(|owned| owned.is_asleep()) else { return };
         let descriptor = Arc::clone(&owned.descriptor);
-        let Some(mind) = self.state.minds.get(instance) else { return };
-        if mind.wake_refused.is_some() {
+        let Some(agent) = self.state.agents.get(instance) else { return };
+        if agent.wake_refused.is_some() {
             return;
         }
-        let frozen_by = mind.frozen_by;
+        let frozen_by = agent.frozen_by;
         let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
         let Some(request) = self.request(instance, &proposal) else { return };
         let verdict = self.sleep_change(instance, AgentOperation::Wake).and_then(|change| {
@@ -76,8 +76,8 @@ impl Step<'_> {
             }
             Err(rule) => {
                 let inhibition = Inhibition { node: self.own_id(), rule };
-                if let Some(mind) = self.state.minds.get_mut(instance) {
-                    mind.wake_refused = Some(inhibition.clone());
+                if let Some(agent) = self.state.agents.get_mut(instance) {
+                    agent.wake_refused = Some(inhibition.clone());
                 }
                 Verdict::Inhibited(inhibition)
             }
@@ -85,7 +85,8 @@ impl Step<'_> {
         self.report(Report::Woken { instance: instance.clone(), verdict });
     }
 
-    /// Handles the stop of a sleeping instance's copy: frees its hardware. The instance may be on another node by now.
+    /// Called when the copy of a sleeping instance has stopped. Frees its hardware. The instance may be on another node
+    /// by now.
     pub(super) fn sleeping_copy_stopped(&mut self, workload: WorkloadId) {
         let ledger = &self.state.ledger;
         let custody = ledger.custody.values().map(|custody| &custody.owned);

@@ -10,10 +10,10 @@ use crate::descriptor::Copies;
 use crate::ids::{Epoch, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Proposal, Report};
 use crate::journal::{Custody, Grant, OwnCause, Record};
-use crate::message::{Luggage, Message, Prepare, TransferKind};
+use crate::message::{AgentSnapshot, Message, Prepare, TransferKind};
 
 impl Step<'_> {
-    /// Starts a transfer after the own manager has accepted: freezes the agent, and asks the target.
+    /// Starts a transfer after this node's manager has accepted it: freezes the agent, and asks the target.
     pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
         let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
         let Some(peer) = self.state.ledger.peers.get(target).copied() else {
@@ -27,9 +27,9 @@ impl Step<'_> {
             return self.inhibit(instance, proposal, self.own_id(), Rule::OpenGrant);
         }
         let transfer = self.state.ids.transfer();
-        let Some(mind) = self.state.minds.get_mut(instance) else { return };
-        mind.frozen_by = Some(transfer);
-        let luggage_bytes = kind.luggage(mind).bytes();
+        let Some(agent) = self.state.agents.get_mut(instance) else { return };
+        agent.frozen_by = Some(transfer);
+        let snapshot_bytes = kind.snapshot(agent).bytes();
         let (moved, epoch, replications_left) = match kind {
             TransferKind::Migrate => (instance.clone(), owned.epoch, owned.replications_left),
             TransferKind::Replicate => {
@@ -47,7 +47,7 @@ impl Step<'_> {
             flavour: owned.flavour,
             wakefulness: owned.wakefulness,
             replications_left,
-            luggage_bytes,
+            snapshot_bytes,
         });
         let timing = self.state.config.timing;
         let outgoing = Outgoing {
@@ -77,7 +77,7 @@ impl Step<'_> {
         self.state.retries.insert(transfer, Retry { at: self.now + after, after });
     }
 
-    /// Handles that the target has reserved hardware. The copy of an exclusive application is stopped here first.
+    /// Called when the target has reserved hardware. The copy of an exclusive application is stopped here first.
     pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -116,7 +116,7 @@ impl Step<'_> {
         self.hand_over(transfer, token, is_running);
     }
 
-    /// Handles that the copy of an exclusive application has stopped here. It is restarted if the transfer was aborted
+    /// Called when the copy of an exclusive application has stopped here. It is restarted if the transfer was aborted
     /// in the meantime.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
         if !self.state.stopping.remove(&workload) {
@@ -134,7 +134,7 @@ impl Step<'_> {
         }
     }
 
-    /// Records that an instance is handed over, or offered, and sends it to the target.
+    /// Records that an instance is handed over or offered, and sends it to the target.
     fn hand_over(&mut self, transfer: TransferId, token: Token, is_running: bool) {
         let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
         let Outgoing { asked_by, proposal, target, receiver, prepare, .. } = outgoing;
@@ -143,11 +143,11 @@ impl Step<'_> {
         self.note_done(&asked_by, &proposal);
         match prepare.kind {
             TransferKind::Migrate => {
-                if let Some(mind) = self.state.minds.remove(&asked_by) {
-                    let mut luggage = mind.luggage();
+                if let Some(agent) = self.state.agents.remove(&asked_by) {
+                    let mut snapshot = agent.snapshot();
                     // The agent's age restarts on the target, or here if the instance is not taken.
-                    luggage.history.arrived = luggage.evaluations;
-                    owned.luggage = Arc::new(luggage);
+                    snapshot.history.arrived = snapshot.evaluations;
+                    owned.snapshot = Arc::new(snapshot);
                 }
                 let (target, is_ended) = (target.clone(), false);
                 self.journal(Record::Custody(Custody {
@@ -161,8 +161,8 @@ impl Step<'_> {
                 }));
             }
             TransferKind::Replicate => {
-                if let Some(mind) = self.state.minds.get_mut(&asked_by) {
-                    mind.frozen_by = None;
+                if let Some(agent) = self.state.agents.get_mut(&asked_by) {
+                    agent.frozen_by = None;
                 }
                 // The new instance gets the number that was sent to the target; other replications may have returned to
                 // the parent in the meantime.
@@ -184,28 +184,30 @@ impl Step<'_> {
         self.send_transfer(transfer);
     }
 
-    /// Sends the target an instance that is handed over, or offered. If an operator has ended the instance in the
-    /// meantime, first asks the target to drop its reservation: unless the target has already taken the instance, it
-    /// then answers `NotTaken`.
+    /// Sends the target an instance that is handed over or offered. If an operator has ended the instance in the
+    /// meantime, sends an abort instead. The target then drops its reservation and answers `NotTaken`, unless it has
+    /// already taken the instance.
     pub(super) fn send_transfer(&mut self, transfer: TransferId) {
         if let Some(custody) = self.state.ledger.custody_of(transfer).filter(|custody| custody.is_ended) {
             let (target, receiver) = (custody.target.clone(), custody.receiver);
             self.send(&target, receiver, Message::Abort { transfer });
         }
         let ledger = &self.state.ledger;
-        let (target, receiver, token, luggage) = match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
+        let (target, receiver, token, snapshot) = match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
             (Some(custody), _) => {
-                (custody.target.clone(), custody.receiver, custody.token, Arc::clone(&custody.owned.luggage))
+                (custody.target.clone(), custody.receiver, custody.token, Arc::clone(&custody.owned.snapshot))
             }
-            (None, Some(grant)) => (grant.target.clone(), grant.receiver, grant.token, Arc::new(Luggage::default())),
+            (None, Some(grant)) => {
+                (grant.target.clone(), grant.receiver, grant.token, Arc::new(AgentSnapshot::default()))
+            }
             (None, None) => return,
         };
-        let told = ledger.concerning(&target);
-        self.send(&target, receiver, Message::Transfer { transfer, token, luggage, told });
+        let concerning = ledger.concerning(&target);
+        self.send(&target, receiver, Message::Transfer { transfer, token, snapshot, concerning });
     }
 
-    /// Handles an inhibition by the target. The target may have made a reservation for a repeated message, so it is
-    /// sent an abort.
+    /// Called when the target inhibits the request. The target may have made a reservation for a repeated message, so
+    /// it is sent an abort.
     pub(super) fn inhibited(&mut self, sender: JournalId, transfer: TransferId, inhibition: Inhibition) {
         if self.state.outgoing.get(&transfer).is_some_and(|outgoing| outgoing.receiver == sender) {
             self.give_up(transfer, inhibition);
@@ -222,17 +224,17 @@ impl Step<'_> {
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);
-        self.report(Report::GaveUp { transfer });
+        self.report(Report::Aborted { transfer });
         self.send(&outgoing.target, outgoing.receiver, Message::Abort { transfer });
-        if let Some(mind) = self.state.minds.get_mut(&outgoing.asked_by) {
-            mind.frozen_by = None;
+        if let Some(agent) = self.state.agents.get_mut(&outgoing.asked_by) {
+            agent.frozen_by = None;
         }
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// Handles that the target owns the instance. Without custody or grant, `Gone` was recorded earlier, so the target
+    /// Called when the target owns the instance. Without custody or grant, `Gone` was recorded earlier, so the target
     /// may forget the transfer.
-    pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, told: u64) {
+    pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, concerning: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
         }
@@ -241,7 +243,7 @@ impl Step<'_> {
             if custody.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer, told });
+            self.journal(Record::Gone { transfer, concerning });
             if custody.is_running {
                 self.effects.push(Effect::Drain(custody.owned.workload));
             }
@@ -254,7 +256,7 @@ impl Step<'_> {
             if grant.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer, told });
+            self.journal(Record::Gone { transfer, concerning });
             self.report_taken(&grant.parent, &grant.application, from, Some(grant.instance));
         }
         self.state.retries.remove(&transfer);
@@ -276,7 +278,7 @@ impl Step<'_> {
         }
     }
 
-    /// Handles that the target will never take the instance: an instance in custody is owned again, and its agent is
+    /// Called when the target will never take the instance. An instance in custody is owned again, and its agent is
     /// unfrozen; a grant is void.
     pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
         let ledger = &self.state.ledger;

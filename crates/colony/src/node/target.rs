@@ -10,11 +10,12 @@ use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Report};
 use crate::journal::{Custody, OwnCause, Owned, Record};
-use crate::message::{Luggage, Message, Prepare};
+use crate::message::{AgentSnapshot, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
-    /// Handles a request for hardware. Requests are judged one after another; hardware is reserved for accepted ones.
+    /// Handles a request for hardware. Requests are judged one after another, and hardware is reserved for accepted
+    /// requests.
     pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
         let transfer = prepare.transfer;
         if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
@@ -45,8 +46,8 @@ impl Step<'_> {
             Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept, needed };
         self.report(reserved);
         if starts_later {
-            // The copy starts only when this node owns the instance, also for a replica: this message may be late, and
-            // the replica may live elsewhere by now. The copy of a sleeping instance starts when it wakes.
+            // The copy starts only when this node owns the instance, even for a replica: this message may be late, and
+            // the replica may already be on another node. The copy of a sleeping instance starts when it wakes.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor, flavour });
@@ -58,8 +59,8 @@ impl Step<'_> {
         if state.is_recovering {
             return Err(Rule::Recovering);
         }
-        if prepare.luggage_bytes > limits.luggage_bytes_max {
-            return Err(Rule::Oversized { bytes: prepare.luggage_bytes, bytes_max: limits.luggage_bytes_max });
+        if prepare.snapshot_bytes > limits.snapshot_bytes_max {
+            return Err(Rule::Oversized { bytes: prepare.snapshot_bytes, bytes_max: limits.snapshot_bytes_max });
         }
         if state.incoming.len() >= limits.incoming_max || state.ledger.unforgotten().count() >= limits.taken_max {
             return Err(Rule::Busy);
@@ -94,7 +95,7 @@ impl Step<'_> {
             && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
     }
 
-    /// Handles that a copy is healthy: tells the source that this node is ready.
+    /// Called when a copy is healthy. Reports to the source that this node is ready.
     pub(super) fn healthy(&mut self, workload: WorkloadId) {
         let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
         let Some((transfer, place)) = place else { return };
@@ -107,7 +108,7 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// Handles that a copy did not start: drops its reservation. The copy of an instance that is already here is
+    /// Called when a copy did not start. Drops its reservation; the copy of an instance that is already here is
     /// restarted.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
@@ -118,7 +119,7 @@ impl Step<'_> {
         self.send(&from, sender, Message::Inhibit { transfer, inhibition });
     }
 
-    /// Handles that the source no longer wants the reservation.
+    /// Called when the source no longer wants the reservation.
     pub(super) fn aborted(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender {
             self.drop_reservation(transfer);
@@ -139,37 +140,37 @@ impl Step<'_> {
         }
     }
 
-    /// Handles an instance that the source hands over. If the token is that of the reservation, this node takes the
+    /// Called when the source hands an instance over. If the token is that of the reservation, this node takes the
     /// instance: the migration takes effect with the record written here.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,
         sender: JournalId,
         (transfer, token): (TransferId, Token),
-        luggage: &Arc<Luggage>,
-        told: u64,
+        snapshot: &Arc<AgentSnapshot>,
+        concerning: u64,
     ) {
         if transfer.journal != sender {
             return;
         }
         if self.state.ledger.taken.contains_key(&transfer) {
-            let told = self.state.ledger.concerning(from);
-            return self.send(from, sender, Message::Taken { transfer, told });
+            let concerning = self.state.ledger.concerning(from);
+            return self.send(from, sender, Message::Taken { transfer, concerning });
         }
         let place = self.state.incoming.get(&transfer);
         let is_valid = place.is_some_and(|place| place.token == Some(token) && self.is_newer(&place.prepare))
-            && luggage.bytes() <= self.state.config.limits.luggage_bytes_max;
+            && snapshot.bytes() <= self.state.config.limits.snapshot_bytes_max;
         if !is_valid {
             self.drop_reservation(transfer);
             return self.send(from, sender, Message::NotTaken { transfer });
         }
-        self.take(transfer, from, luggage, told);
+        self.take(transfer, from, snapshot, concerning);
         self.retry_later(transfer);
-        let told = self.state.ledger.concerning(from);
-        self.send(from, sender, Message::Taken { transfer, told });
+        let concerning = self.state.ledger.concerning(from);
+        self.send(from, sender, Message::Taken { transfer, concerning });
     }
 
-    fn take(&mut self, transfer: TransferId, from: &NodeId, luggage: &Arc<Luggage>, told: u64) {
+    fn take(&mut self, transfer: TransferId, from: &NodeId, snapshot: &Arc<AgentSnapshot>, concerning: u64) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         self.state.manager.release(&transfer);
         let starts_later = place.starts_later();
@@ -183,13 +184,13 @@ impl Step<'_> {
             descriptor: Arc::clone(&prepare.descriptor),
             flavour: prepare.flavour,
             wakefulness: prepare.wakefulness,
-            luggage: Arc::clone(luggage),
+            snapshot: Arc::clone(snapshot),
             replications_left: prepare.replications_left,
             is_pinned: false,
         };
         let arrived =
             Report::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
-        let cause = OwnCause::Taken { transfer, from: from.clone(), told };
+        let cause = OwnCause::Taken { transfer, from: from.clone(), concerning };
         if starts_later {
             self.own(owned, cause);
         } else {
@@ -202,7 +203,8 @@ impl Step<'_> {
         self.report(arrived);
     }
 
-    /// Handles an instance that returned before the target of its older custody confirmed it: that target had taken it.
+    /// Called when an instance returns before the target of its older custody has confirmed it. That target must have
+    /// taken it.
     fn returned(&mut self, custody: &Custody) {
         self.state.retries.remove(&custody.transfer);
         if custody.is_running {
@@ -210,13 +212,13 @@ impl Step<'_> {
         }
         let Owned { instance, descriptor, .. } = &custody.owned;
         if custody.is_ended {
-            // An operator ended it here while it was away.
+            // An operator ended the instance while it was on another node.
             self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
         }
         self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
 
-    /// Handles that the source needs no more answers about a transfer.
+    /// Called when the source needs no more answers about a transfer.
     pub(super) fn forget(&mut self, sender: JournalId, transfer: TransferId) {
         if transfer.journal == sender && self.state.ledger.taken.contains_key(&transfer) {
             self.state.retries.remove(&transfer);

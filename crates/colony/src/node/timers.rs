@@ -13,7 +13,7 @@ impl State {
         let deadlines = self.outgoing.values().map(|outgoing| outgoing.deadline);
         let expiries = self.incoming.values().map(|place| place.expires);
         let evaluates = self.config.timing.evaluation_period.is_some();
-        let evaluations = self.minds.values().filter(|_| evaluates).map(|mind| mind.next_evaluation);
+        let evaluations = self.agents.values().filter(|_| evaluates).map(|agent| agent.next_evaluation);
         let restarts = self.restarts.values().copied();
         retries.chain(restarts).chain(deadlines).chain(expiries).chain(evaluations).min()
     }
@@ -93,8 +93,8 @@ impl Step<'_> {
             let (target, receiver) = (outgoing.target.clone(), outgoing.receiver);
             self.send(&target, receiver, message);
         } else if let Some(source) = self.state.ledger.taken.get(&transfer).cloned() {
-            let told = self.state.ledger.concerning(&source);
-            self.send(&source, transfer.journal, Message::Taken { transfer, told });
+            let concerning = self.state.ledger.concerning(&source);
+            self.send(&source, transfer.journal, Message::Taken { transfer, concerning });
         } else {
             self.send_transfer(transfer);
         }
@@ -119,11 +119,11 @@ impl Step<'_> {
 
     fn evaluate_due(&mut self, period: Duration) {
         let now = self.now;
-        let due = self.state.minds.iter_mut().filter(|(_, mind)| mind.next_evaluation <= now);
+        let due = self.state.agents.iter_mut().filter(|(_, agent)| agent.next_evaluation <= now);
         let due: Vec<InstanceId> = due
-            .map(|(instance, mind)| {
+            .map(|(instance, agent)| {
                 // After a pause of the machine, missed evaluations are skipped.
-                mind.next_evaluation = now + period;
+                agent.next_evaluation = now + period;
                 instance.clone()
             })
             .collect();

@@ -21,9 +21,9 @@ pub(crate) struct Entry {
     /// The labels that neighbours announced.
     pub(crate) heard: BTreeMap<NodeId, Label>,
     /// The labels announced to neighbours.
-    pub(crate) told: BTreeMap<NodeId, Label>,
+    pub(crate) announced: BTreeMap<NodeId, Label>,
     /// The best label ever announced. It only gets better.
-    pub(crate) best_told: Option<Label>,
+    pub(crate) best_announced: Option<Label>,
     pub(crate) next: Next,
     /// The neighbour that took the instance, and until when requests are forwarded there.
     pub(crate) moved: Option<(NodeId, Time)>,
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     /// The names under which clients reach it.
     pub(crate) names: Option<Arc<Names>>,
     /// The version of the names announced to neighbours.
-    pub(crate) told_names: BTreeMap<NodeId, u64>,
+    pub(crate) announced_names: BTreeMap<NodeId, u64>,
 }
 
 /// The next hop of requests for an application.
@@ -58,12 +58,12 @@ pub(crate) struct Search {
     pub(crate) after: Duration,
 }
 
-/// Sequences up to this one are always plausible; larger ones only if they are close to the known one. So a hostile
-/// neighbour cannot exhaust the sequences.
+/// Sequences up to this one are always plausible; larger sequences only if they are close to the known one. So a
+/// hostile neighbour cannot exhaust the sequences.
 const FREELY_RAISED_MAX: u64 = 1 << 62;
 const STEP_MAX: u64 = 1 << 20;
 
-/// The metric of an instance that is about to end: larger than any path to one that stays.
+/// The metric of an instance that is about to end. It is larger than the metric of any path to an instance that stays.
 pub(crate) const LEAVING: u32 = 1 << 30;
 
 /// Whether a sequence from a neighbour can have been chosen by a node that hosts an instance.
@@ -80,10 +80,10 @@ impl Next {
 impl Entry {
     /// Whether a label may be used: it is better than every label that this node announced.
     pub(crate) fn is_feasible(&self, label: Label) -> bool {
-        self.best_told.is_none_or(|best| label.is_better_than(best))
+        self.best_announced.is_none_or(|best| label.is_better_than(best))
     }
 
-    /// The next hop: this node, or the neighbour with the shortest feasible path. Between equals, the previous one.
+    /// The next hop: this node, or the neighbour with the shortest feasible path. A tie keeps the previous next hop.
     pub(crate) fn select(&self, before: &Next, neighbours: &BTreeMap<NodeId, Neighbour>) -> Next {
         if !self.hosted.is_empty() {
             return Next::Here;
@@ -113,44 +113,44 @@ impl Entry {
     /// The newest sequence that this node knows.
     pub(crate) fn newest_sequence(&self) -> u64 {
         let heard = self.heard.values().map(|label| label.sequence);
-        let told = self.best_told.map_or(0, |label| label.sequence);
-        heard.fold(told.max(self.sequence), u64::max)
+        let announced = self.best_announced.map_or(0, |label| label.sequence);
+        heard.fold(announced.max(self.sequence), u64::max)
     }
 
     /// The sequence with which a label is feasible for any metric.
     pub(crate) fn needed_sequence(&self) -> u64 {
-        self.best_told.map_or(1, |label| label.sequence.saturating_add(1))
+        self.best_announced.map_or(1, |label| label.sequence.saturating_add(1))
     }
 
     /// Drops the announcements of a session.
     pub(crate) fn forget(&mut self, neighbour: &NodeId) {
         self.heard.remove(neighbour);
-        self.told.remove(neighbour);
+        self.announced.remove(neighbour);
         self.waiting.remove(neighbour);
         self.asked.remove(neighbour);
-        self.told_names.remove(neighbour);
+        self.announced_names.remove(neighbour);
         if self.moved.as_ref().is_some_and(|(target, _)| target == neighbour) {
             self.moved = None;
         }
     }
 
     /// Records that a label is announced to a neighbour.
-    pub(crate) fn tell(&mut self, neighbour: &NodeId, label: Label) {
-        self.told.insert(neighbour.clone(), label);
-        if self.best_told.is_none_or(|best| label.is_better_than(best)) {
-            self.best_told = Some(label);
+    pub(crate) fn announce(&mut self, neighbour: &NodeId, label: Label) {
+        self.announced.insert(neighbour.clone(), label);
+        if self.best_announced.is_none_or(|best| label.is_better_than(best)) {
+            self.best_announced = Some(label);
         }
     }
 
     /// Returns the names if the neighbour does not know them yet, and records that they are announced.
-    pub(crate) fn untold_names(&mut self, neighbour: &NodeId) -> Option<Arc<Names>> {
+    pub(crate) fn unannounced_names(&mut self, neighbour: &NodeId) -> Option<Arc<Names>> {
         let names = self.names.as_ref()?;
-        let before = self.told_names.insert(neighbour.clone(), names.version);
+        let before = self.announced_names.insert(neighbour.clone(), names.version);
         (before != Some(names.version)).then(|| Arc::clone(names))
     }
 
     pub(crate) fn is_unused(&self) -> bool {
-        self.next == Next::Nowhere && self.heard.is_empty() && self.told.is_empty() && self.moved.is_none()
+        self.next == Next::Nowhere && self.heard.is_empty() && self.announced.is_empty() && self.moved.is_none()
     }
 
     pub(crate) fn next_timeout(&self) -> Option<Time> {

@@ -11,8 +11,9 @@ use super::{Cause, Router, RouterEffect, Step};
 const REQUEST_HOPS_MAX: u8 = 255;
 
 impl Step<'_> {
-    /// Handles the loss of a route. If neighbours claim to have one, or the instance has only moved, the announced
-    /// label stays valid for a while, and a newer sequence is requested. Otherwise the route is withdrawn at once.
+    /// Called when the route to an application is lost. If neighbours claim to have one, or the instance has only
+    /// moved, the announced label stays valid for a while, and a newer sequence is requested. Otherwise the route is
+    /// withdrawn at once.
     pub(super) fn lost(&mut self, application: &ApplicationId, cause: Cause) {
         let (now, timing) = (self.now, self.router.config.timing);
         let Some(entry) = self.router.applications.get_mut(application) else { return };
@@ -24,7 +25,7 @@ impl Step<'_> {
         }
         if moved_until.is_some() {
             entry.held_until = moved_until;
-        } else if has_hope && cause == Cause::Here {
+        } else if has_hope && cause == Cause::Other {
             entry.held_until = Some(now + timing.hold_for);
         } else {
             self.retract_all(application);
@@ -35,8 +36,8 @@ impl Step<'_> {
     fn retract_all(&mut self, application: &ApplicationId) {
         let Some(entry) = self.router.applications.get_mut(application) else { return };
         entry.held_until = None;
-        let told: Vec<NodeId> = entry.told.keys().cloned().collect();
-        for neighbour in told {
+        let announced: Vec<NodeId> = entry.announced.keys().cloned().collect();
+        for neighbour in announced {
             self.retract(&neighbour, application);
         }
     }
@@ -82,7 +83,7 @@ impl Step<'_> {
         self.time(application);
     }
 
-    /// Asks a neighbour for a newer sequence, unless this node did so a moment ago.
+    /// Asks a neighbour for a newer sequence, unless it was asked recently.
     pub(super) fn ask(&mut self, neighbour: &NodeId, application: &ApplicationId, sequence: u64) {
         self.pass_on(neighbour, application, sequence, REQUEST_HOPS_MAX);
     }
@@ -120,7 +121,7 @@ impl Step<'_> {
         }
         let Some(label) = entry.label(neighbours) else { return };
         if label.sequence >= *sequence && !entry.next.is_by(from) {
-            return self.tell(from, application, label);
+            return self.announce(from, application, label);
         }
         let next = match &entry.next {
             Next::By(next) if next != from => Some(next.clone()),

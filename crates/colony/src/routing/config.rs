@@ -18,7 +18,7 @@ pub struct RouterConfig {
 pub struct RouterTiming {
     /// How often a node announces changes that are not urgent.
     pub tick: Duration,
-    /// After this number of ticks, all differences are announced, including small ones.
+    /// The number of ticks after which all differences are announced, including small ones.
     pub exact_every: u64,
     /// How long a node that has lost its route searches for another one before it withdraws the route.
     pub hold_for: Duration,
@@ -36,13 +36,13 @@ pub struct RouterTiming {
 /// The limits of a router's state, so that no neighbour can exhaust its memory, and of its announcements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RouterLimits {
-    /// Applications that are known at one time. Those on the node itself are always known.
+    /// Applications that are known at one time. Applications on the node itself are always known.
     pub applications_max: usize,
     /// Applications that one neighbour may announce.
     pub routes_per_neighbour_max: usize,
     /// Routes in one message.
     pub routes_per_update_max: usize,
-    /// Applications of which names are known. Those on the node itself are always known.
+    /// Applications whose names are known. The names of applications on the node itself are always known.
     pub names_max: usize,
     /// Applications whose names are announced in one message.
     pub names_per_update_max: usize,

@@ -39,8 +39,8 @@ pub enum Forwarding<'a> {
     Here,
     /// The request goes to a neighbour.
     To(&'a NodeId),
-    /// There is no route from here: the request goes back to the previous node, which tries another neighbour. A client
-    /// is told that there is no instance.
+    /// There is no route from here: the request goes back to the previous node, which tries another neighbour. At the
+    /// first node, the client gets an error that there is no instance.
     Back,
     /// The request has visited too many nodes.
     UsedUp,

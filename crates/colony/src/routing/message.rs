@@ -11,7 +11,7 @@ use super::names::Names;
 /// session.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum RoutingMessage {
-    /// The sender's routes, or the changed ones.
+    /// All routes of the sender, or only the changed ones.
     Update(Update),
     /// The sender needs a newer sequence of an application before it can use a label.
     Request(SequenceRequest),
@@ -28,12 +28,12 @@ pub struct Update {
     /// Whether these are all routes, or the first of them: earlier announcements are void.
     pub is_table: bool,
     /// The routes.
-    pub routes: Vec<ToldRoute>,
+    pub routes: Vec<RouteAnnouncement>,
 }
 
 /// The announcement of a route to an application.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct ToldRoute {
+pub struct RouteAnnouncement {
     /// The application.
     pub application: ApplicationId,
     /// Its label; `None` for a withdrawal.

@@ -49,7 +49,7 @@ impl Step<'_> {
     /// Sets the names of an application that is hosted here.
     pub(super) fn named(&mut self, application: &ApplicationId, names: Arc<Names>) {
         self.take_names(application, names, usize::MAX);
-        self.tell_names(application);
+        self.announce_names(application);
     }
 
     /// Stores names, if they are new and there is room. Returns whether they were stored.
@@ -72,11 +72,11 @@ impl Step<'_> {
 
     /// Announces the names of an application to neighbours that know a route but not these names. The label of the
     /// route is repeated unchanged.
-    pub(super) fn tell_names(&mut self, application: &ApplicationId) {
+    pub(super) fn announce_names(&mut self, application: &ApplicationId) {
         let Some(entry) = self.router.applications.get(application) else { return };
         let Some(names) = &entry.names else { return };
-        for (neighbour, label) in &entry.told {
-            if entry.told_names.get(neighbour) != Some(&names.version) {
+        for (neighbour, label) in &entry.announced {
+            if entry.announced_names.get(neighbour) != Some(&names.version) {
                 self.outbox.add_unless_there(neighbour, application, *label);
             }
         }

@@ -1,4 +1,4 @@
-//! Flavours: the change of hardware when an instance runs in another one.
+//! Flavours: the change of hardware when an instance adapts to another flavour.
 
 use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule, Wakefulness};
 
@@ -17,16 +17,16 @@ impl HardwareChange {
         HardwareChange { taken: needed.saturating_sub(held), freed: held.saturating_sub(needed) }
     }
 
-    /// The hardware that the manager must have free; `None` if there is none to take, so that the change is not
-    /// inhibited.
+    /// The hardware that must be free on the node; `None` if the instance needs no more than it holds, so that a full
+    /// node does not inhibit the change.
     pub fn arrives(self) -> Option<Hardware> {
         (self.taken != Hardware::NONE).then_some(self.taken)
     }
 }
 
 /// The change of hardware when an instance that holds `held` and runs in the flavour `running` adapts. A flavour that
-/// its application does not have is inhibited, and so is the one that it runs in. A sleeping instance holds the same in
-/// all flavours.
+/// its application does not have is inhibited, and so is the current flavour. A sleeping instance holds the same
+/// hardware in all flavours.
 pub fn adapt(
     application: &Application,
     (running, wakefulness): (FlavourIndex, Wakefulness),

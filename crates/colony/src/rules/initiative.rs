@@ -72,9 +72,9 @@ pub enum OwnerAct<I> {
 /// Evaluates the policy of a node's owner: shrinks first, then evictions, which are announced. `present` finds an
 /// instance on the node.
 ///
-/// Actions without an effect are dropped: a flavour that an instance already runs in, and an eviction that was already
-/// announced, which stands. All or nothing: an owner whose policy has no valid answer, or shrinks to a flavour that is
-/// not smaller, does nothing.
+/// Actions without an effect are dropped: a shrink to the current flavour, and an eviction that was already announced,
+/// whose first announcement stands. All or nothing: if the policy has no valid answer, or shrinks to a flavour that is
+/// not smaller, the owner does nothing.
 pub fn initiative<'a, I: Copy>(
     acceptance: &Acceptance,
     machine: &mut Machine,

@@ -8,11 +8,11 @@ use crate::manager::Manager;
 
 /// How a request concerns the node whose manager judges it.
 ///
-/// The manager of the agent's own node judges first, then that of the target. A replica on the own node, an adapt, an
-/// undeploy and an operator's deploy concern only one manager.
+/// The manager of the agent's own node judges first, then the manager of the target. A replica on the same node, an
+/// adapt, an undeploy and an operator's deploy concern only one manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
-    /// The target, if an agent of this node proposes one that it may not reach.
+    /// The target, if an agent of this node proposes a target that it may not reach.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
@@ -51,8 +51,8 @@ pub fn judge<K, E: From<Rule>>(
     consent()
 }
 
-/// Evaluates the acceptance policy of a node. Fails closed: a policy without a valid answer, or a view that could not
-/// be built, inhibits.
+/// Evaluates the acceptance policy of a node. Fails closed: if the policy has no valid answer, or the view could not be
+/// built, the request is inhibited.
 pub fn consent(
     acceptance: &Acceptance,
     machine: &mut Machine,

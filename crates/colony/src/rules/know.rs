@@ -6,7 +6,7 @@ use mario_prolog::Value;
 
 /// Everything that one agent observes, as constants that its policy reads.
 ///
-/// An agent sees its own node, the client requests that reached its instance, what it remembers, and the facts about its node
+/// An agent sees its own node, the client requests that reached its instance, its memory, and the facts about its node
 /// and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
 pub trait Situation {
     /// The agent's instance.
@@ -23,7 +23,7 @@ pub trait Situation {
     fn neighbours(&self) -> impl Iterator<Item = Constant>;
     /// The client requests of the last evaluation period: last hop, rate and latency, in standard order.
     fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)>;
-    /// What the agent remembers as inhibited: operation and target, as [`visible`](super::visible) orders them.
+    /// The inhibitions that the agent remembers: operation and target, as [`visible`](super::visible) orders them.
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)>;
     /// Earlier client requests, if the policy looks back: age in evaluations, last hop, rate and latency.
     fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)>;
@@ -100,7 +100,7 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
 pub fn number(value: f64) -> Constant {
     /// Beyond this, not every integer can be represented as a float.
     const EXACT: u64 = 9_007_199_254_740_992;
-    // The conversion saturates, and returns 0 for what is not a number.
+    // The conversion saturates, and NaN becomes 0.
     let whole = value as i64;
     if whole as f64 - value == 0.0 && whole.unsigned_abs() <= EXACT {
         Value::Integer(whole)

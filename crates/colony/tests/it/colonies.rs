@@ -2,8 +2,8 @@
 //! links are cut, daemons are killed with torn journal tails, disks are lost and slow, clocks jump, workloads fail, and
 //! operators issue random commands.
 //!
-//! `MARIO_COLONIES=100000` runs that many, from seed `MARIO_COLONIES_FROM`; `MARIO_COLONY=1234` replays one and prints its log. A failing seed prints that
-//! command and the smallest schedule that still fails.
+//! `MARIO_COLONIES=100000` runs that many colonies, from seed `MARIO_COLONIES_FROM`. `MARIO_COLONY=1234` replays one
+//! and prints its log. A failing seed prints this command and the smallest schedule that still fails.
 
 mod book;
 mod checker;
@@ -88,7 +88,7 @@ fn fail(ground: &Ground, plan: &Plan, violation: &str) -> ! {
     for event in &smallest.events {
         eprintln!("  {} {:?}", event.at, event.what);
     }
-    eprintln!("with {:?}, {:?}", smallest.weather, smallest.nodes);
+    eprintln!("with {:?}, {:?}", smallest.conditions, smallest.nodes);
     let Outcome { log, violation: last, .. } = run(ground, &smallest, None);
     let lines: Vec<&str> = log.lines().collect();
     for line in &lines[lines.len().saturating_sub(60)..] {

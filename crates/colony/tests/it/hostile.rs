@@ -1,10 +1,10 @@
-//! A peer that sends arbitrary messages at any time: it can offer instances, but can change nothing beyond what the
-//! node granted it.
+//! A peer that sends arbitrary messages at any time. It can offer instances, but has no effect beyond that, except
+//! where the node granted it a reservation.
 
 use std::sync::Arc;
 
 use mario_colony::{
-    Command, Copies, Descriptor, Epoch, Hello, Input, JournalId, Luggage, Message, Prepare, Token, TransferId,
+    AgentSnapshot, Command, Copies, Descriptor, Epoch, Hello, Input, JournalId, Message, Prepare, Token, TransferId,
     TransferKind,
 };
 use mario_domain::{FlavourIndex, Inhibition, InstanceId, Rule, Wakefulness};
@@ -55,7 +55,7 @@ impl Peer {
             flavour: FlavourIndex([0, 0, 0, 1, u16::MAX][self.random.below(5)]),
             wakefulness: [Wakefulness::Awake, Wakefulness::Asleep][self.random.below(2)],
             replications_left: Some(self.random.below(3) as u32),
-            luggage_bytes: self.random.below(1 << 17),
+            snapshot_bytes: self.random.below(1 << 17),
         }
     }
 
@@ -67,12 +67,12 @@ impl Peer {
                 self.sequence += 1;
                 let sequence = if self.random.percent(10) { 0 } else { self.sequence };
                 let open = vec![transfer];
-                Message::Hello(Hello { journal, sequence, told: u64::MAX, open, facts: Vec::new() })
+                Message::Hello(Hello { journal, sequence, concerning: u64::MAX, open, facts: Vec::new() })
             }
             1..5 => Message::Prepare(Arc::new(self.prepare())),
             5..8 => {
                 let (transfer, token) = self.promise(sent);
-                Message::Transfer { transfer, token, luggage: Arc::new(Luggage::default()), told: 0 }
+                Message::Transfer { transfer, token, snapshot: Arc::new(AgentSnapshot::default()), concerning: 0 }
             }
             8 => Message::Ready { transfer, token: Token(u128::from(self.random.below(4_u64))) },
             9 => {
@@ -80,8 +80,11 @@ impl Peer {
                 Message::Inhibit { transfer, inhibition: Inhibition { node, rule: Rule::Busy } }
             }
             10 => Message::Abort { transfer },
-            _ => [Message::Taken { transfer, told: 0 }, Message::NotTaken { transfer }, Message::Forget { transfer }]
-                [self.random.below(3)]
+            _ => [
+                Message::Taken { transfer, concerning: 0 },
+                Message::NotTaken { transfer },
+                Message::Forget { transfer },
+            ][self.random.below(3)]
             .clone(),
         }
     }

@@ -1,4 +1,4 @@
-//! What managers accept and inhibit, and what agents remember of it.
+//! Requests that managers accept or inhibit, and the inhibitions that agents remember.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::pair::{Ask, Pair, descriptor, policy};
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).";
 
 #[test]
-fn inhibited_by_capacity_here_and_there() {
+fn inhibited_by_capacity_on_target_and_source() {
     let mut pair = Pair::with(|side, config| config.capacity = Capacity::units([3, 1][side]));
     let instance = pair.deploy(0, &descriptor());
     let rule = |free| Some(Rule::Capacity { needed: Hardware::units(2), free: Capacity::units(free) });
@@ -24,7 +24,7 @@ fn inhibited_by_capacity_here_and_there() {
 }
 
 #[test]
-fn inhibited_by_neighbourhood() {
+fn inhibited_if_the_target_is_not_a_neighbour() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.ask(0, &instance, Ask::MigrateFarAway);
@@ -43,7 +43,7 @@ fn an_inhibition_is_remembered_for_as_many_evaluations_as_the_policy_says() {
         pair.input(0, Input::Observed(silence(&instance)));
         pair.input(0, Input::Evaluate(instance.clone()));
     }
-    assert_eq!(remembered, [1, 1, 1, 0, 0], "evaluations 2, 3 and 4 see what evaluation 1 asked in vain");
+    assert_eq!(remembered, [1, 1, 1, 0, 0], "evaluations 2, 3 and 4 see the inhibition of evaluation 1");
 }
 
 fn silence(instance: &InstanceId) -> mario_colony::Observation {
@@ -51,7 +51,7 @@ fn silence(instance: &InstanceId) -> mario_colony::Observation {
 }
 
 #[test]
-fn an_agent_remembers_on_the_other_node_what_was_inhibited_on_the_first() {
+fn inhibitions_are_still_remembered_after_a_migration() {
     let text = "
         operation(migrate, I, far_away) :- \\+ inhibited(migrate, I, far_away).
         operation(migrate, I, M) :- \\+ inhibited(migrate, I, M), node(_, _, [M|_]).";
@@ -146,8 +146,8 @@ fn a_policy_whose_loading_does_not_end_costs_no_more_than_a_decision() {
     let started = Instant::now();
     pair.command(0, Command::Deploy { key, descriptor: Arc::new(endless) });
     let rule = pair.sides[0].last_rule();
-    let is_told = matches!(&rule, Some(Rule::Descriptor { cause }) if cause.contains("loading was interrupted"));
-    assert!(is_told, "{rule:?}");
+    let is_interrupted = matches!(&rule, Some(Rule::Descriptor { cause }) if cause.contains("loading was interrupted"));
+    assert!(is_interrupted, "{rule:?}");
     assert!(started.elapsed() < Duration::from_secs(1), "it took {:?}", started.elapsed());
 }
 

@@ -22,7 +22,7 @@ fn a_repeated_deploy_is_one_deploy() {
 }
 
 #[test]
-fn undeploy_aborts_what_is_being_prepared() {
+fn undeploy_aborts_a_transfer_in_preparation() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Ready { .. });
@@ -35,7 +35,7 @@ fn undeploy_aborts_what_is_being_prepared() {
 }
 
 #[test]
-fn undeploy_in_custody_stops_the_copy_at_once_and_ends_what_is_not_taken() {
+fn undeploy_in_custody_stops_the_copy_at_once_and_ends_an_instance_that_is_not_taken() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
@@ -46,11 +46,11 @@ fn undeploy_in_custody_stops_the_copy_at_once_and_ends_what_is_not_taken() {
     pair.release();
     assert!(pair.is_quiet() && pair.copies(&instance) == 0);
     assert!(pair.sides.iter().all(|side| !side.owns(&instance)));
-    assert!(pair.sides[0].reports.contains(&Report::Undeployed(instance)), "the operator is told");
+    assert!(pair.sides[0].reports.contains(&Report::Undeployed(instance)), "the end is reported");
 }
 
 #[test]
-fn undeploy_in_custody_tells_where_a_taken_instance_lives() {
+fn undeploy_in_custody_reports_the_node_of_a_taken_instance() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });
@@ -59,13 +59,13 @@ fn undeploy_in_custody_tells_where_a_taken_instance_lives() {
     pair.crash(0);
     assert_eq!(pair.sides[0].free(), 10, "the end is journalled");
     pair.release();
-    let told = Report::LivesOn { instance: instance.clone(), node: pair.sides[1].id.clone() };
-    assert!(pair.sides[0].reports.contains(&told));
+    let expected = Report::LivesOn { instance: instance.clone(), node: pair.sides[1].id.clone() };
+    assert!(pair.sides[0].reports.contains(&expected));
     assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
 }
 
 #[test]
-fn what_is_in_custody_for_a_lost_journal_is_adopted_under_a_fresh_id() {
+fn an_instance_in_custody_for_a_lost_journal_is_adopted_under_a_fresh_id() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });

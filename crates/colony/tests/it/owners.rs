@@ -6,7 +6,7 @@ use mario_domain::{Capacity, Flavour, FlavourId, FlavourIndex, Hardware, Instanc
 use crate::pair::{Ask, Pair, descriptor, policy};
 
 /// A policy that evicts every instance.
-const NOBODY: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
+const EVICT_ALL: &str = "evict(I, nobody) :- serviceInstance(I, _, _).";
 
 /// Two nodes. The owner of the first has this policy, with a notice of two evaluations.
 fn owned(text: &str) -> Pair {
@@ -19,11 +19,11 @@ fn owned(text: &str) -> Pair {
 }
 
 fn announced(pair: &Pair) -> Vec<(InstanceId, u32, String)> {
-    let told = pair.sides[0].reports.iter().filter_map(|report| match report {
+    let announced = pair.sides[0].reports.iter().filter_map(|report| match report {
         Report::Announced { instance, evaluations, reason } => Some((instance.clone(), *evaluations, reason.clone())),
         _ => None,
     });
-    told.collect()
+    announced.collect()
 }
 
 fn evicted(pair: &Pair) -> Vec<(InstanceId, String, bool)> {
@@ -42,7 +42,7 @@ fn activate(pair: &mut Pair) {
 
 #[test]
 fn an_eviction_is_announced_once_and_enacted_after_the_last_evaluation() {
-    let mut pair = owned(NOBODY);
+    let mut pair = owned(EVICT_ALL);
     let instance = pair.deploy(0, &descriptor());
     activate(&mut pair);
     activate(&mut pair);
@@ -58,9 +58,9 @@ fn an_eviction_is_announced_once_and_enacted_after_the_last_evaluation() {
 }
 
 #[test]
-fn an_agent_that_was_told_to_leave_can_move_and_is_not_evicted_elsewhere() {
+fn an_agent_under_notice_can_move_and_is_not_evicted_elsewhere() {
     let text = "operation(migrate, I, M) :- leave(I, 1), node(_, _, [M|_]).";
-    let mut pair = owned(NOBODY);
+    let mut pair = owned(EVICT_ALL);
     let instance = pair.deploy(0, &Descriptor { policy: policy(text), ..descriptor() });
     activate(&mut pair);
     pair.ask(0, &instance, Ask::Migrate);
@@ -80,7 +80,7 @@ fn an_agent_that_was_told_to_leave_can_move_and_is_not_evicted_elsewhere() {
 
 #[test]
 fn an_eviction_overrides_a_pin_and_is_reported() {
-    let mut pair = owned(NOBODY);
+    let mut pair = owned(EVICT_ALL);
     let instance = pair.deploy(0, &descriptor());
     pair.command(0, Command::Pin(instance.clone()));
     activate(&mut pair);
@@ -94,7 +94,7 @@ fn an_eviction_overrides_a_pin_and_is_reported() {
 
 #[test]
 fn a_node_that_restarts_asks_its_owner_again() {
-    let mut pair = owned(NOBODY);
+    let mut pair = owned(EVICT_ALL);
     let instance = pair.deploy(0, &descriptor());
     activate(&mut pair);
     pair.ask(0, &instance, Ask::MigrateFarAway);

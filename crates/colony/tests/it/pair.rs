@@ -110,7 +110,7 @@ pub fn exclusive() -> Descriptor {
 }
 
 impl Pair {
-    /// Two nodes of 10 units each. They evaluate when told.
+    /// Two nodes of 10 units each. They evaluate on command.
     pub fn new() -> Pair {
         Pair::with(|_, _| {})
     }
@@ -203,7 +203,7 @@ impl Pair {
         self.put(to, Input::Received { from, sender, receiver, message });
     }
 
-    /// Delivers what was withheld, and withholds nothing more.
+    /// Delivers the withheld messages, and stops withholding messages.
     pub fn release(&mut self) {
         self.withholds = |_| false;
         self.letters.extend(std::mem::take(&mut self.withheld));
@@ -442,7 +442,7 @@ impl Side {
 
     /// How many operations the agent of an instance remembers as inhibited.
     pub fn remembers(&self, instance: &InstanceId) -> usize {
-        self.node.luggage(instance).expect("it is here").memory.len()
+        self.node.snapshot(instance).expect("it is here").memory.len()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Nodes that die at any moment and start from their journals.
+//! Nodes that die at any moment and restart from their journals.
 
 use mario_colony::{Input, Message, Record};
 use mario_domain::Rule;
@@ -113,7 +113,7 @@ fn nothing_is_reserved_before_the_sweep_is_done() {
 }
 
 #[test]
-fn draining_copies_count_as_hardware_also_after_a_restart() {
+fn draining_copies_still_use_hardware_after_a_restart() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.sides[0].is_prompt = false;
@@ -126,7 +126,7 @@ fn draining_copies_count_as_hardware_also_after_a_restart() {
 }
 
 #[test]
-fn each_boot_is_journalled_and_names_other_instances() {
+fn each_boot_is_journalled_and_creates_different_instance_ids() {
     let mut pair = Pair::new();
     let first = pair.deploy(0, &descriptor());
     pair.crash(0);
@@ -142,7 +142,7 @@ fn open_messages_are_resent_as_soon_as_a_neighbour_is_back() {
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
-    // The link was down for so long that the next retry is far away.
+    // The link was down long enough for the next retry to be far away.
     pair.advance(5_000.0);
     pair.withheld.clear();
     pair.withholds = |_| false;

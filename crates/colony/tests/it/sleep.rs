@@ -51,7 +51,7 @@ fn inhibition(pair: &Pair) -> Option<Rule> {
 }
 
 #[test]
-fn a_sleeper_frees_hardware_once_stopped_and_takes_it_back_on_a_request() {
+fn a_sleeping_instance_frees_hardware_once_stopped_and_takes_it_back_on_a_request() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &sleepy());
     pair.sides[0].is_prompt = false;
@@ -109,7 +109,7 @@ fn a_manager_without_room_is_asked_once_between_two_evaluations() {
 }
 
 #[test]
-fn a_sleeper_survives_a_crash_asleep_and_its_copy_is_not_started() {
+fn a_sleeping_instance_survives_a_crash_asleep_and_its_copy_is_not_started() {
     for copy_has_stopped in [true, false] {
         let mut pair = Pair::new();
         let instance = pair.deploy(0, &sleepy());
@@ -130,7 +130,7 @@ fn a_sleeper_survives_a_crash_asleep_and_its_copy_is_not_started() {
 }
 
 #[test]
-fn a_sleeper_moves_and_copies_itself_asleep() {
+fn a_sleeping_instance_migrates_and_replicates_asleep() {
     for copies in [Copies::MayOverlap, Copies::Exclusive] {
         let mut pair = Pair::new();
         let instance = pair.deploy(0, &Descriptor { copies, ..sleepy() });
@@ -150,7 +150,7 @@ fn a_sleeper_moves_and_copies_itself_asleep() {
 }
 
 #[test]
-fn a_copy_that_still_stops_counts_on_the_node_that_its_sleeper_left() {
+fn a_stopping_copy_counts_on_the_node_that_its_sleeping_instance_left() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &sleepy());
     pair.sides[0].is_prompt = false;

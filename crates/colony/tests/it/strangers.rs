@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::{
-    Epoch, Hello, Input, JournalId, Luggage, Message, Prepare, Record, Token, TransferId, TransferKind,
+    AgentSnapshot, Epoch, Hello, Input, JournalId, Message, Prepare, Record, Token, TransferId, TransferKind,
 };
 use mario_domain::{FlavourIndex, InstanceId, Rule, Wakefulness};
 
@@ -20,7 +20,7 @@ fn prepare(instance: &InstanceId, transfer: TransferId) -> Message {
         flavour: FlavourIndex::DEFAULT,
         wakefulness: Wakefulness::Awake,
         replications_left: None,
-        luggage_bytes: 0,
+        snapshot_bytes: 0,
     }))
 }
 
@@ -33,7 +33,7 @@ fn says(pair: &mut Pair, message: Message) {
 }
 
 #[test]
-fn a_source_that_offers_what_the_target_owns_changes_nothing() {
+fn an_offer_of_an_instance_that_the_target_owns_changes_nothing() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     let (records, free) = (pair.sides[0].records.len(), pair.sides[0].free());
@@ -42,8 +42,8 @@ fn a_source_that_offers_what_the_target_owns_changes_nothing() {
     let is_inhibited =
         matches!(answer, Some(Message::Inhibit { inhibition, .. }) if inhibition.rule == Rule::Unanswered);
     assert!(is_inhibited, "{answer:?}");
-    let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage, told: 0 });
+    let snapshot = Arc::new(AgentSnapshot::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, concerning: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].records.len(), pair.sides[0].free()), (records, free));
     assert!(pair.sides[0].owns(&instance) && pair.copies(&instance) == 1);
@@ -61,8 +61,8 @@ fn a_reservation_is_void_once_the_instance_arrived_by_another_transfer() {
     pair.withholds = |message| matches!(message, Message::Abort { transfer } if *transfer == FORGED);
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[0].owns(&instance));
-    let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), luggage, told: 0 });
+    let snapshot = Arc::new(AgentSnapshot::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), snapshot, concerning: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].free(), pair.copies(&instance)), (8, 1));
 }
@@ -72,8 +72,8 @@ fn a_transfer_with_another_token_is_not_taken() {
     let mut pair = Pair::new();
     let instance = pair.deploy(1, &descriptor());
     says(&mut pair, prepare(&instance, FORGED));
-    let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage, told: 0 });
+    let snapshot = Arc::new(AgentSnapshot::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), snapshot, concerning: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert!(!pair.sides[0].owns(&instance) && pair.sides[0].free() == 10);
 }
@@ -86,7 +86,7 @@ fn an_answer_of_another_journal_than_the_target_changes_nothing() {
     pair.ask(0, &instance, Ask::Migrate);
     let transfer = pair.withheld[0].message.transfer().expect("a transfer");
     let records = pair.sides[0].records.len();
-    for message in [Message::Taken { transfer, told: 0 }, Message::NotTaken { transfer }] {
+    for message in [Message::Taken { transfer, concerning: 0 }, Message::NotTaken { transfer }] {
         pair.hand(Letter { to: 0, sender: JournalId(3), receiver: Some(JournalId(1)), message });
     }
     assert_eq!(pair.sides[0].records.len(), records);
@@ -109,7 +109,7 @@ fn messages_to_an_old_journal_are_dropped() {
 }
 
 #[test]
-fn a_peer_whose_journal_went_back_is_refused_until_it_is_replaced() {
+fn a_peer_whose_journal_went_back_in_time_is_rejected_until_it_is_replaced() {
     let mut pair = Pair::new();
     let instance = pair.deploy(1, &descriptor());
     pair.link();
@@ -126,8 +126,8 @@ fn a_peer_whose_journal_went_back_is_refused_until_it_is_replaced() {
     assert!(matches!(known, Some(Record::Peer { journal: JournalId(5), .. })), "a new disk is a new node");
 }
 
-fn hello(journal: JournalId, sequence: u64, told: u64) -> Message {
-    Message::Hello(Hello { journal, sequence, told, open: Vec::new(), facts: Vec::new() })
+fn hello(journal: JournalId, sequence: u64, concerning: u64) -> Message {
+    Message::Hello(Hello { journal, sequence, concerning, open: Vec::new(), facts: Vec::new() })
 }
 
 #[test]
@@ -139,13 +139,13 @@ fn a_disk_restored_from_before_a_transfer_is_detected() {
     assert!(pair.sides[1].owns(&instance) && pair.sides[0].node.is_quiet());
     let owned =
         pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
-    let told = owned as u64 + 1;
+    let concerning = owned as u64 + 1;
     let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
     // A complete journal is trusted. One restored from before it took the instance is not, even if it has more records
     // than ever.
-    says(&mut pair, hello(JournalId(2), 1_000, told));
+    says(&mut pair, hello(JournalId(2), 1_000, concerning));
     assert!(!pair.sides[0].reports.contains(&refused));
-    says(&mut pair, hello(JournalId(2), 2_000, told - 1));
+    says(&mut pair, hello(JournalId(2), 2_000, concerning - 1));
     assert_eq!(pair.sides[0].reports.last(), Some(&refused));
 }
 

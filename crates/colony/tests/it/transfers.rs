@@ -13,8 +13,8 @@ fn migrate_keeps_id_application_and_memory() {
     assert_eq!(pair.sides[0].remembers(&instance), 1);
     pair.ask(0, &instance, Ask::Migrate);
     assert!(!pair.sides[0].owns(&instance) && pair.sides[1].owns(&instance));
-    let luggage = pair.sides[1].node.luggage(&instance).expect("it is there");
-    assert_eq!((luggage.evaluations, luggage.memory.len()), (2, 1));
+    let snapshot = pair.sides[1].node.snapshot(&instance).expect("it is there");
+    assert_eq!((snapshot.evaluations, snapshot.memory.len()), (2, 1));
     let application = pair.sides[1].records.iter().find_map(|record| match record {
         Record::Own { owned, cause: OwnCause::Taken { .. } } => Some((owned.epoch.0, owned.descriptor.clone())),
         _ => None,
@@ -22,7 +22,7 @@ fn migrate_keeps_id_application_and_memory() {
     let (epoch, taken) = application.expect("it was taken");
     assert_eq!((epoch, &*taken), (2, &descriptor()));
     pair.ask(1, &instance, Ask::MigrateFarAway);
-    assert_eq!(pair.sides[1].node.luggage(&instance).expect("it is there").evaluations, 3, "the count goes on");
+    assert_eq!(pair.sides[1].node.snapshot(&instance).expect("it is there").evaluations, 3, "the count goes on");
     assert!(pair.is_quiet());
     assert_eq!((pair.sides[0].free(), pair.sides[1].free(), pair.copies(&instance)), (10, 8, 1));
 }
@@ -36,12 +36,12 @@ fn replicate_makes_a_fresh_id_with_empty_memory_and_the_parent_keeps_its_own() {
     let child = pair.sides[1].only_instance();
     assert!(child != parent && pair.sides[0].owns(&parent));
     assert_eq!((pair.sides[0].remembers(&parent), pair.sides[1].remembers(&child)), (1, 0));
-    assert_eq!(pair.sides[1].node.luggage(&child).expect("it is there").evaluations, 0);
+    assert_eq!(pair.sides[1].node.snapshot(&child).expect("it is there").evaluations, 0);
     assert!(pair.is_quiet());
 }
 
 #[test]
-fn replicate_on_the_own_node_is_one_local_record() {
+fn replicate_on_the_same_node_is_one_local_record() {
     let mut pair = Pair::new();
     let parent = pair.deploy(0, &descriptor());
     let (records, sent) = (pair.sides[0].records.len(), pair.sides[0].sent.len());
@@ -86,15 +86,15 @@ fn an_instance_that_returns_replaces_its_older_custody() {
 }
 
 #[test]
-fn an_operator_who_ended_an_instance_in_custody_is_told_when_it_returns() {
+fn the_return_of_an_instance_that_was_ended_in_custody_is_reported() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
     pair.withholds = |message| matches!(message, Message::Taken { .. });
     pair.ask(0, &instance, Ask::Migrate);
     pair.command(0, Command::Undeploy(instance.clone()));
     pair.ask(1, &instance, Ask::Migrate);
-    let told = Report::LivesOn { instance, node: pair.sides[0].id.clone() };
-    assert!(pair.sides[0].reports.contains(&told));
+    let expected = Report::LivesOn { instance, node: pair.sides[0].id.clone() };
+    assert!(pair.sides[0].reports.contains(&expected));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_copy_of_an_owned_instance_that_does_not_start_is_tried_again() {
 
 #[test]
 fn memory_above_the_limit_is_inhibited() {
-    let mut pair = Pair::with(|_, config| config.limits.luggage_bytes_max = 30);
+    let mut pair = Pair::with(|_, config| config.limits.snapshot_bytes_max = 30);
     let instance = pair.deploy(0, &descriptor());
     pair.ask(0, &instance, Ask::MigrateFarAway);
     pair.ask(0, &instance, Ask::MigrateFarAway);

@@ -396,7 +396,7 @@ impl Core {
             "hardware": owned.needed(),
             "max_rate": owned.descriptor.application.max_rate,
             "max_latency": owned.descriptor.application.max_latency,
-            "evaluations": self.node.luggage(instance).map(|luggage| luggage.evaluations),
+            "evaluations": self.node.snapshot(instance).map(|snapshot| snapshot.evaluations),
             "copy": self.copies.status(owned.workload),
             "facts": {
                 "requests": requests,

@@ -175,7 +175,7 @@ pub(crate) fn report_json(report: &Report) -> Value {
         Report::Neighbours { .. }
         | Report::Availability(_)
         | Report::Preparing { .. }
-        | Report::GaveUp { .. }
+        | Report::Aborted { .. }
         | Report::Reserved { .. }
         | Report::Released { .. }
         | Report::Freed(_) => Value::Null,

@@ -44,7 +44,7 @@ impl Core {
 
     /// Whether every neighbour has sent its routes.
     fn are_routes_complete(&self) -> bool {
-        self.config.neighbours.iter().all(|neighbour| self.router.is_told_by(&neighbour.id))
+        self.config.neighbours.iter().all(|neighbour| self.router.has_routes_from(&neighbour.id))
     }
 
     /// Sends the router's messages. None of them depends on the disk.

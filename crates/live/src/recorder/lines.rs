@@ -121,7 +121,7 @@ impl Recorder {
             Report::Announced { instance, evaluations, reason } => {
                 return Some(owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason));
             }
-            Report::Neighbours { up, told } => Happened::Neighbours { up: up.clone(), told: told.clone() },
+            Report::Neighbours { up, introduced } => Happened::Neighbours { up: up.clone(), told: introduced.clone() },
             Report::Preparing { transfer, instance, kind, target } => Happened::Prepare {
                 transfer: transfer_text(*transfer),
                 instance: instance.clone(),
@@ -129,7 +129,7 @@ impl Recorder {
                 target: target.clone(),
             },
             Report::Availability(availability) => Happened::Draining { is_draining: *availability != Availability::Up },
-            Report::GaveUp { transfer } => Happened::GaveUp { transfer: transfer_text(*transfer) },
+            Report::Aborted { transfer } => Happened::GaveUp { transfer: transfer_text(*transfer) },
             Report::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
                 Happened::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
             }
@@ -267,7 +267,7 @@ impl Recorder {
             Report::Preparing { transfer, instance, .. } => {
                 promised.preparing.insert(*transfer, instance.clone());
             }
-            Report::GaveUp { transfer } => {
+            Report::Aborted { transfer } => {
                 promised.preparing.remove(transfer);
             }
             Report::Released { transfer, workload, is_started } => {

@@ -132,7 +132,7 @@ fn lines_are_buffered_while_the_disk_fails_and_dropped_beyond_a_bound() {
     recorder.record(2, &peer(1));
     let up = vec![NodeId::name(&"n".repeat(200)).expect("a name"); 100];
     for _ in 0..PENDING_BYTES_MAX / 20_000 + 10 {
-        recorder.report(&Report::Neighbours { up: up.clone(), told: Vec::new() });
+        recorder.report(&Report::Neighbours { up: up.clone(), introduced: Vec::new() });
         // The failure is reported only once.
         assert_eq!(recorder.flush(&ledger(&records)), None);
     }

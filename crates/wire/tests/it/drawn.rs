@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use mario_colony::routing::{Label, Names, RoutingMessage, SequenceRequest, ToldRoute, Update};
+use mario_colony::routing::{Label, Names, RouteAnnouncement, RoutingMessage, SequenceRequest, Update};
 use mario_colony::rules::{History, Remembered};
 use mario_colony::{
-    Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Luggage, Message, OwnCause, Owned,
+    AgentSnapshot, Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Message, OwnCause, Owned,
     PolicyText, Prepare, Record, RequestFact, Token, TransferId, TransferKind, WorkloadId,
 };
 use mario_domain::{
@@ -128,9 +128,9 @@ impl Draw {
         })
     }
 
-    fn luggage(&mut self) -> Arc<Luggage> {
+    fn snapshot(&mut self) -> Arc<AgentSnapshot> {
         let (evaluations, memory) = (self.short(), self.list(5, Draw::remembered));
-        Arc::new(Luggage { evaluations, memory, history: History::default() })
+        Arc::new(AgentSnapshot { evaluations, memory, history: History::default() })
     }
 
     fn target(&mut self) -> Target {
@@ -141,8 +141,8 @@ impl Draw {
         Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
     }
 
-    /// The luggage of an agent whose policy reads its history.
-    pub fn past(&mut self) -> Arc<Luggage> {
+    /// The snapshot of an agent whose policy reads its history.
+    pub fn past(&mut self) -> Arc<AgentSnapshot> {
         let fact = |draw: &mut Draw| {
             let (neighbour, rate) = (draw.target(), f64::from(draw.short()));
             RequestFact { neighbour, rate, latency: rate / 7.0 }
@@ -152,7 +152,7 @@ impl Draw {
             done: self.list(5, Draw::remembered),
             arrived: self.short(),
         };
-        Arc::new(Luggage { history, ..Luggage::clone(&self.luggage()) })
+        Arc::new(AgentSnapshot { history, ..AgentSnapshot::clone(&self.snapshot()) })
     }
 
     fn transfer(&mut self) -> TransferId {
@@ -188,7 +188,7 @@ impl Draw {
         Hello {
             journal: JournalId(self.bits()),
             sequence: self.unsigned(),
-            told: self.unsigned(),
+            concerning: self.unsigned(),
             open: self.list(4, Draw::transfer),
             facts: self.list(4, Draw::fact),
         }
@@ -205,7 +205,7 @@ impl Draw {
             flavour: FlavourIndex::DEFAULT,
             wakefulness: Wakefulness::Awake,
             replications_left: self.maybe(Draw::short),
-            luggage_bytes: self.unsigned(),
+            snapshot_bytes: self.unsigned(),
         }
     }
 
@@ -223,16 +223,16 @@ impl Draw {
             5 => Message::Transfer {
                 transfer,
                 token: Token(self.bits()),
-                luggage: self.luggage(),
-                told: self.unsigned(),
+                snapshot: self.snapshot(),
+                concerning: self.unsigned(),
             },
-            6 => Message::Taken { transfer, told: self.unsigned() },
+            6 => Message::Taken { transfer, concerning: self.unsigned() },
             7 => Message::NotTaken { transfer },
             _ => Message::Forget { transfer },
         }
     }
 
-    fn route(&mut self) -> ToldRoute {
+    fn route(&mut self) -> RouteAnnouncement {
         let label = self.maybe(|draw| Label { sequence: draw.unsigned(), metric: draw.short() });
         let names = self.maybe(|draw| {
             Arc::new(Names {
@@ -242,7 +242,7 @@ impl Draw {
                 certificate: draw.text(60).into_bytes().into(),
             })
         });
-        ToldRoute { application: self.application(), label, names }
+        RouteAnnouncement { application: self.application(), label, names }
     }
 
     /// The number of kinds of bodies.
@@ -284,7 +284,7 @@ impl Draw {
             descriptor: self.descriptor(),
             flavour: FlavourIndex::DEFAULT,
             wakefulness: Wakefulness::Awake,
-            luggage: self.luggage(),
+            snapshot: self.snapshot(),
             replications_left: self.maybe(Draw::short),
             is_pinned: self.flag(),
         }
@@ -294,7 +294,7 @@ impl Draw {
         let transfer = self.transfer();
         match self.below(5) {
             0 => OwnCause::Deployed { key: DeployKey(self.bits()) },
-            1 => OwnCause::Taken { transfer, from: self.node(), told: self.unsigned() },
+            1 => OwnCause::Taken { transfer, from: self.node(), concerning: self.unsigned() },
             2 => OwnCause::Replicated { parent: self.instance(), replications_left: self.maybe(Draw::short) },
             3 => OwnCause::NotTaken { transfer },
             _ => OwnCause::Adopted { transfer },
@@ -329,7 +329,7 @@ impl Draw {
                 parent: self.instance(),
                 replications_left: self.maybe(|draw| [draw.short(), draw.short()]),
             }),
-            5 => Record::Gone { transfer, told: self.unsigned() },
+            5 => Record::Gone { transfer, concerning: self.unsigned() },
             6 => Record::NotTaken { transfer },
             7 => Record::Undeployed { instance },
             8 => Record::Stopped { workload: self.workload() },

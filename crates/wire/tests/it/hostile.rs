@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use mario_colony::routing::{RoutingMessage, ToldRoute, Update};
-use mario_colony::{Hello, JournalId, Luggage, Message, Token, TransferId};
+use mario_colony::routing::{RouteAnnouncement, RoutingMessage, Update};
+use mario_colony::{AgentSnapshot, Hello, JournalId, Message, Token, TransferId};
 use mario_domain::{ApplicationId, Inhibition, NodeId, Rule};
 use mario_wire::{Body, Envelope, FrameTooLong, Framer, bounds, decode, decode_record, encode, encode_record};
 
@@ -112,7 +112,13 @@ fn refused(message: Message) -> String {
 const TRANSFER: TransferId = TransferId { journal: JournalId(1), boot: 0, counter: 0 };
 
 fn hello(open: usize) -> Message {
-    Message::Hello(Hello { journal: JournalId(1), sequence: 0, told: 0, open: vec![TRANSFER; open], facts: Vec::new() })
+    Message::Hello(Hello {
+        journal: JournalId(1),
+        sequence: 0,
+        concerning: 0,
+        open: vec![TRANSFER; open],
+        facts: Vec::new(),
+    })
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn values_at_a_bound_are_written_and_read() {
     assert_eq!(decode(&bytes), Ok(envelope));
     let update = |routes: usize| {
         let application = ApplicationId::number(1);
-        let routes = vec![ToldRoute { application, label: None, names: None }; routes];
+        let routes = vec![RouteAnnouncement { application, label: None, names: None }; routes];
         Body::Routing(RoutingMessage::Update(Update { number: 1, is_table: false, routes }))
     };
     let mut written = Vec::new();
@@ -154,10 +160,10 @@ fn values_at_a_bound_are_written_and_read() {
 
 #[test]
 fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
-    // A luggage encoded by hand: 4,097 inhibited undeploys on the own node, each in field 2.
+    // A snapshot encoded by hand: 4,097 inhibited undeploys on the own node, each in field 2.
     let entry = [0x12, 6, 0x08, 1, 0x10, 0, 0x1a, 0];
     for (entries, is_read) in [(bounds::MEMORY_MAX, true), (bounds::MEMORY_MAX + 1, false)] {
-        let luggage = [&[0x08, 0][..], &entry.repeat(entries)].concat();
+        let snapshot = [&[0x08, 0][..], &entry.repeat(entries)].concat();
         let field = |number: u8, content: &[u8]| {
             let mut bytes = vec![number << 3 | 2];
             let mut length = content.len();
@@ -169,18 +175,18 @@ fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
             [bytes, content.to_vec()].concat()
         };
         let transfer = [field(1, &[0; 16]), vec![0x10, 0, 0x18, 0]].concat();
-        let message = field(6, &[field(1, &transfer), field(2, &[0; 16]), field(3, &luggage), vec![0x20, 0]].concat());
+        let message = field(6, &[field(1, &transfer), field(2, &[0; 16]), field(3, &snapshot), vec![0x20, 0]].concat());
         let bytes = [field(1, &[0; 16]), field(4, &field(1, &message))].concat();
         match decode(&bytes) {
             Ok(envelope) => {
-                let Body::Colony(Message::Transfer { luggage, .. }) = envelope.body else { panic!("another message") };
-                assert!(is_read && luggage.memory.len() == entries);
+                let Body::Colony(Message::Transfer { snapshot, .. }) = envelope.body else { panic!("another message") };
+                assert!(is_read && snapshot.memory.len() == entries);
             }
             Err(error) => {
                 assert!(!is_read);
                 assert_eq!(
                     error.to_string(),
-                    "cannot read `body.colony.transfer.luggage.memory`: it has more than 4096 entries"
+                    "cannot read `body.colony.transfer.snapshot.memory`: it has more than 4096 entries"
                 );
             }
         }
@@ -223,14 +229,15 @@ fn a_frame_that_is_too_long_is_refused_before_it_arrives() {
 #[test]
 fn a_full_memory_fits_into_a_frame() {
     let mut draw = Draw::new(3);
-    let luggage = (0..).find_map(|_| match draw.message(5) {
-        Message::Transfer { luggage, .. } if !luggage.memory.is_empty() => Some(luggage),
+    let snapshot = (0..).find_map(|_| match draw.message(5) {
+        Message::Transfer { snapshot, .. } if !snapshot.memory.is_empty() => Some(snapshot),
         _ => None,
     });
-    let mut luggage = Luggage::clone(&luggage.expect("some has"));
-    let one = luggage.memory[0].clone();
-    luggage.memory = vec![one; bounds::MEMORY_MAX];
-    let message = Message::Transfer { transfer: TRANSFER, token: Token(1), luggage: Arc::new(luggage), told: 0 };
+    let mut snapshot = AgentSnapshot::clone(&snapshot.expect("some has"));
+    let one = snapshot.memory[0].clone();
+    snapshot.memory = vec![one; bounds::MEMORY_MAX];
+    let message =
+        Message::Transfer { transfer: TRANSFER, token: Token(1), snapshot: Arc::new(snapshot), concerning: 0 };
     let mut bytes = Vec::new();
     encode(&Envelope::new(JournalId(1), None, Body::Colony(message)), &mut bytes).expect("it fits");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_colony::rules::Remembered;
-use mario_colony::{Descriptor, JournalId, Ledger, Luggage, Message, Prepare, Record, Token, TransferId};
+use mario_colony::{AgentSnapshot, Descriptor, JournalId, Ledger, Message, Prepare, Record, Token, TransferId};
 use mario_domain::{
     AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
     Rule, Sleep, Target, Wakefulness,
@@ -34,9 +34,9 @@ fn every_generated_envelope_round_trips() {
 #[test]
 fn the_past_of_an_agent_round_trips() {
     for seed in 0..500 {
-        let luggage = Draw::new(seed).past();
+        let snapshot = Draw::new(seed).past();
         let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
-        let message = Message::Transfer { transfer, token: Token(9), luggage, told: 1 };
+        let message = Message::Transfer { transfer, token: Token(9), snapshot, concerning: 1 };
         let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
         assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
     }
@@ -73,11 +73,11 @@ fn flavours_round_trip() {
         let transfer = prepare.transfer;
         let target = Target::Flavour(FlavourId::number(seed as i64));
         let adapted = Remembered { evaluation: 3, operation: AgentOperation::Adapt, target };
-        let luggage = Luggage { memory: vec![adapted], ..Luggage::default() };
+        let snapshot = AgentSnapshot { memory: vec![adapted], ..AgentSnapshot::default() };
         let rule = Rule::Flavour { flavour: FlavourId::name("huge").expect("a name") };
         for message in [
             Message::Prepare(Arc::new(prepare)),
-            Message::Transfer { transfer, token: Token(9), luggage: Arc::new(luggage), told: 5 },
+            Message::Transfer { transfer, token: Token(9), snapshot: Arc::new(snapshot), concerning: 5 },
             Message::Inhibit { transfer, inhibition: Inhibition { node: NodeId::number(3), rule } },
         ] {
             let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
@@ -105,14 +105,14 @@ fn sleepers_round_trip() {
         let transfer = prepare.transfer;
         let done = |operation| Remembered { evaluation: 3, operation, target: Target::Own };
         let memory = [AgentOperation::Sleep, AgentOperation::Wake].map(done).to_vec();
-        let luggage = Arc::new(Luggage { memory, ..Luggage::default() });
+        let snapshot = Arc::new(AgentSnapshot { memory, ..AgentSnapshot::default() });
         let inhibit = |rule| {
             let inhibition = Inhibition { node: NodeId::number(3), rule };
             Message::Inhibit { transfer, inhibition }
         };
         for message in [
             Message::Prepare(Arc::new(prepare)),
-            Message::Transfer { transfer, token: Token(9), luggage, told: 5 },
+            Message::Transfer { transfer, token: Token(9), snapshot, concerning: 5 },
             inhibit(Rule::Asleep),
             inhibit(Rule::Awake),
             inhibit(Rule::Sleepless),

@@ -21,7 +21,7 @@ use crate::message::{Hello, Message};
 use crate::node::reasoner::Reasoner;
 use crate::node::{Config, Limits, Retry, Start, State, Step, Timing};
 
-/// A node, its disk, and the copies on its machine that were told to stop.
+/// A node, its disk, and the copies on its machine that are being stopped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Member {
     pub(super) state: State,
@@ -158,7 +158,7 @@ impl Members {
         *self.instances.entry(instance.clone()).or_insert(next)
     }
 
-    /// A node that has just started from its disk. Nothing runs on its machine that its ledger does not know.
+    /// A node that has just started from its disk. All copies on its machine are known to its ledger.
     fn started(&mut self, node: usize, disk: Ledger, life: u8) -> Member {
         let boot = disk.boot.as_ref().map_or(0, |(.., boot)| boot + 1);
         let start = Start {
@@ -177,7 +177,7 @@ impl Members {
     }
 
     fn greet(&mut self, member: &mut Member, other: usize, journal: JournalId, open: Vec<TransferId>) {
-        let hello = Message::Hello(Hello { journal, sequence: 0, told: 0, open, facts: Vec::new() });
+        let hello = Message::Hello(Hello { journal, sequence: 0, concerning: 0, open, facts: Vec::new() });
         let input = Input::Received { from: node_id(other), sender: journal, receiver: None, message: hello };
         self.handle(member, input, &mut Outcome::default());
     }
@@ -240,8 +240,8 @@ impl Members {
 
     fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, mut message: Message) -> Envelope {
         // The number of records depends on how a state was reached, so it is removed.
-        if let Message::Transfer { told, .. } | Message::Taken { told, .. } = &mut message {
-            *told = 0;
+        if let Message::Transfer { concerning, .. } | Message::Taken { concerning, .. } = &mut message {
+            *concerning = 0;
         }
         let position = |id: &NodeId| self.configs.iter().position(|config| config.node == *id).expect("a node");
         let from = position(&member.state.config.node);
@@ -260,7 +260,7 @@ impl Members {
     fn intern(&mut self, mut member: Member) -> u32 {
         for ledger in [&mut member.state.ledger, &mut member.disk] {
             ledger.sequence = 0;
-            ledger.peers.values_mut().for_each(|peer| (peer.sequence, peer.told) = (0, 0));
+            ledger.peers.values_mut().for_each(|peer| (peer.sequence, peer.concerning) = (0, 0));
             ledger.concerning.clear();
         }
         for retry in member.state.retries.values_mut() {
@@ -290,7 +290,7 @@ impl Members {
         match action {
             Action::Propose(instance, operation, target) => {
                 let proposal = Proposal { operation: *operation, target: Target::Node(node_id(*target)) };
-                member.state.minds.get_mut(instance)?.proposal = Some(proposal);
+                member.state.agents.get_mut(instance)?.proposal = Some(proposal);
                 self.handle(&mut member, Input::Judge(instance.clone()), &mut outcome);
             }
             Action::Undeploy(instance) => {

@@ -33,7 +33,7 @@ impl Members {
         let mut actions = Vec::new();
         let others = || (0..world.members.len()).filter(|other| *other != node);
         if world.transfers < bounds.transfers {
-            for (instance, _) in state.minds.iter().filter(|(_, mind)| mind.frozen_by.is_none()) {
+            for (instance, _) in state.agents.iter().filter(|(_, agent)| agent.frozen_by.is_none()) {
                 for other in others() {
                     actions.push(Action::Propose(instance.clone(), AgentOperation::Migrate, other));
                     if bounds.replicates {
@@ -149,7 +149,7 @@ fn two_instances_compete_for_room_and_swap_places() {
 }
 
 #[test]
-fn replicas_and_moves_mix() {
+fn replicas_and_migrations_of_one_instance_preserve_the_invariants() {
     let bounds = Bounds { capacities: &[2, 2], promises: 2, replicates: true, undeploys: false, ..Bounds::SMALL };
     holds("replicate", bounds, 5_000);
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_colony::{Copies, DeployKey, JournalId, Luggage, Message, OwnCause, Owned, Record, TransferId};
+use mario_colony::{AgentSnapshot, Copies, DeployKey, JournalId, Message, OwnCause, Owned, Record, TransferId};
 use mario_domain::InstanceId;
 
 use super::book::{Book, Numbers};
@@ -20,13 +20,13 @@ pub struct Checker {
     lineages: Vec<Lineage>,
     /// The parents of instances that were offered, by transfer.
     offered: BTreeMap<TransferId, usize>,
-    /// The instances and luggage that were handed over, by transfer.
-    luggage: BTreeMap<TransferId, (InstanceId, Arc<Luggage>)>,
+    /// The instances that were handed over, and their agents' snapshots, by transfer.
+    snapshot: BTreeMap<TransferId, (InstanceId, Arc<AgentSnapshot>)>,
     /// The transfer that each agent has open, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
     /// The keys of deploys that a node has carried out.
     deployed: BTreeSet<(usize, DeployKey)>,
-    /// Journals that a node was told are lost.
+    /// Journals that an operator declared lost, with the node that the declaration was made to.
     pub declared: BTreeSet<(usize, JournalId)>,
     holders: Vec<Option<usize>>,
     is_held: Vec<bool>,
@@ -39,7 +39,7 @@ struct Life {
     epoch: u32,
     owner: usize,
     is_ended: bool,
-    /// Whether its node lost the disk, or an operator declared its node lost.
+    /// Whether its node lost its disk, or an operator declared its node lost.
     is_excused: bool,
 }
 
@@ -98,8 +98,8 @@ impl Checker {
                 }
             }
             Record::Custody(custody) => {
-                let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.luggage));
-                self.luggage.insert(custody.transfer, handed);
+                let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.snapshot));
+                self.snapshot.insert(custody.transfer, handed);
             }
             Record::CustodyEnded { .. } => self.tally.count("ended in custody"),
             Record::Gone { .. }
@@ -160,8 +160,8 @@ impl Checker {
                     self.replica_of(parent)
                 } else {
                     self.tally.count("migrations");
-                    let handed = self.luggage.get(transfer);
-                    if !handed.is_some_and(|(id, luggage)| *id == owned.instance && *luggage == owned.luggage) {
+                    let handed = self.snapshot.get(transfer);
+                    if !handed.is_some_and(|(id, snapshot)| *id == owned.instance && *snapshot == owned.snapshot) {
                         self.violate(format!("what n{node} took by {transfer:?} is not what was handed over"));
                     }
                     if owned.descriptor.copies == Copies::Exclusive {

@@ -16,7 +16,7 @@ pub struct Daemon {
     pub config: Arc<Config>,
     /// `None` while it is down.
     pub node: Option<Node>,
-    /// Counts the starts of the process: answers to an earlier one are dropped.
+    /// Counts the starts of the process. Answers to an earlier process are dropped.
     pub life: u32,
     /// Its clock minus true time.
     pub clock_offset: i64,
@@ -76,7 +76,7 @@ impl Daemon {
         Time::at((now as i64 + self.clock_offset) as f64)
     }
 
-    /// Its reservations: whether a copy runs for it, and the hardware.
+    /// For each reservation, whether a copy runs for it, and its hardware.
     pub fn reservations(&self) -> impl Iterator<Item = (bool, u64)> {
         let reservations = self.node.iter().flat_map(|node| node.manager().reservations());
         reservations.map(|one| (!self.without_copy.contains(&one.key), one.needed.as_units()))
@@ -92,7 +92,7 @@ impl Daemon {
         })
     }
 
-    /// Kills the daemon. Of the records that were not known to be on disk, the first `kept` are.
+    /// Kills the daemon. Of the records whose write was not confirmed, the first `kept` are on disk.
     pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::Record)> {
         let mut written = Vec::new();
         let pending = std::mem::take(&mut self.stream);

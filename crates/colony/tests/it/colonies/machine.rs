@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mario_colony::{Copies, Descriptor, WorkloadId};
 use mario_domain::InstanceId;
 
-/// The copies on one machine, dead ones excepted.
+/// The copies on one machine, except dead ones.
 #[derive(Default)]
 pub struct Machine {
     copies: BTreeMap<WorkloadId, Copy>,
@@ -18,7 +18,7 @@ struct Copy {
     state: State,
     /// Distinguishes this copy from an earlier one with the same id.
     generation: u64,
-    /// The start of the daemon that last asked for the copy, to which its result is reported.
+    /// The process of the daemon that last requested the copy: the result is reported only to that process.
     life: u32,
 }
 
@@ -32,7 +32,7 @@ enum State {
     },
 }
 
-/// The result of asking for a copy.
+/// The result of requesting a copy.
 #[derive(PartialEq, Eq)]
 pub enum Wanted {
     /// Nothing to do: the copy runs or will run.
@@ -44,9 +44,9 @@ pub enum Wanted {
 /// The result of starting a copy.
 #[derive(PartialEq, Eq)]
 pub enum Startup {
-    /// The copy runs; reported to this start of the daemon.
+    /// The copy runs. Reported to this process of the daemon.
     Up(u32),
-    /// The copy failed for good; reported to this start of the daemon.
+    /// The copy failed for good. Reported to this process of the daemon.
     Failed(u32),
     /// The copy was stopped or replaced in the meantime.
     Superseded,
@@ -81,7 +81,7 @@ impl Machine {
         Wanted::Starts
     }
 
-    /// Handles the end of a copy's start time.
+    /// Called when the start-up time of a copy has passed.
     pub fn started(&mut self, workload: WorkloadId, generation: u64, fails: bool) -> Startup {
         let Some(copy) = self.copies.get_mut(&workload) else { return Startup::Superseded };
         if copy.generation != generation || copy.state != State::Starting {
@@ -96,14 +96,14 @@ impl Machine {
         Startup::Up(life)
     }
 
-    /// Kills a copy, which takes time. Returns its generation; `None` if there is none.
+    /// Kills a copy, which takes time. Returns its generation; `None` if there is no such copy.
     pub fn kill(&mut self, workload: WorkloadId) -> Option<u64> {
         let copy = self.copies.get_mut(&workload)?;
         copy.state = State::Stopping { is_wanted_again: false };
         Some(copy.generation)
     }
 
-    /// Handles the death of a killed copy. If it is wanted again, starts it with the generation `next`.
+    /// Called when a killed copy is dead. If it is wanted again, starts it with the generation `next`.
     pub fn died(&mut self, workload: WorkloadId, generation: u64, next: u64) -> Wanted {
         let Some(copy) = self.copies.get_mut(&workload) else { return Wanted::Nothing };
         match copy.state {

@@ -16,7 +16,7 @@ pub struct Plan {
     pub nodes: Vec<NodePlan>,
     pub links: Vec<[usize; 2]>,
     pub applications: Vec<Arc<Descriptor>>,
-    pub weather: Weather,
+    pub conditions: Conditions,
     pub events: Vec<Event>,
 }
 
@@ -28,10 +28,10 @@ pub struct NodePlan {
 
 /// How the network, the disks and the workloads behave until the horizon.
 #[derive(Clone, Debug)]
-pub struct Weather {
+pub struct Conditions {
     pub loss_percent: u64,
     pub duplication_percent: u64,
-    /// A kind of message that is nearly always lost.
+    /// A kind of message of which nearly all are lost.
     pub unlucky: Option<Kind>,
     pub delay_max: u64,
     pub sync_max: u64,
@@ -44,7 +44,7 @@ pub struct Weather {
     pub is_self_timed: bool,
 }
 
-/// A kind of message that may be lost nearly always.
+/// The kinds of messages of which nearly all may be lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Ready,
@@ -134,8 +134,8 @@ somewhere(I, M) :-
     fact(I, random, R), node(_, _, Ms), length(Ms, L), L > 0, N is (R // 100) mod L, nth0(N, Ms, M).
 ";
 
-/// Agents that remember: they migrate to a node where they were not inhibited, or replicate on their own node if there
-/// is none.
+/// Agents that remember: they migrate to a node where they were not inhibited. If there is none, they replicate on
+/// their own node.
 const REMEMBERING: &str = "
 operation(migrate, I, M) :-
     drawn(I, K), K < 70, node(_, _, Ms), member(M, Ms), \\+ inhibited(migrate, I, M).
@@ -166,9 +166,9 @@ impl Plan {
         let links = draw_links(count, &mut random);
         let applications: Vec<Arc<Descriptor>> =
             (0..random.between(1, 3)).map(|number| draw_application(number, &mut random)).collect();
-        let weather = Weather::draw(&mut random);
+        let conditions = Conditions::draw(&mut random);
         let events = draw_events(count, links.len(), applications.len(), &mut random);
-        Plan { seed, nodes, links, applications, weather, events }
+        Plan { seed, nodes, links, applications, conditions, events }
     }
 }
 
@@ -184,10 +184,10 @@ impl NodePlan {
     }
 }
 
-impl Weather {
-    fn draw(random: &mut Random) -> Weather {
+impl Conditions {
+    fn draw(random: &mut Random) -> Conditions {
         let is_fair = random.percent(20);
-        Weather {
+        Conditions {
             loss_percent: if is_fair { 0 } else { random.below(30) },
             duplication_percent: if is_fair { 0 } else { random.below(30) },
             unlucky: if is_fair { None } else { Kind::draw(random) },

@@ -13,9 +13,9 @@ pub enum Sabotage {
     SendsForgetBeforeSync,
     /// Transfers are matched by id only: the token is replaced by the one that the target expects.
     IgnoresTokens,
-    /// The source is told after a timeout that nothing was taken.
+    /// After a timeout, the source receives a forged answer that the instance was not taken.
     GivesUpCustody,
-    /// The target is told to forget a transfer although its source did not ask for it.
+    /// The target receives a forged `Forget` for a transfer that its source did not allow it to forget.
     ForgetsUnasked,
     /// An instance in custody for a journal that was declared lost is owned again under its old id.
     RevivesLost,
@@ -23,9 +23,9 @@ pub enum Sabotage {
     Overbooks,
     /// A node that lost its disk keeps the identity of its journal.
     KeepsIdentity,
-    /// A node is told that the sweep is done although it was not.
+    /// A sweep is reported as done although nothing was swept.
     SweepsNothing,
-    /// A node is told that copies have stopped while they run.
+    /// Copies are reported as stopped while they still run.
     SaysStoppedTooEarly,
 }
 

@@ -49,7 +49,7 @@ pub struct World<'a> {
     ground: &'a Ground,
     sabotage: Option<Sabotage>,
     now: u64,
-    queue: BTreeMap<(u64, u64), Happening>,
+    queue: BTreeMap<(u64, u64), Scheduled>,
     scheduled: u64,
     random: Random,
     daemons: Vec<Daemon>,
@@ -64,7 +64,7 @@ pub struct World<'a> {
 }
 
 /// A scheduled event.
-enum Happening {
+enum Scheduled {
     Planned(usize),
     Observe(usize),
     Wake(usize),
@@ -130,15 +130,15 @@ impl<'a> World<'a> {
     pub fn run(&mut self) {
         for node in 0..self.daemons.len() {
             self.start(node);
-            self.schedule(self.first_observation(node), Happening::Observe(node));
+            self.schedule(self.first_observation(node), Scheduled::Observe(node));
         }
         self.relink();
         for (index, event) in self.plan.events.iter().enumerate() {
-            self.schedule(event.at, Happening::Planned(index));
+            self.schedule(event.at, Scheduled::Planned(index));
         }
-        self.schedule(HORIZON_MS, Happening::Calm);
+        self.schedule(HORIZON_MS, Scheduled::Calm);
         while self.checker.violation.is_none() && !self.is_over() {
-            let Some(((at, _), happening)) = self.queue.pop_first() else {
+            let Some(((at, _), scheduled)) = self.queue.pop_first() else {
                 return self.checker.violate("invariant 6: nothing happens any more, and not all is quiet".to_owned());
             };
             self.now = at;
@@ -148,7 +148,7 @@ impl<'a> World<'a> {
                 return self.checker.violate(format!("invariant 6: {} are not quiet", busy.join(", ")));
             }
             self.checker.tally.count("steps");
-            self.happen(happening);
+            self.happen(scheduled);
         }
         if self.checker.violation.is_none() {
             self.check_end();
@@ -156,12 +156,12 @@ impl<'a> World<'a> {
     }
 
     fn first_observation(&self, node: usize) -> u64 {
-        self.plan.weather.period * (node as u64 + 1) / self.daemons.len() as u64
+        self.plan.conditions.period * (node as u64 + 1) / self.daemons.len() as u64
     }
 
-    fn schedule(&mut self, at: u64, happening: Happening) {
+    fn schedule(&mut self, at: u64, scheduled: Scheduled) {
         self.scheduled += 1;
-        self.queue.insert((at.max(self.now), self.scheduled), happening);
+        self.queue.insert((at.max(self.now), self.scheduled), scheduled);
     }
 
     fn is_over(&self) -> bool {
@@ -188,47 +188,48 @@ impl<'a> World<'a> {
         }
     }
 
-    fn happen(&mut self, happening: Happening) {
-        match happening {
-            Happening::Planned(index) => self.planned(index),
-            Happening::Observe(node) => self.observe(node),
-            Happening::Wake(node) => self.wake(node),
-            Happening::Synced(node) => {
+    fn happen(&mut self, scheduled: Scheduled) {
+        match scheduled {
+            Scheduled::Planned(index) => self.planned(index),
+            Scheduled::Observe(node) => self.observe(node),
+            Scheduled::Wake(node) => self.wake(node),
+            Scheduled::Synced(node) => {
                 self.pump(node);
                 self.checker.check(&self.daemons, node);
             }
-            Happening::Deliver(letter) => self.deliver(*letter),
-            Happening::Started { node, workload, generation } => self.started(node, workload, generation),
-            Happening::Died { node, life, workload, generation } => self.died(node, life, workload, generation),
-            Happening::Swept { node, life, dead } => {
+            Scheduled::Deliver(letter) => self.deliver(*letter),
+            Scheduled::Started { node, workload, generation } => self.started(node, workload, generation),
+            Scheduled::Died { node, life, workload, generation } => self.died(node, life, workload, generation),
+            Scheduled::Swept { node, life, dead } => {
                 self.daemons[node].machine.swept(&dead);
                 self.answer(node, life, Input::Swept);
             }
-            Happening::Crash { node, life, down_for } => {
+            Scheduled::Crash { node, life, down_for } => {
                 if self.daemons[node].life == life {
                     self.crash(node, down_for);
                 }
             }
-            Happening::Restart(node) => {
+            Scheduled::Restart(node) => {
                 self.repairs -= 1;
                 self.start(node);
                 self.relink();
             }
-            Happening::Heal(link) => {
+            Scheduled::Heal(link) => {
                 self.repairs -= 1;
                 self.links[link].is_cut = false;
                 self.relink();
             }
-            Happening::Declare { node, journal } => {
-                // An operator repeats a command until it is acknowledged, which is after its record is on disk.
+            Scheduled::Declare { node, journal } => {
+                // An operator repeats a command until it is acknowledged, and it is acknowledged once its record is on
+                // disk.
                 if self.daemons[node].durable.lost.contains(&journal) {
                     self.repairs -= 1;
                 } else {
                     self.declare_lost(node, journal);
-                    self.schedule(self.now + 500, Happening::Declare { node, journal });
+                    self.schedule(self.now + 500, Scheduled::Declare { node, journal });
                 }
             }
-            Happening::Calm => {
+            Scheduled::Calm => {
                 self.is_calm = true;
                 for node in 0..self.daemons.len() {
                     self.observe(node);
@@ -237,7 +238,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Starts a daemon from what is on its disk.
+    /// Starts a daemon from its disk.
     fn start(&mut self, node: usize) {
         let seed = self.random.number();
         let daemon = &mut self.daemons[node];
@@ -277,8 +278,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Passes each agent of a node its random number. After the horizon there are none, so that agents become
-    /// quiescent.
+    /// Passes each agent of a node its random number. After the horizon agents get none, so that they become quiescent.
     fn observe(&mut self, node: usize) {
         let instances: Vec<InstanceId> = self.daemons[node].node.iter().flat_map(Node::instances).cloned().collect();
         for instance in &instances {
@@ -289,7 +289,7 @@ impl<'a> World<'a> {
         if self.is_calm {
             return;
         }
-        if !self.plan.weather.is_self_timed {
+        if !self.plan.conditions.is_self_timed {
             for instance in &instances {
                 self.input(node, Input::Evaluate(instance.clone()));
             }
@@ -297,7 +297,7 @@ impl<'a> World<'a> {
                 self.input(node, Input::Judge(instance.clone()));
             }
         }
-        self.schedule(self.now + self.plan.weather.period, Happening::Observe(node));
+        self.schedule(self.now + self.plan.conditions.period, Scheduled::Observe(node));
     }
 
     /// Fires the timer of a node if it is due.
@@ -324,12 +324,12 @@ impl<'a> World<'a> {
         let at = (timeout.units().ceil() as i64 - daemon.clock_offset).max(self.now as i64 + 1) as u64;
         if daemon.wakes_at.is_none_or(|armed| at < armed || armed < self.now) {
             daemon.wakes_at = Some(at);
-            self.schedule(at, Happening::Wake(node));
+            self.schedule(at, Scheduled::Wake(node));
         }
     }
 
     fn declare_lost(&mut self, node: usize, journal: JournalId) {
-        let _ = writeln!(self.log, "{} n{node} is told that {journal:?} is lost", self.now);
+        let _ = writeln!(self.log, "{} n{node} is concerning that {journal:?} is lost", self.now);
         self.checker.declared.insert((node, journal));
         if self.sabotage == Some(Sabotage::RevivesLost) {
             return self.revive(node, journal);
@@ -352,10 +352,10 @@ impl World<'_> {
 }
 
 fn timing(plan: &Plan) -> Timing {
-    let period = Duration::of(plan.weather.period as f64);
+    let period = Duration::of(plan.conditions.period as f64);
     Timing {
         notice: 3,
-        evaluation_period: plan.weather.is_self_timed.then_some(period),
+        evaluation_period: plan.conditions.is_self_timed.then_some(period),
         prepare_timeout: Duration::of(900.0),
         reservation_timeout: Duration::of(1_800.0),
         resend_after: Duration::of(60.0),

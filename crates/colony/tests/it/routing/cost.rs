@@ -9,7 +9,7 @@ use super::shapes::Shape;
 /// Returns the number of instances for a number of nodes.
 type Density = fn(usize) -> usize;
 
-/// The mean cost of one migration: urgent messages, and those of the ticks after it.
+/// The mean cost of one migration: the urgent messages, and the messages of the ticks after it.
 struct Cost {
     nodes: usize,
     instances: usize,
@@ -26,8 +26,8 @@ fn messages(before: Tally, after: Tally) -> f64 {
     (after.updates + after.requests + after.repeats - before.updates - before.requests - before.repeats) as f64
 }
 
-/// Moves instances one hop at a time and counts messages: `later` counts those up to the next exact tick, without that
-/// tick.
+/// Moves instances one hop at a time, and counts messages. `later` counts the messages up to the next exact tick,
+/// without that tick.
 fn measure(shape: &Shape, instances: usize, moves: usize, seed: u64) -> Cost {
     let mut random = Random::new(seed);
     let mut network = Network::new(shape, 1, seed, |config| {

@@ -3,7 +3,7 @@
 use mario_domain::{Duration, InstanceId};
 use mario_testing::Random;
 
-use super::network::{Network, Weather};
+use super::network::{Conditions, Network};
 use super::shapes::Shape;
 
 const SEEDS: u64 = 400;
@@ -82,13 +82,13 @@ fn live_through(seed: u64) -> Network {
 
 fn live_on(mut network: Network, seed: u64) -> Network {
     let mut random = Random::new(!seed);
-    network.weather = Weather { loss_percent: [0, 0, 5, 25][random.below(4)], is_reordering: random.percent(40) };
+    network.conditions = Conditions { loss_percent: [0, 0, 5, 25][random.below(4)], is_reordering: random.percent(40) };
     for _ in 0..random.between(5, 60) {
         act(&mut network, &mut random);
         let pause = [0_u64, 1, 5, 50, 400, 4_000][random.below(6)];
         network.run_for(random.below(pause + 1) as f64);
     }
-    network.weather = Weather::default();
+    network.conditions = Conditions::default();
     network.run_for(4_000.0);
     for node in 0..network.nodes() {
         network.restart(node);

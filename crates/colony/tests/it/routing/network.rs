@@ -36,7 +36,7 @@ enum Event {
         from: Option<usize>,
         request: Request,
     },
-    /// The target of a move has told the source that it took the instance.
+    /// The source of a move learns that the target has taken the instance.
     Gone {
         application: usize,
         instance: InstanceId,
@@ -55,10 +55,10 @@ enum Event {
 struct Request {
     application: usize,
     trail: Trail,
-    way: Vec<usize>,
+    path_back: Vec<usize>,
 }
 
-/// A link: the session that each end takes part in, the same number on both ends while it works.
+/// A link. Each end has the number of its current session; the link works while both numbers are the same.
 pub struct Link {
     pub ends: [usize; 2],
     pub cost: u32,
@@ -87,7 +87,7 @@ pub struct Tally {
 
 /// The delays and loss rates of the links.
 #[derive(Clone, Copy, Default)]
-pub struct Weather {
+pub struct Conditions {
     pub loss_percent: u64,
     pub is_reordering: bool,
 }
@@ -106,7 +106,7 @@ pub struct Network {
     pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
     sessions: u64,
     instances: i64,
-    pub weather: Weather,
+    pub conditions: Conditions,
     pub random: Random,
     pub tally: Tally,
     config: RouterConfig,
@@ -144,7 +144,7 @@ impl Network {
             hosts: vec![BTreeMap::new(); applications],
             sessions: 0,
             instances: 0,
-            weather: Weather::default(),
+            conditions: Conditions::default(),
             random: Random::new(seed),
             tally: Tally::default(),
             config,
@@ -290,11 +290,11 @@ impl Network {
         let Some(link) = self.link_between(from, to) else { panic!("{from} sends to {to}, which is no neighbour") };
         let end = self.end(link, from);
         let Some(session) = self.links[link].sessions[end] else { panic!("{from} sends to {to} without a session") };
-        if self.random.percent(self.weather.loss_percent) {
+        if self.random.percent(self.conditions.loss_percent) {
             return;
         }
         let delay = f64::from(self.links[link].cost) / 1_000.0;
-        let at = if self.weather.is_reordering {
+        let at = if self.conditions.is_reordering {
             self.now + delay * (1.0 + self.random.below(5_u64) as f64)
         } else {
             // A session is a stream: messages are not reordered.
@@ -351,7 +351,7 @@ impl Network {
                 self.schedule(self.now + delay, Event::Notice { link, session, node });
             }
         }
-        // The two ends are now in different sessions, so what they send before they notice is lost.
+        // The two ends are now in different sessions, so messages sent before they notice are lost.
         self.sessions += 1;
         let fresh = self.sessions;
         for node in ends {

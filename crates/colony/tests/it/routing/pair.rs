@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mario_colony::Epoch;
 use mario_colony::routing::{
-    Label, Names, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, SequenceRequest, ToldRoute, Update,
+    Label, Names, RouteAnnouncement, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, SequenceRequest,
+    Update,
 };
 use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 
@@ -42,7 +43,7 @@ impl One {
     }
 
     fn hear(&mut self, from: usize, number: u64, label: Label) -> Vec<(NodeId, RoutingMessage)> {
-        let routes = vec![ToldRoute { application: application(), label: Some(label), names: None }];
+        let routes = vec![RouteAnnouncement { application: application(), label: Some(label), names: None }];
         let message = RoutingMessage::Update(Update { number, is_table: false, routes });
         self.handle(RouterInput::Received { from: id(from), message })
     }
@@ -59,7 +60,7 @@ fn an_infeasible_label_is_not_used_until_its_sequence_is_newer() {
     one.up(2);
     one.hear(1, 1, label(1, 5));
     assert_eq!(one.router.next_hop(&application()), Some(&id(1)));
-    assert_eq!(one.router.best_told(&application()), Some(label(1, 15)));
+    assert_eq!(one.router.best_announced(&application()), Some(label(1, 15)));
     // 20 is not better than 15: the path through 2 may lead through this node.
     one.hear(2, 1, label(1, 20));
     let sent = one.handle(RouterInput::LinkDown { neighbour: id(1) });
@@ -78,17 +79,17 @@ fn a_host_raises_the_sequence_on_request_within_plausible_bounds() {
     let mut ask = |sequence| {
         let request = SequenceRequest { application: application(), sequence, hops_left: 3 };
         one.handle(RouterInput::Received { from: id(1), message: RoutingMessage::Request(request) });
-        one.router.labels(&application(), &id(1))[0].expect("told").sequence
+        one.router.labels(&application(), &id(1))[0].expect("announced").sequence
     };
     assert_eq!(ask(7), 7);
     assert_eq!(ask(3), 7, "it never goes back");
-    assert_eq!(ask(u64::MAX), 7, "nobody has told that sequence");
+    assert_eq!(ask(u64::MAX), 7, "nobody has announced that sequence");
     assert_eq!(ask(1 << 62), 1 << 62);
     assert_eq!(one.router.refused(), 1);
 }
 
 #[test]
-fn tables_are_bounded_and_what_does_not_fit_is_counted() {
+fn tables_are_bounded_and_rejected_entries_are_counted() {
     let mut one = One::new(|config| {
         config.limits.applications_max = 5;
         config.limits.routes_per_neighbour_max = 3;
@@ -96,7 +97,7 @@ fn tables_are_bounded_and_what_does_not_fit_is_counted() {
     one.up(1);
     one.up(2);
     for (from, names) in [(1, 0..10), (2, 10..20)] {
-        let routes = names.map(|name| ToldRoute {
+        let routes = names.map(|name| RouteAnnouncement {
             application: ApplicationId::number(name),
             label: Some(label(1, 1)),
             names: None,
@@ -167,13 +168,13 @@ fn requests_follow_an_instance_that_has_moved_although_no_route_to_it_is_known()
     one.handle(RouterInput::Hosted { application: application(), instance: instance.clone(), epoch: Epoch(1) });
     one.handle(RouterInput::Unhosted { application: application(), instance, moved_to: Some(id(1)) });
     assert_eq!(one.router.routes().get(&application()).expect("known").next, [id(1)]);
-    assert_eq!(one.router.labels(&application(), &id(1))[0], Some(label(1, 0)), "what was told stands");
+    assert_eq!(one.router.labels(&application(), &id(1))[0], Some(label(1, 0)), "what was announced stands");
     one.now = 30_000.0;
     let sent = one.handle(RouterInput::Timeout);
     assert_eq!(one.router.routes().get(&application()), None);
     let is_retraction = |message: &RoutingMessage| match message {
         RoutingMessage::Update(update) => {
-            update.routes == [ToldRoute { application: application(), label: None, names: None }]
+            update.routes == [RouteAnnouncement { application: application(), label: None, names: None }]
         }
         _ => false,
     };
@@ -227,7 +228,7 @@ fn names(version: u64) -> Arc<Names> {
 }
 
 /// The names that were sent to a neighbour, by application.
-fn told_names(sent: &[(NodeId, RoutingMessage)], to: usize) -> Vec<(ApplicationId, u64)> {
+fn announced_names(sent: &[(NodeId, RoutingMessage)], to: usize) -> Vec<(ApplicationId, u64)> {
     let updates = sent.iter().filter(|(neighbour, _)| *neighbour == id(to)).filter_map(|(_, message)| match message {
         RoutingMessage::Update(update) => Some(&update.routes),
         _ => None,
@@ -242,47 +243,47 @@ fn names_travel_once_with_the_routes_and_later_ones_replace_earlier_ones() {
     one.up(2);
     let hear = |one: &mut One, number, version| {
         let label = Some(label(1, 5));
-        let routes = vec![ToldRoute { application: application(), label, names: Some(names(version)) }];
+        let routes = vec![RouteAnnouncement { application: application(), label, names: Some(names(version)) }];
         let message = RoutingMessage::Update(Update { number, is_table: false, routes });
         one.handle(RouterInput::Received { from: id(1), message })
     };
     let sent = hear(&mut one, 1, 3);
-    assert_eq!(told_names(&sent, 2), [(application(), 3)]);
-    assert_eq!(told_names(&sent, 1), [], "the next hop has them already");
-    assert_eq!(told_names(&hear(&mut one, 2, 2), 2), [], "older ones are dropped");
-    assert_eq!(told_names(&hear(&mut one, 3, 3), 2), [], "and known ones are not told again");
+    assert_eq!(announced_names(&sent, 2), [(application(), 3)]);
+    assert_eq!(announced_names(&sent, 1), [], "the next hop has them already");
+    assert_eq!(announced_names(&hear(&mut one, 2, 2), 2), [], "older ones are dropped");
+    assert_eq!(announced_names(&hear(&mut one, 3, 3), 2), [], "and known ones are not announced again");
     assert_eq!(one.router.names(&application()).map(|names| names.version), Some(3));
-    assert_eq!(told_names(&hear(&mut one, 4, 4), 2), [(application(), 4)], "although the route is the same");
+    assert_eq!(announced_names(&hear(&mut one, 4, 4), 2), [(application(), 4)], "although the route is the same");
     // A table has all names, and so has the first update of a new session.
     let table = one.handle(RouterInput::Received { from: id(2), message: RoutingMessage::Repeat });
-    assert_eq!(told_names(&table, 2), [(application(), 4)]);
-    assert_eq!(told_names(&one.up(3), 3), [(application(), 4)]);
+    assert_eq!(announced_names(&table, 2), [(application(), 4)]);
+    assert_eq!(announced_names(&one.up(3), 3), [(application(), 4)]);
     one.handle(RouterInput::LinkDown { neighbour: id(3) });
-    assert_eq!(told_names(&one.up(3), 3), [(application(), 4)]);
+    assert_eq!(announced_names(&one.up(3), 3), [(application(), 4)]);
 }
 
 #[test]
-fn names_of_applications_here_are_told_and_those_of_others_are_bounded() {
+fn names_of_hosted_applications_are_announced_and_those_of_others_are_bounded() {
     let mut one = One::new(|config| {
         config.limits.names_max = 2;
         config.limits.names_per_update_max = 1;
     });
     one.up(1);
     one.up(2);
-    let routes = (1..5).map(|name| ToldRoute {
+    let routes = (1..5).map(|name| RouteAnnouncement {
         application: ApplicationId::number(name),
         label: Some(label(1, 5)),
         names: Some(names(1)),
     });
     let message = RoutingMessage::Update(Update { number: 1, is_table: false, routes: routes.collect() });
     let sent = one.handle(RouterInput::Received { from: id(1), message });
-    assert_eq!(told_names(&sent, 2).len(), 2);
+    assert_eq!(announced_names(&sent, 2).len(), 2);
     assert_eq!((one.router.applications().count(), one.router.refused()), (4, 2), "the routes are known all the same");
     let many = sent.iter().filter(|(to, _)| *to == id(2)).count();
     assert_eq!(many, 3, "a message ends with its last names");
     assert!(!one.router.wants_names(&ApplicationId::number(9), &names(1)));
     one.handle(RouterInput::Hosted { application: application(), instance: InstanceId::number(1), epoch: Epoch(1) });
     let sent = one.handle(RouterInput::Named { application: application(), names: names(1) });
-    assert_eq!(told_names(&sent, 2), [(application(), 1)], "what is here has room");
-    assert_eq!(told_names(&sent, 1), [(application(), 1)]);
+    assert_eq!(announced_names(&sent, 2), [(application(), 1)], "what is here has room");
+    assert_eq!(announced_names(&sent, 1), [(application(), 1)]);
 }

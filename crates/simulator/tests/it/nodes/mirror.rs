@@ -139,7 +139,7 @@ impl<'a> Mirror<'a> {
             catalogue: self.catalogue.clone(),
             budget: Settings::default().budget,
             timing: Timing { evaluation_period: None, notice: self.scenario.notice, ..Timing::default() },
-            limits: Limits { luggage_bytes_max: u64::MAX, ..Limits::default() },
+            limits: Limits { snapshot_bytes_max: u64::MAX, ..Limits::default() },
         };
         let start = Start {
             config: Arc::new(config),
@@ -325,9 +325,9 @@ impl<'a> Mirror<'a> {
         for (agent, twin) in &self.twins {
             let state = population.agent(*agent);
             let node = self.nodes[state.node().position()].as_ref().expect("an agent's node is up");
-            let luggage = node.luggage(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
+            let snapshot = node.snapshot(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
             assert_eq!(node.is_asleep(twin), state.is_asleep(), "whether {twin} sleeps");
-            assert_eq!(luggage.memory.len(), state.remembered().len(), "what {twin} remembers");
+            assert_eq!(snapshot.memory.len(), state.remembered().len(), "what {twin} remembers");
             assert_eq!(
                 node.manager().free(),
                 population.node(state.node()).manager().free(),

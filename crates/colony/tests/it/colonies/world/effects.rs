@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mario_colony::{Copies, Descriptor, Effect, Input, Message, OwnCause, Record, Report, WorkloadId};
 use mario_domain::{InstanceId, Verdict};
 
-use super::{Happening, World};
+use super::{Scheduled, World};
 use crate::colonies::daemon::Queued;
 use crate::colonies::machine::{Startup, Wanted};
 use crate::colonies::sabotage::Sabotage;
@@ -19,13 +19,13 @@ impl World<'_> {
             let mut synced_at = 0;
             match &effect {
                 Effect::Journal(record) => {
-                    let wait = self.random.below(self.plan.weather.sync_max + 1);
+                    let wait = self.random.below(self.plan.conditions.sync_max + 1);
                     let daemon = &mut self.daemons[node];
                     synced_at = daemon.synced_at.max(self.now + wait);
                     daemon.synced_at = synced_at;
                     daemon.memory.apply(record, &mut self.checker.numbers);
                     if synced_at > self.now {
-                        self.schedule(synced_at, Happening::Synced(node));
+                        self.schedule(synced_at, Scheduled::Synced(node));
                     }
                     self.ambush(node, record);
                 }
@@ -62,9 +62,9 @@ impl World<'_> {
             && !self.is_calm
             && let Some(down_for) = self.daemons[node].ambush.take()
         {
-            let within = self.plan.weather.sync_max + self.plan.weather.delay_max;
+            let within = self.plan.conditions.sync_max + self.plan.conditions.delay_max;
             let (at, life) = (self.now + self.random.below(2 * within), self.daemons[node].life);
-            self.schedule(at, Happening::Crash { node, life, down_for });
+            self.schedule(at, Scheduled::Crash { node, life, down_for });
         }
     }
 
@@ -101,7 +101,7 @@ impl World<'_> {
         }
     }
 
-    /// Performs the effects of a node whose records are on disk.
+    /// Performs the effects of a node that no record blocks any more.
     pub(super) fn pump(&mut self, node: usize) {
         loop {
             let daemon = &mut self.daemons[node];
@@ -122,7 +122,7 @@ impl World<'_> {
     }
 
     fn perform(&mut self, node: usize, effect: Effect) {
-        let weather = &self.plan.weather;
+        let conditions = &self.plan.conditions;
         let life = self.daemons[node].life;
         match effect {
             Effect::Journal(_) | Effect::Report(_) => {}
@@ -132,15 +132,15 @@ impl World<'_> {
                 self.ask(node, workload, &instance, &descriptor);
             }
             Effect::Adapt { .. } => {}
-            Effect::Drain(workload) => self.kill(node, workload, weather.stop_max * 2),
-            Effect::Stop(workload) => self.kill(node, workload, weather.stop_max),
+            Effect::Drain(workload) => self.kill(node, workload, conditions.stop_max * 2),
+            Effect::Stop(workload) => self.kill(node, workload, conditions.stop_max),
             Effect::Sweep { keep } => {
                 let mut dead = self.daemons[node].machine.unlisted(&keep);
                 if self.sabotage == Some(Sabotage::SweepsNothing) {
                     dead.clear();
                 }
-                let at = self.now + self.random.below(self.plan.weather.sweep_max);
-                self.schedule(at, Happening::Swept { node, life, dead });
+                let at = self.now + self.random.below(self.plan.conditions.sweep_max);
+                self.schedule(at, Scheduled::Swept { node, life, dead });
             }
         }
     }
@@ -154,12 +154,12 @@ impl World<'_> {
     }
 
     fn starts(&mut self, node: usize, workload: WorkloadId, generation: u64) {
-        let at = self.now + self.random.between(1, self.plan.weather.start_max);
-        self.schedule(at, Happening::Started { node, workload, generation });
+        let at = self.now + self.random.between(1, self.plan.conditions.start_max);
+        self.schedule(at, Scheduled::Started { node, workload, generation });
     }
 
     pub(super) fn started(&mut self, node: usize, workload: WorkloadId, generation: u64) {
-        let fails = !self.is_calm && self.random.percent(self.plan.weather.failed_starts_percent);
+        let fails = !self.is_calm && self.random.percent(self.plan.conditions.failed_starts_percent);
         match self.daemons[node].machine.started(workload, generation, fails) {
             Startup::Superseded => {}
             Startup::Up(life) => self.answer(node, life, Input::Healthy(workload)),
@@ -170,15 +170,15 @@ impl World<'_> {
         }
     }
 
-    /// Kills a copy. The node is told when the copy is dead, even if there was none.
+    /// Kills a copy. The node gets a report when the copy is dead, even if there was no such copy.
     fn kill(&mut self, node: usize, workload: WorkloadId, within: u64) {
         let generation = self.daemons[node].machine.kill(workload);
         let at = self.now + self.random.between(1, within);
         let life = self.daemons[node].life;
         if self.sabotage == Some(Sabotage::SaysStoppedTooEarly) {
-            self.schedule(self.now + 1, Happening::Died { node, life, workload, generation: None });
+            self.schedule(self.now + 1, Scheduled::Died { node, life, workload, generation: None });
         }
-        self.schedule(at, Happening::Died { node, life, workload, generation });
+        self.schedule(at, Scheduled::Died { node, life, workload, generation });
     }
 
     pub(super) fn died(&mut self, node: usize, life: u32, workload: WorkloadId, generation: Option<u64>) {

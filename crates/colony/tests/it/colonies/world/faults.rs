@@ -5,7 +5,7 @@ use std::fmt::Write;
 use mario_colony::{Availability, Command, Input, JournalId, Ledger};
 use mario_domain::InstanceId;
 
-use super::{Happening, World};
+use super::{Scheduled, World};
 use crate::colonies::book::Book;
 use crate::colonies::plan::What;
 use crate::colonies::sabotage::Sabotage;
@@ -40,7 +40,7 @@ impl World<'_> {
                     self.checker.tally.count("cuts");
                     self.links[link].is_cut = true;
                     self.repairs += 1;
-                    self.schedule(self.now + down_for, Happening::Heal(link));
+                    self.schedule(self.now + down_for, Scheduled::Heal(link));
                     self.relink();
                 }
             }
@@ -71,7 +71,7 @@ impl World<'_> {
         }
     }
 
-    /// Kills a daemon. Of the records that were being written, a random number of the first ones is on disk.
+    /// Kills a daemon. Of the records that were being written, a random prefix is on disk.
     pub(super) fn crash(&mut self, node: usize, down_for: u64) -> bool {
         if self.daemons[node].node.is_none() {
             return false;
@@ -93,7 +93,7 @@ impl World<'_> {
         }
         self.checker.crashed(node);
         self.repairs += 1;
-        self.schedule(self.now + down_for, Happening::Restart(node));
+        self.schedule(self.now + down_for, Scheduled::Restart(node));
         self.relink();
         true
     }
@@ -117,7 +117,7 @@ impl World<'_> {
         for other in (0..self.daemons.len()).filter(|other| *other != node) {
             let at = self.now + self.random.between(1, 3_000);
             self.repairs += 1;
-            self.schedule(at, Happening::Declare { node: other, journal });
+            self.schedule(at, Scheduled::Declare { node: other, journal });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use mario_colony::{Input, JournalId, Message};
 use mario_domain::NodeId;
 
-use super::{Happening, Letter, World};
+use super::{Letter, Scheduled, World};
 use crate::colonies::plan::HORIZON_MS;
 use crate::colonies::sabotage::Sabotage;
 
@@ -30,7 +30,7 @@ impl Link {
 }
 
 impl World<'_> {
-    /// Tells nodes which links work, if that has changed. A link works if it is not cut and both of its nodes run.
+    /// Reports to nodes which links work, if that has changed. A link works if it is not cut and both of its nodes run.
     pub(super) fn relink(&mut self) {
         let mut changed = vec![false; self.daemons.len()];
         for link in &mut self.links {
@@ -67,26 +67,26 @@ impl World<'_> {
         } else if !self.is_calm && self.is_lost(&message) {
             let _ = writeln!(self.log, "{} lost n{from} > n{to} {}", self.now, outline(&message));
             return;
-        } else if !self.is_calm && self.random.percent(self.plan.weather.duplication_percent) {
+        } else if !self.is_calm && self.random.percent(self.plan.conditions.duplication_percent) {
             let is_very_late = self.random.percent(20);
-            let within = if is_very_late { HORIZON_MS } else { self.plan.weather.delay_max * 4 + 200 };
+            let within = if is_very_late { HORIZON_MS } else { self.plan.conditions.delay_max * 4 + 200 };
             let again = arrives_at + self.random.below(within);
             let letter = Letter { from, to, sender, receiver, session, message: message.clone() };
-            self.schedule(again, Happening::Deliver(Box::new(letter)));
+            self.schedule(again, Scheduled::Deliver(Box::new(letter)));
         }
         self.forge(from, to, &message);
         let letter = Letter { from, to, sender, receiver, session, message };
-        self.schedule(arrives_at, Happening::Deliver(Box::new(letter)));
+        self.schedule(arrives_at, Scheduled::Deliver(Box::new(letter)));
     }
 
     fn is_lost(&mut self, message: &Message) -> bool {
-        let weather = &self.plan.weather;
-        let is_unlucky = weather.unlucky.is_some_and(|kind| kind.is_of(message));
-        self.random.percent(if is_unlucky { UNLUCKY_LOSS_PERCENT } else { weather.loss_percent })
+        let conditions = &self.plan.conditions;
+        let is_unlucky = conditions.unlucky.is_some_and(|kind| kind.is_of(message));
+        self.random.percent(if is_unlucky { UNLUCKY_LOSS_PERCENT } else { conditions.loss_percent })
     }
 
     fn delay(&mut self) -> u64 {
-        let delay = self.random.between(1, self.plan.weather.delay_max);
+        let delay = self.random.between(1, self.plan.conditions.delay_max);
         if self.is_calm { delay.min(20) } else { delay }
     }
 
@@ -102,7 +102,7 @@ impl World<'_> {
             _ => return,
         };
         let at = self.now + 50;
-        self.schedule(at, Happening::Deliver(Box::new(forged)));
+        self.schedule(at, Scheduled::Deliver(Box::new(forged)));
     }
 
     pub(super) fn deliver(&mut self, letter: Letter) {
@@ -124,7 +124,7 @@ impl World<'_> {
         if self.sabotage == Some(Sabotage::KeepsIdentity)
             && let Message::Hello(hello) = &mut message
         {
-            hello.told = u64::MAX;
+            hello.concerning = u64::MAX;
         }
         let _ = writeln!(self.log, "{} n{to} < n{from} {}", self.now, outline(&message));
         self.note_delivery(to, &message);
@@ -134,7 +134,7 @@ impl World<'_> {
 }
 
 impl Letter {
-    /// A forged answer to a message, in the name of its receiver.
+    /// A forged answer to a message, which appears to come from the message's receiver.
     fn answering(world: &World<'_>, from: usize, to: usize, message: Message) -> Letter {
         let [sender, receiver] = [to, from].map(|node| world.daemons[node].journal);
         Letter { from: to, to: from, sender, receiver: Some(receiver), session: None, message }

@@ -45,15 +45,18 @@ impl Network {
                 );
             }
             let Some(next) = router.next_hop(application) else { continue };
-            let [told, heard] = router.labels(application, next);
-            let heard = heard.expect("a next hop has told a label");
-            let best = router.best_told(application);
+            let [announced, heard] = router.labels(application, next);
+            let heard = heard.expect("a next hop has announced a label");
+            let best = router.best_announced(application);
             assert!(best.is_none_or(|best| heard.is_better_than(best)), "{node} uses a label that is not feasible");
-            assert!(told.is_none(), "{node} tells its next hop of a way through it");
+            assert!(announced.is_none(), "{node} announces to its next hop a route through it");
             let neighbour = number(next);
             if !self.is_forging && self.link_between(node, neighbour).is_some_and(|link| self.works(link)) {
-                let best = self.routers[neighbour].as_ref().and_then(|router| router.best_told(application));
-                assert!(best.is_some_and(|best| !heard.is_better_than(best)), "{neighbour} has forgotten what it told");
+                let best = self.routers[neighbour].as_ref().and_then(|router| router.best_announced(application));
+                assert!(
+                    best.is_some_and(|best| !heard.is_better_than(best)),
+                    "{neighbour} has forgotten what it announced"
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{Event, Network, Request, id, number};
 impl Network {
     /// A client of a node sends a request.
     pub fn ask(&mut self, application: usize, node: usize) {
-        let request = Request { application, trail: Trail::new(), way: Vec::new() };
+        let request = Request { application, trail: Trail::new(), path_back: Vec::new() };
         self.arrive(node, None, request);
     }
 
@@ -33,10 +33,10 @@ impl Network {
             }
             Forwarding::To(next) => {
                 request.trail.leave();
-                request.way.push(at);
+                request.path_back.push(at);
                 self.travel(at, number(next), request);
             }
-            Forwarding::Back => match request.way.pop() {
+            Forwarding::Back => match request.path_back.pop() {
                 Some(back) => self.travel(at, back, request),
                 None => self.fail(at, request.application),
             },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_domain::{ApplicationId, NodeId};
 
 use super::applications::{Entry, LEAVING, Next, is_plausible, through};
-use super::message::{Label, RoutingMessage, ToldRoute, Update};
+use super::message::{Label, RouteAnnouncement, RoutingMessage, Update};
 use super::{Cause, Neighbour, Router, RouterEffect, Step};
 
 /// The routes to be announced at the end of a step, in one message per neighbour, or a few if there are many routes.
@@ -44,12 +44,12 @@ impl Step<'_> {
             let Router { neighbours, applications, .. } = &mut *self.router;
             let Some(known) = neighbours.get_mut(&neighbour) else { continue };
             let mut is_table = tables.contains(&neighbour);
-            let mut told = routes.into_iter().map(|(application, label)| {
+            let mut announced = routes.into_iter().map(|(application, label)| {
                 let entry = applications.get_mut(&application).filter(|_| label.is_some());
-                let names = entry.and_then(|entry| entry.untold_names(&neighbour));
-                ToldRoute { application, label, names }
+                let names = entry.and_then(|entry| entry.unannounced_names(&neighbour));
+                RouteAnnouncement { application, label, names }
             });
-            let mut next = told.next();
+            let mut next = announced.next();
             // An empty table is sent too: until a neighbour has sent its routes, a name that is unknown here may be
             // known there.
             while next.is_some() || is_table {
@@ -58,7 +58,7 @@ impl Step<'_> {
                 while let Some(route) = next.take_if(|_| routes.len() < most && named < names_most) {
                     named += usize::from(route.names.is_some());
                     routes.push(route);
-                    next = told.next();
+                    next = announced.next();
                 }
                 let message = RoutingMessage::Update(Update { number: known.sent, is_table, routes });
                 self.effects.push(RouterEffect::Send { to: neighbour.clone(), message });
@@ -68,9 +68,9 @@ impl Step<'_> {
     }
 
     /// Announces a label to a neighbour, and records it as announced.
-    pub(super) fn tell(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
+    pub(super) fn announce(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
         if let Some(entry) = self.router.applications.get_mut(application) {
-            entry.tell(neighbour, label);
+            entry.announce(neighbour, label);
             self.outbox.add(neighbour, application, Some(label));
         }
     }
@@ -79,48 +79,48 @@ impl Step<'_> {
     pub(super) fn retract(&mut self, neighbour: &NodeId, application: &ApplicationId) {
         let entry = self.router.applications.get_mut(application);
         if let Some(entry) = entry
-            && entry.told.remove(neighbour).is_some()
+            && entry.announced.remove(neighbour).is_some()
         {
             // A neighbour without a route drops the names eventually.
-            entry.told_names.remove(neighbour);
+            entry.announced_names.remove(neighbour);
             self.outbox.add(neighbour, application, None);
         }
     }
 
     /// Announces all routes. Labels announced earlier are repeated unchanged: they were feasible for the neighbour, and
     /// might not be with a larger metric.
-    pub(super) fn tell_table(&mut self, neighbour: &NodeId) {
+    pub(super) fn announce_table(&mut self, neighbour: &NodeId) {
         let Router { applications, neighbours, .. } = &*self.router;
         let label = |entry: &Entry| {
             let fresh = if entry.next.is_by(neighbour) { None } else { entry.label(neighbours) };
-            entry.told.get(neighbour).copied().or(fresh)
+            entry.announced.get(neighbour).copied().or(fresh)
         };
         let table: Vec<(ApplicationId, Label)> =
             applications.iter().filter_map(|(application, entry)| Some((application.clone(), label(entry)?))).collect();
         self.outbox.forget(neighbour);
         self.outbox.tables.insert(neighbour.clone());
         for entry in self.router.applications.values_mut() {
-            entry.told_names.remove(neighbour);
+            entry.announced_names.remove(neighbour);
         }
         for (application, label) in table {
-            self.tell(neighbour, &application, label);
+            self.announce(neighbour, &application, label);
         }
     }
 
     /// Announces urgent changes: a route that a neighbour does not know, a shorter path by another next hop, a newer
     /// sequence that a neighbour waits for. Nothing is announced to the next hop itself, since the route leads through
     /// it.
-    pub(super) fn tell_at_once(&mut self, application: &ApplicationId, has_changed: bool) {
+    pub(super) fn announce_urgent(&mut self, application: &ApplicationId, has_changed: bool) {
         let Router { applications, neighbours, .. } = &mut *self.router;
         let Some(entry) = applications.get_mut(application) else { return };
         let Some(label) = entry.label(neighbours) else { return };
-        let mut told = Vec::new();
+        let mut announced = Vec::new();
         for neighbour in neighbours.keys() {
             if entry.next.is_by(neighbour) {
                 continue;
             }
             let is_waited_for = entry.waiting.get(neighbour).is_some_and(|sequence| *sequence <= label.sequence);
-            let is_urgent = match entry.told.get(neighbour) {
+            let is_urgent = match entry.announced.get(neighbour) {
                 None => true,
                 Some(before) => {
                     let is_nearer = has_changed && label.metric < before.metric;
@@ -132,15 +132,15 @@ impl Step<'_> {
                 entry.waiting.remove(neighbour);
             }
             if is_urgent {
-                told.push(neighbour.clone());
+                announced.push(neighbour.clone());
             }
         }
         let through_it = match &entry.next {
-            Next::By(next) if entry.told.contains_key(next) => Some(next.clone()),
+            Next::By(next) if entry.announced.contains_key(next) => Some(next.clone()),
             _ => None,
         };
-        for neighbour in told {
-            self.tell(&neighbour, application, label);
+        for neighbour in announced {
+            self.announce(&neighbour, application, label);
         }
         if let Some(next) = through_it {
             self.retract(&next, application);
@@ -173,11 +173,11 @@ impl Step<'_> {
             }
         }
         let names_max = self.router.config.limits.names_max;
-        for ToldRoute { application, label, names } in routes {
+        for RouteAnnouncement { application, label, names } in routes {
             let is_heard = self.hear(from, &application, label);
             let is_named = names.is_some_and(|names| self.take_names(&application, names, names_max));
             if is_heard || is_named {
-                let cause = if label.is_none() { Cause::Retracted } else { Cause::Here };
+                let cause = if label.is_none() { Cause::Retracted } else { Cause::Other };
                 affected.insert(application, cause);
             }
         }
@@ -220,7 +220,7 @@ impl Step<'_> {
         let is_exact = self.router.ticks.is_multiple_of(timing.exact_every.max(1));
         let applications: Vec<ApplicationId> = self.router.applications.keys().cloned().collect();
         for application in applications {
-            self.tell_drift(&application, is_exact);
+            self.announce_drift(&application, is_exact);
         }
         let Router { neighbours, .. } = &mut *self.router;
         for (neighbour, known) in neighbours {
@@ -250,17 +250,17 @@ impl Step<'_> {
 
     /// Announces a changed metric to neighbours. A larger one is announced only with a newer sequence, which is
     /// requested first: otherwise the neighbours might not be able to use it.
-    fn tell_drift(&mut self, application: &ApplicationId, is_exact: bool) {
+    fn announce_drift(&mut self, application: &ApplicationId, is_exact: bool) {
         let part = self.router.config.limits.drift_part;
         let Router { applications, neighbours, .. } = &*self.router;
         let Some(entry) = applications.get(application) else { return };
         let Some(label) = entry.label(neighbours) else { return };
         let is_much = |change: u32, of: u32| change > 0 && (is_exact || change.saturating_mul(part) >= of);
-        let (mut told, mut is_sequence_needed) = (Vec::new(), false);
-        for (neighbour, before) in entry.told.iter().filter(|(neighbour, _)| !entry.next.is_by(neighbour)) {
+        let (mut announced, mut is_sequence_needed) = (Vec::new(), false);
+        for (neighbour, before) in entry.announced.iter().filter(|(neighbour, _)| !entry.next.is_by(neighbour)) {
             if is_much(label.metric.abs_diff(before.metric), before.metric) {
                 if label.is_better_than(*before) {
-                    told.push(neighbour.clone());
+                    announced.push(neighbour.clone());
                 } else {
                     is_sequence_needed = true;
                 }
@@ -274,8 +274,8 @@ impl Step<'_> {
             _ => None,
         };
         let wanted = entry.needed_sequence().max(label.sequence.saturating_add(1));
-        for neighbour in told {
-            self.tell(&neighbour, application, label);
+        for neighbour in announced {
+            self.announce(&neighbour, application, label);
         }
         for neighbour in better.into_iter().chain(next) {
             self.ask(&neighbour, application, wanted);
