@@ -109,7 +109,7 @@ def test_a_function_produces_the_same_run_as_the_same_policy_in_prolog(threads, 
 def test_the_audit_reports_that_it_cannot_reproduce_decisions_of_a_function(command, tmp_path):
     run = mario.run("paper", policy=busiest, set=SHORT, out=tmp_path / "run")
     told = command("audit", tmp_path / "run")
-    assert "python:busiest.pl" in told and "a function that is not in the trace makes them" in told
+    assert "python:busiest.pl" in told and "they are made by a function outside the trace" in told
     command("report", tmp_path / "run", "--out", tmp_path / "report.html")
     assert "decided_outside" in run.trace.read_text()
 

@@ -1,4 +1,4 @@
-//! Evaluates the acceptance policies of node managers again.
+//! Recomputes the answers of node managers' acceptance policies.
 
 use mario_domain::{
     AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
@@ -62,7 +62,7 @@ pub(crate) struct Concerned {
 }
 
 impl Acceptances {
-    /// Compiles the policies of the managers of a header. `fault` is called for invalid ones.
+    /// Compiles the acceptance policies of a header. `fault` is called for each invalid policy.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -105,8 +105,8 @@ impl Acceptances {
         let id = |node: u32| header.nodes[node as usize].id.clone();
         let application = &header.applications[asked.application as usize];
         let request = request(asked, application.id.clone(), &id)?;
-        // With arbitration by managers, the instances of the initial deployment are reservations until all of them are
-        // judged.
+        // With arbitration by managers, the instances of the initial deployment are reservations until all of them have
+        // been judged.
         let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
         let view = view(&self.view, &self.facts, (header, world), place, is_promised)?;
         match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
@@ -114,7 +114,7 @@ impl Acceptances {
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
                 DomainRule::AcceptanceFailed { cause } => Some(Answer::Refuses(Rule::AcceptanceFailed { cause })),
-                // Judged by hardware, elsewhere.
+                // Inhibitions by other rules are checked elsewhere.
                 _ => None,
             },
         }
@@ -164,8 +164,7 @@ impl Acceptances {
     }
 }
 
-/// The view of a node's manager; `None` if it is unknown. `is_promised` means that the instances there are only
-/// reserved.
+/// The view of a node's manager; `None` if it is unknown. With `is_promised`, the instances there are only reserved.
 fn view(
     general: &ManagerView,
     facts: &ExtraFacts,

@@ -72,9 +72,9 @@ pub struct Audit {
     acceptances: Option<Acceptances>,
     /// The total budget of the policies of the trace.
     allowance: Allowance,
-    /// The line at which it was exhausted.
+    /// The line at which the budget was exhausted.
     spent_at: Option<u64>,
-    /// Agents that evaluated since the last cycle.
+    /// Agents that have evaluated since the last cycle.
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with reservations or freed hardware in the current cycle.
     promising: Vec<u32>,
@@ -125,7 +125,7 @@ impl Audit {
         Audit::with_engine(header, options, &Engine::new())
     }
 
-    /// As [`Audit::new`] with a shared engine, for audits of many short traces: creating an engine takes longer than
+    /// Like [`Audit::new`], with a shared engine. For audits of many short traces: creating an engine takes longer than
     /// reading one of them.
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
@@ -198,7 +198,7 @@ impl Audit {
         self.read_with(reader, &mut |line, _| progress(line))
     }
 
-    /// As [`Audit::read`]; `each` is called with each record.
+    /// Like [`Audit::read`], and calls `each` with each record.
     pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
@@ -224,7 +224,7 @@ impl Audit {
         }
         self.before_record(record);
         match record {
-            Record::Live(_) => self.find(FindingKind::Header, "the record", "nothing of live nodes", "a record of one"),
+            Record::Live(_) => self.find(FindingKind::Header, "the record", "no record of a live node", "one"),
             Record::Deployed(record) => self.deployed(record),
             Record::Handover(record) => self.handover(record),
             Record::Evaluation(record) => self.evaluation(record),
@@ -335,7 +335,7 @@ impl Audit {
         self.time = time.max(before);
     }
 
-    /// Checks what follows from a record's position among the others.
+    /// Checks that a record may follow the records before it.
     fn before_record(&mut self, record: &Record) {
         let is_of_owners = matches!(record, Record::Owner(_) | Record::Owners(_));
         if !is_of_owners {
@@ -368,11 +368,11 @@ impl Audit {
             self.find(FindingKind::Time, instance_text(&record.instance), "at 0, when the run began", found);
         }
         if self.has_begun {
-            let found = "one that was there at the beginning, after something happened";
+            let found = "an instance of the initial deployment, after another record";
             self.find(
                 FindingKind::Instance,
                 instance_text(&record.instance),
-                "an instance by deploy or replicate",
+                "an instance that was deployed or replicated",
                 found,
             );
         }
@@ -401,13 +401,13 @@ impl Audit {
         &self.header.nodes[node as usize].id
     }
 
-    /// The id that a target has for an instance on `own`.
+    /// The id of the node that a target means for an instance on `own`.
     fn target_id(&self, target: &Target, own: u32) -> Id {
         match target {
             Target::Own => self.node_id(own).id().clone(),
             Target::Node(node) => self.node_id(*node).id().clone(),
             Target::Unknown(id) => id.clone(),
-            // An instance adapts on its node.
+            // An instance adapts on its own node.
             Target::Flavour(_) => self.node_id(own).id().clone(),
         }
     }
@@ -416,10 +416,10 @@ impl Audit {
     fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
         let found = match self.world.standing(instance) {
             Some(Standing::There(agent)) => return Some(agent),
-            Some(Standing::Gone(line)) => format!("that it {does}, and it went at line {line}"),
-            None => format!("that it {does}, and it never appeared"),
+            Some(Standing::Gone(line)) => format!("that it {does}, although it disappeared at line {line}"),
+            None => format!("that it {does}, although it never appeared"),
         };
-        self.find(FindingKind::Instance, instance_text(instance), "an instance that is there", found);
+        self.find(FindingKind::Instance, instance_text(instance), "an instance that exists", found);
         None
     }
 
@@ -436,9 +436,9 @@ impl Audit {
             let found = match standing {
                 Standing::There(agent) => {
                     let node = self.world.agent(agent).node;
-                    format!("the id of one that is on node {}", self.node_id(node))
+                    format!("the id of an instance on node {}", self.node_id(node))
                 }
-                Standing::Gone(line) => format!("the id of one that went at line {line}"),
+                Standing::Gone(line) => format!("the id of an instance that disappeared at line {line}"),
             };
             self.find(FindingKind::IdReused, instance_text(instance), "a fresh id", found);
             return;
@@ -465,10 +465,10 @@ impl Audit {
         let (freed, promised) = (state.freed, state.promised);
         let mut found = format!("{left} free on node {}", self.node_id(node));
         if promised != Hardware::NONE {
-            found += &format!(" beside {promised} promised in this cycle");
+            found += &format!(" besides {promised} reserved in this cycle");
         }
         if freed != Hardware::NONE {
-            found += &format!("; the {freed} freed in this cycle count from the next on");
+            found += &format!("; the {freed} freed in this cycle are available from the next cycle on");
         }
         self.find(FindingKind::Capacity, who, format!("room for {needed}"), found);
     }

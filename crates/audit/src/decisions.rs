@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::knowledge::{Knowledge, Situation};
 use crate::past::Pasts;
 use crate::policies;
-use crate::reader::{Header, Neighbour, RequestFact, Solution, Target, Wish};
+use crate::reader::{Header, Neighbour, Proposal, RequestFact, Solution, Target};
 use crate::texts::solutions_text;
 use crate::world::World;
 
@@ -39,7 +39,7 @@ struct Decided {
 }
 
 impl Decisions {
-    /// Compiles the policies of a header. `fault` is called for invalid ones.
+    /// Compiles the policies of a header. `fault` is called for each invalid policy.
     pub(crate) fn new(
         header: &Header,
         engine: &Engine,
@@ -79,7 +79,7 @@ impl Decisions {
         (self.made, self.computed)
     }
 
-    /// The names of the policies that are decided by functions outside the trace.
+    /// The names of the policies whose decisions are made by functions outside the trace.
     pub(crate) fn outside<'a>(&'a self, header: &'a Header) -> impl Iterator<Item = &'a str> {
         let named = self.policies.iter().zip(&header.policies);
         named.filter(|(policy, _)| is_outside(policy.as_ref())).map(|(_, traced)| traced.name.as_str())
@@ -91,7 +91,7 @@ impl Decisions {
         Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
-    /// Counts a decision on the same facts as the agent's last one, which needs no further check.
+    /// Counts a decision on the same facts as the agent's last one. It needs no further check.
     pub(crate) fn repeat(&mut self, policy: u32) {
         if !is_outside(self.policies.get(policy as usize).and_then(Option::as_ref)) {
             self.made += 1;
@@ -156,7 +156,7 @@ impl Decisions {
             .iter()
             .map(|solution| match solution {
                 mario_policy::Solution::Proposal(proposal) => Solution::Proposal {
-                    wish: Wish {
+                    proposal: Proposal {
                         operation: proposal.operation,
                         target: target(facts, &self.node_of, proposal.operation, proposal.target),
                     },
@@ -196,14 +196,14 @@ impl Decisions {
         }
         encode_requests(key, &situation.seen.requests);
         key.extend((situation.seen.inhibited.len() as u64).to_le_bytes());
-        situation.seen.inhibited.iter().for_each(|wish| encode_wish(key, wish));
+        situation.seen.inhibited.iter().for_each(|proposal| encode_proposal(key, proposal));
         let recalled = situation.recalled;
         key.extend((recalled.earlier.len() as u64).to_le_bytes());
         recalled.earlier.iter().for_each(|requests| encode_requests(key, requests));
         key.extend((recalled.done.len() as u64).to_le_bytes());
-        for (ago, wish) in &recalled.done {
+        for (ago, proposal) in &recalled.done {
             key.extend(ago.to_le_bytes());
-            encode_wish(key, wish);
+            encode_proposal(key, proposal);
         }
         key.push(u8::from(recalled.age.is_some()));
         key.extend(recalled.age.unwrap_or(0).to_le_bytes());
@@ -211,7 +211,7 @@ impl Decisions {
     }
 }
 
-/// Whether a function decides in place of the text of a policy.
+/// Whether the decisions are made by a function instead of the text of a policy.
 fn is_outside(policy: Option<&Policy>) -> bool {
     policy.is_some_and(|policy| policy.outside().is_some())
 }
@@ -233,9 +233,9 @@ fn encode_requests(key: &mut Vec<u8>, requests: &[RequestFact]) {
     }
 }
 
-fn encode_wish(key: &mut Vec<u8>, wish: &Wish) {
-    key.push(wish.operation.code());
-    match &wish.target {
+fn encode_proposal(key: &mut Vec<u8>, proposal: &Proposal) {
+    key.push(proposal.operation.code());
+    match &proposal.target {
         Target::Own => key.push(0),
         Target::Node(node) => {
             key.push(1);

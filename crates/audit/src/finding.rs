@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Finding {
     /// The violated rule.
     pub kind: FindingKind,
-    /// The file beside the trace; `None` for the trace itself.
+    /// The file beside the trace that has the finding; `None` for the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the trace, or of that file, from 1.
@@ -24,8 +24,8 @@ pub struct Finding {
     pub found: String,
 }
 
-/// Declares the kinds with their words and the rule that each violates, so that the documentation can be checked
-/// against them.
+/// Declares the kinds of findings, each with its word and the rule that it violates, so that the documentation can be
+/// checked against them.
 macro_rules! kinds {
     ($($name:ident, $word:literal, $meaning:literal;)*) => {
         /// The rule that a [`Finding`] violates.
@@ -56,8 +56,8 @@ kinds! {
     Capacity, "capacity", "Hardware used and reserved on a node never exceeds its capacity.";
     Instance, "instance", "Instances appear only by deploy and replicate, and disappear only by undeploy, by eviction or with their node.";
     IdReused, "id-reused", "An id is never given to two instances.";
-    Place, "place", "An instance is on one node, which follows from the operations before.";
-    Target, "target", "A target is the own node, for a replicate only, or a direct neighbour that is up and reachable.";
+    Place, "place", "An instance is on exactly one node, which follows from the earlier operations.";
+    Target, "target", "A target is a direct neighbour that is up and reachable or, for a replicate only, the agent's own node.";
     Twice, "twice", "An agent has one operation in a cycle.";
     Proposal, "proposal", "An agent is judged on the proposal of its last evaluation, and every proposal is judged.";
     Verdict, "verdict", "An inhibited proposal violates a rule.";
@@ -80,7 +80,7 @@ kinds! {
     Totals, "totals", "Sums agree with the records that they summarise, and with each other.";
     Calls, "calls", "Applications call each other as the header says: all calls of a served request were answered, and no more requests were seen or answered than sent.";
     Ownership, "ownership", "A live instance has one owner at a time, is never lost in a transfer, and is never owned again after its end.";
-    Epoch, "epoch", "The epochs of a live instance increase with each owner, and the holder of a custody has an epoch of its own.";
+    Epoch, "epoch", "The epochs of a live instance increase with each owner, and two custodians of it have different epochs.";
     Transfer, "transfer", "An arriving instance has departed, a confirmed transfer has arrived, and an agent has one open transfer.";
     Journal, "journal", "The trace of a live node has every record of its journal, and the state of the node follows from them.";
     Summary, "summary", "`summary.json`, `measures.json` and `run.json` beside the trace agree with it.";

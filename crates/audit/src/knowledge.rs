@@ -13,7 +13,7 @@ pub struct Knowledge {
     /// A knowledge base with the facts that every agent knows.
     facts: KnowledgeBase,
     extra: ExtraFacts,
-    /// Whether the facts include a number drawn for one agent.
+    /// Whether `facts` has a number that was drawn for one agent.
     has_drawn: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Situation<'a> {
 }
 
 impl Knowledge {
-    /// Uses the facts of a header, and the names of `engine`, which must be the engine of the policies.
+    /// Uses the facts of a header, and the symbols of `engine`, which must be the engine of the policies.
     pub fn new(header: &Header, engine: &Engine) -> Knowledge {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &header.applications {
@@ -54,8 +54,8 @@ impl Knowledge {
         Knowledge { facts, extra, has_drawn: false }
     }
 
-    /// The knowledge base of an agent, and its instance. `reaches` returns whether one node reached another at the
-    /// time.
+    /// Builds the knowledge base of an agent. Returns it with the agent's instance. `reaches` returns whether one node
+    /// reached another at the time.
     pub fn of(
         &mut self,
         header: &Header,
@@ -112,8 +112,8 @@ impl Knowledge {
             let [neighbour, rate, latency] = requests(facts, fact);
             facts.push_requests(instance, neighbour, rate, latency);
         }
-        for wish in &situation.seen.inhibited {
-            let (operation, target) = (facts.constant(wish.operation.as_str()), target(facts, &wish.target));
+        for proposal in &situation.seen.inhibited {
+            let (operation, target) = (facts.constant(proposal.operation.as_str()), target(facts, &proposal.target));
             facts.push_inhibited(operation, instance, target);
         }
         for (ago, earlier) in (1..).zip(&situation.recalled.earlier) {
@@ -122,8 +122,8 @@ impl Knowledge {
                 facts.push_earlier(ago, instance, fact);
             }
         }
-        for (ago, wish) in &situation.recalled.done {
-            let (operation, target) = (facts.constant(wish.operation.as_str()), target(facts, &wish.target));
+        for (ago, proposal) in &situation.recalled.done {
+            let (operation, target) = (facts.constant(proposal.operation.as_str()), target(facts, &proposal.target));
             facts.push_done(counted(*ago), instance, operation, target);
         }
         if let Some(age) = situation.recalled.age {

@@ -1,6 +1,6 @@
 //! Independent checks over traces.
 //!
-//! Start at [`audit()`]: it reads a trace and returns a [`Report`] of what was checked and counted, with a [`Finding`]
+//! Start at [`audit()`]: it reads a trace and returns a [`Report`] with counts of the checked items and a [`Finding`]
 //! for each contradiction. [`Audit`] does the same for records from another source. [`reader`] is for other consumers
 //! of a trace, and [`Knowledge`] for recomputing or explaining decisions.
 //!
@@ -24,8 +24,8 @@
 //!
 //! **Invariant:** it shares no code with the writers of traces. Only the policy engine is common, and only to recompute
 //! decisions. **Invariant:** its memory holds the header, one line, and the living instances, whatever the length of
-//! the trace. **Invariant:** total: bytes that are not a trace are an error, a contradictory trace is a report, and
-//! neither is a panic.
+//! the trace. **Invariant:** it is total: bytes that are not a trace yield an error, a contradictory trace yields a
+//! report, and neither causes a panic.
 
 pub mod reader;
 

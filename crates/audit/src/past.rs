@@ -1,4 +1,4 @@
-//! The histories of agents, reconstructed from the records of a trace alone.
+//! The histories of agents, reconstructed only from the records of a trace.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::policies;
 use crate::reader::{
-    Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Record, RequestFact, Update, Verdict, Wish,
+    Cycle, Detail, Evaluation, Header, Outcome, Owner, OwnerActKind, Proposal, Record, RequestFact, Update, Verdict,
 };
 
-/// The first format with histories. Older policies declared no memory, and their `age` was not a fact.
+/// The first format with histories. Before it, policies could not declare a memory, and `age` was not a fact.
 const FIRST_FORMAT: u64 = 3;
 
 /// The history of an agent that is visible to an evaluation.
@@ -21,14 +21,14 @@ pub struct Recalled {
     /// The client requests of earlier evaluations, the latest first: `earlier/5`.
     pub earlier: Vec<Arc<[RequestFact]>>,
     /// Accepted own operations, with the number of evaluations since then, the latest first: `done/4`.
-    pub done: Vec<(u64, Wish)>,
+    pub done: Vec<(u64, Proposal)>,
     /// The number of evaluations on the current node, if the policy reads it: `age/2`.
     pub age: Option<u64>,
     /// The number of evaluations left on the node, if an eviction was announced: `leave/2`.
     pub leave: Option<u64>,
 }
 
-/// The histories of a trace's agents. Pass every record, in order.
+/// The histories of the agents of a trace. Every record must be passed to [`Pasts::read`], in order.
 #[derive(Debug)]
 pub struct Pasts {
     /// How far back each policy of the header looks.
@@ -53,7 +53,7 @@ struct Past {
 static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None, leave: None };
 
 impl Pasts {
-    /// Compiles the policies of a header, to determine how far back they look. Those that cannot be compiled do not
+    /// Compiles the policies of a header, to determine how far back they look. Policies that cannot be compiled do not
     /// look back.
     pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Pasts {
         let remembers =
@@ -63,8 +63,8 @@ impl Pasts {
 
     /// Creates histories for policies with these declarations, in the order of the header.
     pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
-        let is_told = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
-        let remembers = remembers.map(|remembers| if is_told { remembers } else { Remembers::default() });
+        let is_recorded = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
+        let remembers = remembers.map(|remembers| if is_recorded { remembers } else { Remembers::default() });
         Pasts { remembers: remembers.collect(), of: FxHashMap::default(), applications: FxHashMap::default() }
     }
 
@@ -99,14 +99,14 @@ impl Pasts {
     fn acted(&mut self, owner: &Owner) {
         for act in &owner.acts {
             match act.kind {
-                OwnerActKind::Announced(evaluations) => self.tell_to_leave(&act.instance, Some(evaluations)),
+                OwnerActKind::Announced(evaluations) => self.announce_eviction(&act.instance, Some(evaluations)),
                 OwnerActKind::Evicted => self.go(&act.instance),
                 OwnerActKind::Shrunk(_) => {}
             }
         }
     }
 
-    fn tell_to_leave(&mut self, instance: &InstanceId, evaluations: Option<u64>) {
+    fn announce_eviction(&mut self, instance: &InstanceId, evaluations: Option<u64>) {
         let unseen = || Past { remembers: Remembers::default(), next: Recalled::default(), last: None };
         self.of.entry(instance.clone()).or_insert_with(unseen).next.leave = evaluations;
     }
@@ -133,7 +133,7 @@ impl Pasts {
             let leave = self.of.remove(&instance).and_then(|past| past.next.leave);
             self.begin(&instance, self.remembers[update.policy as usize]);
             if leave.is_some() {
-                self.tell_to_leave(&instance, leave);
+                self.announce_eviction(&instance, leave);
             }
         }
     }
@@ -169,8 +169,8 @@ impl Pasts {
     fn judged(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             match outcome {
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
-                    self.accepted(instance, wish, new.as_ref());
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {
+                    self.accepted(instance, proposal, new.as_ref());
                 }
                 Outcome::Deploy {
                     application, policy: Some(policy), verdict: Verdict::Accepted(Some(new)), ..
@@ -182,7 +182,7 @@ impl Pasts {
         }
     }
 
-    fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
+    fn accepted(&mut self, instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) {
         use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Sleep, Undeploy, Wake};
         let application = self.applications.get(instance).copied();
         if let (Some(new), Some(application)) = (new, application) {
@@ -190,11 +190,11 @@ impl Pasts {
         }
         let Some(past) = self.of.get_mut(instance) else { return };
         let remembers = past.remembers;
-        // A plan may also move an instance whose agent has not evaluated; then there is no evaluation to count from.
+        // A plan may also move an instance whose agent has not evaluated. Then there is no evaluation to count from.
         if past.last.is_some() && remembers.operations > 0 {
-            past.next.done.insert(0, (1, wish.clone()));
+            past.next.done.insert(0, (1, proposal.clone()));
         }
-        match (wish.operation, new) {
+        match (proposal.operation, new) {
             (Migrate, None) => {
                 past.next.age = past.next.age.map(|_| 0);
                 past.next.leave = None;

@@ -27,7 +27,8 @@ pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 
-/// Compiles the policy of agents, with the header's budget of a decision. The allowance bounds all decisions together.
+/// Compiles an agent policy, with the budget for one decision from the header. The allowance bounds all decisions
+/// together.
 pub(crate) fn of_agents(
     engine: &Engine,
     header: &Header,

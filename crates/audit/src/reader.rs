@@ -32,8 +32,8 @@ pub use live::{
 pub use measured::{Latency, Traffic};
 pub use owners::{Owner, OwnerAct, OwnerActKind, OwnerCounts, Owners};
 pub use record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Responses, Seen, Solution, Target, Totals, Verdict, Wish,
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Proposal,
+    Reason, Record, RequestFact, Responses, Seen, Solution, Target, Totals, Verdict,
 };
 pub use regret::{Regret, Search, Worth};
 pub use rule::Rule;
@@ -53,7 +53,7 @@ pub struct TraceReader<R> {
     is_interrupted: bool,
 }
 
-/// Why something cannot be read as a trace.
+/// Why an input cannot be read as a trace.
 #[derive(Debug)]
 pub enum ReadError {
     /// The input cannot be read.

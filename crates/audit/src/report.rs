@@ -17,15 +17,15 @@ pub struct Report {
     pub ending: TraceEnding,
     /// The numbers of checked items.
     pub counts: Counts,
-    /// The line at which the policies of the trace exhausted their budget; no decisions were recomputed after it.
+    /// The line at which the policies of the trace exhausted their budget. After it, no decisions were recomputed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_at: Option<u64>,
     /// The files beside the trace that were checked as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// The values that this trace records only once, in words: nothing could contradict them.
+    /// The values that this trace records only once, in words, so that nothing could contradict them.
     pub taken: Vec<&'static str>,
-    /// What could not be checked, in words.
+    /// The checks that could not be made, in words.
     pub unchecked: Vec<String>,
     /// The number of findings of each kind.
     pub found: BTreeMap<&'static str, u64>,
@@ -52,9 +52,9 @@ pub struct Provenance {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceEnding {
-    /// It has an end.
+    /// It has a record `end`.
     Complete,
-    /// It has none.
+    /// It has no record `end`.
     Interrupted,
 }
 
@@ -79,7 +79,7 @@ pub struct Counts {
     pub inhibited: BTreeMap<&'static str, u64>,
     /// Accepted operations whose target is not a neighbour, if the arbitration allows it.
     pub outside_neighbourhood: u64,
-    /// Recomputed verdicts of nodes with a policy of their own.
+    /// Recomputed verdicts of nodes with their own acceptance policy.
     pub acceptances: u64,
     /// Sleeping instances that a client request woke.
     #[serde(skip_serializing_if = "is_zero")]
@@ -160,7 +160,7 @@ impl Report {
     }
 }
 
-/// `a 3, b 4`, or `none`.
+/// The counts with their names, such as `a 3, b 4`, or `none`.
 fn listed(counts: &BTreeMap<&'static str, u64>) -> String {
     if counts.is_empty() {
         return "none".to_owned();
@@ -187,25 +187,25 @@ impl fmt::Display for Report {
         writeln!(formatter, "{scenario}, seed {seed}, {nodes}, by {program}")?;
         let ending = match self.ending {
             TraceEnding::Complete => "complete",
-            TraceEnding::Interrupted => "interrupted: true up to the last whole line",
+            TraceEnding::Interrupted => "interrupted: checked up to the last complete line",
         };
         let mut row = |name: &str, value: String| writeln!(formatter, "  {name:<26} {value}");
         row("records", format!("{} ({ending})", counts.records))?;
         row("evaluations", counts.evaluations.to_string())?;
-        row("decisions made again", format!("{} ({} computed)", counts.decisions, counts.computed_decisions))?;
+        row("decisions recomputed", format!("{} ({} computed)", counts.decisions, counts.computed_decisions))?;
         row("cycles", counts.cycles.to_string())?;
         row("operations accepted", format!("{} ({})", counts.accepted(), listed(&counts.operations)))?;
         row("outside the neighbourhood", counts.outside_neighbourhood.to_string())?;
         row("operations inhibited", format!("{} ({})", counts.refused(), listed(&counts.inhibited)))?;
-        row("acceptances judged again", counts.acceptances.to_string())?;
+        row("acceptances recomputed", counts.acceptances.to_string())?;
         row("agents without a proposal", counts.nops.to_string())?;
         row("handovers", counts.handovers.to_string())?;
         row("context changes", counts.context_changes.to_string())?;
         row("client requests", format!("{} served, {} lost", counts.served, counts.lost))?;
         row("instances", format!("{} at the end, at most {}", counts.instances, counts.instances_max))?;
         let made_again =
-            if counts.decisions > 0 { ", and decisions made again from the facts that agents saw" } else { "" };
-        writeln!(formatter, "checked: what the trace says in more than one way{made_again}")?;
+            if counts.decisions > 0 { ", and decisions recomputed from the facts that agents saw" } else { "" };
+        writeln!(formatter, "checked: values that the trace records more than once{made_again}")?;
         if !self.beside.is_empty() {
             writeln!(formatter, "checked against the trace: {}", self.beside.join(", "))?;
         }

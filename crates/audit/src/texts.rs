@@ -1,6 +1,6 @@
 //! Records in words, for findings.
 
-use crate::reader::{Header, Reason, Solution, Target, Wish};
+use crate::reader::{Header, Proposal, Reason, Solution, Target};
 
 pub(crate) fn target_text(header: &Header, target: &Target) -> String {
     match target {
@@ -10,8 +10,8 @@ pub(crate) fn target_text(header: &Header, target: &Target) -> String {
     }
 }
 
-pub(crate) fn wish_text(header: &Header, wish: &Wish) -> String {
-    format!("{} {}", wish.operation, target_text(header, &wish.target))
+pub(crate) fn proposal_text(header: &Header, proposal: &Proposal) -> String {
+    format!("{} {}", proposal.operation, target_text(header, &proposal.target))
 }
 
 pub(crate) fn solutions_text(header: &Header, solutions: &[Solution]) -> String {
@@ -24,7 +24,7 @@ pub(crate) fn solutions_text(header: &Header, solutions: &[Solution]) -> String 
         .iter()
         .take(SHOWN_MAX)
         .map(|solution| match solution {
-            Solution::Proposal { wish, clause } => format!("{} (clause {clause})", wish_text(header, wish)),
+            Solution::Proposal { proposal, clause } => format!("{} (clause {clause})", proposal_text(header, proposal)),
             Solution::Invalid { why, clause } => format!("no operation (clause {clause}): {why}"),
         })
         .collect();

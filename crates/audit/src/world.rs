@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mario_domain::{Capacity, Hardware, InstanceId};
 use rustc_hash::FxHashMap;
 
-use crate::reader::{Header, Seen, Target, Wish};
+use crate::reader::{Header, Proposal, Seen, Target};
 
 /// The nodes, instances and users after the records so far.
 pub(crate) struct World {
@@ -50,9 +50,9 @@ pub(crate) struct Node {
     pub(crate) freed: Hardware,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
-    /// Whether it gave notice, or may have done so unrecorded while it was down.
+    /// Whether it gave notice of leaving, or may have done so while it was down, which is not recorded.
     pub(crate) has_given_notice: bool,
-    /// A version that changes with the reachable neighbours.
+    /// A version number that changes whenever the reachable neighbours change.
     pub(crate) neighbourhood: u32,
     /// The agents here, in the order of arrival.
     pub(crate) agents: Vec<AgentPlace>,
@@ -90,13 +90,13 @@ pub(crate) struct Agent {
     pub(crate) last_evaluation: Option<f64>,
     /// The facts and the decision of the last evaluation.
     pub(crate) last_seen: Option<Seen>,
-    /// The circumstances of the last decision: node, free hardware, version of the neighbourhood, flavour, and whether
-    /// it was asleep.
+    /// The state at the last decision: node, free hardware, version of the neighbourhood, flavour, and whether the
+    /// instance was asleep.
     pub(crate) decided_at: Option<(u32, Capacity, u32, u32, bool)>,
-    /// The nodes that it has left since then.
+    /// The nodes that it has left since its last evaluation.
     pub(crate) left: Vec<u32>,
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
-    pub(crate) remembered: Vec<(u64, Wish)>,
+    pub(crate) remembered: Vec<(u64, Proposal)>,
     pub(crate) pending: Pending,
     /// The cycle in which it was judged last, from 1.
     pub(crate) judged: u64,
@@ -129,7 +129,7 @@ pub(crate) enum Pending {
     /// The policy proposed no operation.
     Nop,
     /// The policy proposed this.
-    Wish(Wish),
+    Proposal(Proposal),
 }
 
 impl World {

@@ -243,7 +243,7 @@ impl<'a> DecisionSearch<'a> {
     fn outcome(&mut self, time: f64, outcome: &Outcome) {
         match outcome {
             Outcome::Nop(instance) => self.judged(time, instance, None),
-            Outcome::Judged { instance, wish, verdict } => {
+            Outcome::Judged { instance, proposal, verdict } => {
                 let inhibited = match verdict {
                     Verdict::Accepted(Some(new)) => {
                         let origin = self.origins.get(instance).copied().unwrap_or_default();
@@ -257,8 +257,8 @@ impl<'a> DecisionSearch<'a> {
                         None
                     }
                     Verdict::Accepted(None) => {
-                        self.adapted(instance, &wish.target);
-                        match wish.operation {
+                        self.adapted(instance, &proposal.target);
+                        match proposal.operation {
                             AgentOperation::Sleep => self.asleep.insert(instance.clone()),
                             AgentOperation::Wake => self.asleep.remove(instance),
                             _ => false,

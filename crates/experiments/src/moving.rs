@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use mario_audit::reader::{Cycle, Header, Outcome, ReadError, Record, TraceReader, Verdict, Wish};
+use mario_audit::reader::{Cycle, Header, Outcome, Proposal, ReadError, Record, TraceReader, Verdict};
 use mario_domain::{AgentOperation, InstanceId};
 
 use crate::report::resolve;
@@ -78,8 +78,8 @@ impl PlacementHistory {
     fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
             match outcome {
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
-                    self.accepted(cycle.time, instance, wish, new.as_ref());
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {
+                    self.accepted(cycle.time, instance, proposal, new.as_ref());
                 }
                 Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(new)), .. } => {
                     self.appear(cycle.time, new, *application, *node);
@@ -89,11 +89,11 @@ impl PlacementHistory {
         }
     }
 
-    fn accepted(&mut self, time: f64, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
+    fn accepted(&mut self, time: f64, instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) {
         let Some(place) = self.places.get(instance).copied() else { return };
         let (application, stays) = &mut self.stays[place];
         let (application, Some((_, Some(node)))) = (*application, stays.last().copied()) else { return };
-        match (wish.operation, resolve(&wish.target, node)) {
+        match (proposal.operation, resolve(&proposal.target, node)) {
             (AgentOperation::Undeploy, _) => self.go(time, instance),
             (AgentOperation::Migrate, Some(to)) => {
                 stays.push((time, Some(to)));

@@ -34,18 +34,17 @@ impl Audit {
         let who = self.call_text(record.call);
         let next = self.called.records.len();
         if record.call as usize != next {
-            let expected =
-                format!("the record `calls` of place {next}: one for each call of the header, in their order");
-            self.find(FindingKind::Calls, &who, expected, format!("that of place {}", record.call));
+            let expected = format!("the record `calls` of index {next}: one for each call of the header, in order");
+            self.find(FindingKind::Calls, &who, expected, format!("that of index {}", record.call));
             return;
         }
         if !is_near(record.time, self.header.duration) {
-            let expected = format!("what the whole run came to, at {}", self.header.duration);
+            let expected = format!("totals of the whole run, at {}", self.header.duration);
             self.find(FindingKind::Time, &who, expected, format!("at {}", record.time));
         }
         let became = record.served.saturating_add(record.lost);
         if became > record.sent {
-            let expected = format!("at most {} requests served or lost, since as many were sent", record.sent);
+            let expected = format!("at most {} requests served or lost, since that many were sent", record.sent);
             self.find(FindingKind::Calls, &who, expected, became.to_string());
         }
         if record.sum < 0.0 || (record.served == 0 && record.sum > 0.0) {
@@ -58,8 +57,8 @@ impl Audit {
         self.called.records.push(record.clone());
     }
 
-    /// Checks at the end that calls were sent and answered as the call graph prescribes. Where traffic is rates, counts
-    /// are rounded means, and only sums are checked.
+    /// Checks at the end that calls were sent and answered as the call graph prescribes. If traffic is simulated as
+    /// rates, counts are rounded means, and only sums are checked.
     pub(super) fn require_calls(&mut self) {
         let header = Arc::clone(&self.header);
         let records = std::mem::take(&mut self.called.records);
@@ -87,8 +86,8 @@ impl Audit {
         }
     }
 
-    /// Checks that a served client request has had all its calls answered, and one that reached a stage those of the
-    /// previous stage. `next` is how often the next stage was started.
+    /// Checks that every served client request has had all its calls answered, and that every request that reached a
+    /// stage has had the calls of the previous stage answered. `next` is how often the next stage was started.
     fn require_answers(&mut self, stage: &[(TracedCall, Calls)], next: Option<u64>) {
         let times = begun(&stage[0]);
         for (call, calls) in stage {
@@ -105,18 +104,18 @@ impl Audit {
                 self.find(FindingKind::Calls, &who, expected, calls.sent.to_string());
             }
             if calls.sent.div_ceil(call.requests) != times {
-                let expected = format!("calls of one stage that began equally often, {times} times");
+                let expected = format!("calls of one stage that started equally often: {times} times");
                 self.find(FindingKind::Calls, &who, expected, format!("{} requests", calls.sent));
             }
             if next.is_some_and(|next| next > answered) {
                 let expected =
-                    format!("a next stage that began at most {answered} times, as often as this was answered");
+                    format!("a next stage that started at most {answered} times, as often as this one was answered");
                 self.find(FindingKind::Calls, &who, expected, format!("{} times", next.unwrap_or(0)));
             }
         }
     }
 
-    /// Checks that client requests took at least as long as their calls, if nothing was lost or is still in transit.
+    /// Checks that client requests took at least as long as their calls, if no request was lost or is still in transit.
     fn require_time_for_calls(&mut self, application: u32, stages: &[&[(TracedCall, Calls)]]) {
         let served = self.served_of(application);
         let is_complete = |(call, calls): &(TracedCall, Calls)| {
@@ -134,14 +133,15 @@ impl Audit {
         let found = self.sums.response_sum(application);
         if found < least && !is_near(found, least) {
             let who = self.application_text(application);
-            let expected = format!("response times of at least {least} in sum, which its calls took");
+            let expected = format!("response times of at least {least} in total, the time that its calls took");
             self.find(FindingKind::Calls, &who, expected, found.to_string());
         }
     }
 
-    /// Checks that the agents of an application without users saw no more client requests than were sent to it.
+    /// Checks that the agents of an application without users saw no more client requests than other applications sent
+    /// to it.
     fn require_seen_were_sent(&mut self, application: u32) {
-        // A request that a sleeper forwards is seen more than once.
+        // A request that a sleeping instance forwards is seen more than once.
         let sleeps = self.header.applications[application as usize].sleep.is_some();
         if self.header.detail != Detail::Full || self.sums.users_of(application) > 0 || sleeps {
             return;
@@ -170,7 +170,7 @@ pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
         faults.push((format!("format {}", header.mario_trace), words(is_seventh), words(!header.calls.is_empty())));
     }
     if header.traffic.is_some() == header.calls.is_empty() {
-        let expected = "`traffic` where there are calls, and only there".to_owned();
+        let expected = "`traffic` if and only if there are calls".to_owned();
         let found = if header.traffic.is_some() { "`traffic`" } else { "no `traffic`" };
         faults.push(("the traffic".to_owned(), expected, found.to_owned()));
     }
@@ -190,7 +190,7 @@ pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
         };
         if !is_in_turn {
             let expected =
-                "calls in the order of applications and stages, and one only in a stage in sequence".to_owned();
+                "calls in the order of applications and stages, and only one in a sequential stage".to_owned();
             faults.push((who.clone(), expected, format!("one of stage {}", call.stage)));
         }
         if call.requests == 0 {
@@ -200,17 +200,18 @@ pub(super) fn faults(header: &Header, faults: &mut Vec<Fault>) {
     if has_cycle(header) {
         faults.push((
             "the calls".to_owned(),
-            "no application that calls itself by a detour".to_owned(),
+            "no application that calls itself indirectly".to_owned(),
             "a cycle".to_owned(),
         ));
     }
     if !header.calls.is_empty() && (header.routing != "nearest" || header.observation != "arrivals") {
-        let expected = "the routing `nearest` and the observation `arrivals` where applications call others".to_owned();
+        let expected = "the routing `nearest` and the observation `arrivals` if applications call others".to_owned();
         faults.push(("the calls".to_owned(), expected, format!("`{}` and `{}`", header.routing, header.observation)));
     }
 }
 
-/// Whether the call graph has a cycle: applications that none calls are removed repeatedly; the rest is cyclic.
+/// Whether the call graph has a cycle. Repeatedly removes applications without callers; if any are left, there is a
+/// cycle.
 fn has_cycle(header: &Header) -> bool {
     let mut callers = vec![0_usize; header.applications.len()];
     let mut calls_of: Vec<Vec<u32>> = vec![Vec::new(); header.applications.len()];
@@ -232,7 +233,7 @@ fn has_cycle(header: &Header) -> bool {
     taken < callers.len()
 }
 
-/// How often a stage was started, by one of its calls.
+/// How often a stage was started, according to one of its calls.
 fn begun((call, calls): &(TracedCall, Calls)) -> u64 {
     calls.sent.div_ceil(call.requests)
 }

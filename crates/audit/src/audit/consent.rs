@@ -9,13 +9,13 @@ use crate::finding::FindingKind;
 use crate::reader::{Detail, Reason, Rule};
 
 impl Audit {
-    /// Evaluates the policy of a node for an instance of the initial deployment: all of them were deployed in a first
-    /// cycle that is not in the trace.
+    /// Evaluates the policy of a node for an instance of the initial deployment. The initial deployment is made in a
+    /// first cycle that is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
         // A trace of counts does not record which nodes are absent, so the neighbours that the manager saw are unknown.
-        let is_told = self.header.detail != Detail::Summary;
+        let is_recorded = self.header.detail != Detail::Summary;
         let needed = self.needed(application);
-        let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_told) else { return };
+        let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_recorded) else { return };
         let asked = Asked {
             concerned: Concerned { node, own: None },
             operation: OperationName::Deploy,
@@ -33,12 +33,12 @@ impl Audit {
         self.counts.acceptances += 1;
         if let Some(rule) = rule {
             let expected = format!("the policy of node {} says no: {rule}", self.node_id(node));
-            self.find(FindingKind::Verdict, who, expected, "an instance that is there from the beginning");
+            self.find(FindingKind::Verdict, who, expected, "an instance of the initial deployment");
         }
     }
 
-    /// Evaluates the acceptance policies of the nodes concerned again. `reason` is the recorded one, if the request was
-    /// inhibited.
+    /// Recomputes the answers of the acceptance policies of the nodes concerned. `reason` is the recorded one, if the
+    /// request was inhibited.
     pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let instance = case.agent.map(|agent| &self.world.agent(agent).instance);

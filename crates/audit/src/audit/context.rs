@@ -54,7 +54,7 @@ impl Audit {
             self.find(FindingKind::Context, &who, "`crash` or `leave` after the beginning", "`absent`");
         }
         if record.cause == Cause::Leave && !self.world.node(record.node).has_given_notice {
-            self.find(FindingKind::Context, &who, "`leave` after notice of it", "no notice");
+            self.find(FindingKind::Context, &who, "`leave` after a notice", "no notice");
         }
         let agents = self.world.node(record.node).agents.clone();
         let there: BTreeSet<InstanceId> =
@@ -65,14 +65,14 @@ impl Audit {
         }
         for lost in there.difference(&listed) {
             let found = "it is not listed";
-            self.find(FindingKind::Instance, instance_text(lost), format!("it goes with {who}"), found);
+            self.find(FindingKind::Instance, instance_text(lost), format!("it is lost with {who}"), found);
         }
         for extra in listed.difference(&there) {
             let found = match self.world.standing(extra) {
                 Some(Standing::There(agent)) => {
                     format!("it is on node {}", self.node_id(self.world.agent(agent).node))
                 }
-                Some(Standing::Gone(line)) => format!("it went at line {line}"),
+                Some(Standing::Gone(line)) => format!("it disappeared at line {line}"),
                 None => "it never appeared".to_owned(),
             };
             self.find(FindingKind::Instance, instance_text(extra), format!("an instance on {who}"), found);
@@ -85,7 +85,7 @@ impl Audit {
         self.stranded.extend(connected.map(|(_, user)| user));
     }
 
-    /// Checks that users whose access point went down have moved by the end of that time.
+    /// Checks that users whose access point went down are reconnected or disconnected at the same time.
     pub(super) fn require_nobody_stranded(&mut self) {
         for user in std::mem::take(&mut self.stranded) {
             if let Some(node) = self.world.users[user as usize]

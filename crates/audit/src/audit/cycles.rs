@@ -5,8 +5,8 @@ use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 use super::evaluations::is_same_time;
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
-use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
-use crate::texts::{rule_text, wish_text};
+use crate::reader::{Arbitration, Cycle, Detail, Outcome, Proposal, Reason, Rule, Target, Verdict};
+use crate::texts::{proposal_text, rule_text};
 use crate::world::{AgentPlace, Arrival, InstanceState, Pending, Standing};
 
 /// The effect of an accepted request on the world.
@@ -37,7 +37,7 @@ pub(super) struct Case<'a> {
     pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
-/// The reasons to inhibit a request, by the rules of every node.
+/// The reasons to inhibit a request, by the rules that apply on every node.
 #[derive(Clone)]
 struct Against {
     /// The rule that makes an adapt, a sleep or a wake impossible, regardless of the hardware.
@@ -56,7 +56,9 @@ impl Audit {
         for outcome in &record.outcomes {
             match outcome {
                 Outcome::Nop(instance) => self.nop(instance),
-                Outcome::Judged { instance, wish, verdict } => self.judged(instance, wish, verdict, &mut enactments),
+                Outcome::Judged { instance, proposal, verdict } => {
+                    self.judged(instance, proposal, verdict, &mut enactments)
+                }
                 Outcome::Deploy { node, application, policy, verdict } => {
                     self.deploy(*node, *application, *policy, verdict, &mut enactments);
                 }
@@ -89,7 +91,7 @@ impl Audit {
         }
     }
 
-    /// Checks that everything proposed since the last cycle has been judged.
+    /// Checks that all proposals since the last cycle have been judged.
     fn require_all_judged(&mut self) {
         for (place, instance) in std::mem::take(&mut self.waiting) {
             if self.world.standing(&instance) != Some(Standing::There(place)) {
@@ -103,7 +105,7 @@ impl Audit {
         }
     }
 
-    /// The next agent to be judged, and its proposal.
+    /// The agent that is judged next, and its proposal.
     fn turn(&mut self, instance: &InstanceId, does: &str) -> Option<(AgentPlace, Pending)> {
         let place = self.present(instance, does)?;
         let cycle = self.counts.cycles;
@@ -119,7 +121,7 @@ impl Audit {
         Some((place, pending))
     }
 
-    /// Checks that an agent does not evaluate earlier than one period after it appeared, even if evaluations are not
+    /// Checks that an agent does not evaluate earlier than one period after it appeared. Needed if evaluations are not
     /// recorded.
     fn require_old_enough(&mut self, place: AgentPlace) {
         // A plan may also move an instance whose agent has not evaluated.
@@ -152,28 +154,34 @@ impl Audit {
         match pending {
             Pending::Nothing => "nothing: it has not evaluated since it was judged".to_owned(),
             Pending::Nop => "nop: its policy proposed no operation".to_owned(),
-            Pending::Wish(wish) => wish_text(&self.header, wish),
+            Pending::Proposal(proposal) => proposal_text(&self.header, proposal),
         }
     }
 
-    fn judged(&mut self, instance: &InstanceId, wish: &Wish, verdict: &Verdict, enactments: &mut Vec<Enactment>) {
-        self.count(OperationName::of(wish.operation), verdict);
-        let Some((place, pending)) = self.turn(instance, does(OperationName::of(wish.operation))) else { return };
+    fn judged(
+        &mut self,
+        instance: &InstanceId,
+        proposal: &Proposal,
+        verdict: &Verdict,
+        enactments: &mut Vec<Enactment>,
+    ) {
+        self.count(OperationName::of(proposal.operation), verdict);
+        let Some((place, pending)) = self.turn(instance, does(OperationName::of(proposal.operation))) else { return };
         let own = self.world.agent(place).node;
-        if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
-            self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
+        if self.header.detail == Detail::Full && !self.is_proposed(&pending, proposal, own) {
+            self.find_other_proposal(instance, &pending, proposal_text(&self.header, proposal));
         }
         if self.header.arbitration == Arbitration::Sequential
-            && wish.operation.asks_for_place()
-            && wish.target == Target::Own
+            && proposal.operation.asks_for_place()
+            && proposal.target == Target::Own
         {
             let expected = format!("node {}, since `self` is resolved before it is judged", self.node_id(own));
             self.find(FindingKind::Target, instance_text(instance), expected, "self");
         }
         let agent = self.world.agent(place);
         let (application, held) = (agent.application, agent.held);
-        let asks_for_place = wish.operation.asks_for_place();
-        let change = self.change_by(place, wish);
+        let asks_for_place = proposal.operation.asks_for_place();
+        let change = self.change_by(place, proposal);
         let needed = match &change {
             None => held,
             Some(Ok(changed)) => changed.held.saturating_sub(held),
@@ -183,9 +191,9 @@ impl Audit {
             who: instance_text(instance),
             agent: Some(place),
             own: Some(own),
-            operation: OperationName::of(wish.operation),
-            target: wish.target.resolve(own).filter(|_| asks_for_place),
-            target_id: self.target_id(&wish.target, own),
+            operation: OperationName::of(proposal.operation),
+            target: proposal.target.resolve(own).filter(|_| asks_for_place),
+            target_id: self.target_id(&proposal.target, own),
             application,
             needed,
             change,
@@ -195,32 +203,33 @@ impl Audit {
             Verdict::Accepted(new) => self.accepted(&mut case, new.as_ref()),
             Verdict::Inhibited(reason) => {
                 self.inhibited(&case, reason);
-                let is_resolved =
-                    self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own && asks_for_place;
-                let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
-                self.remember_inhibited(place, wish.operation, target);
+                let is_resolved = self.header.arbitration == Arbitration::Sequential
+                    && proposal.target == Target::Own
+                    && asks_for_place;
+                let target = if is_resolved { Target::Node(own) } else { proposal.target.clone() };
+                self.remember_inhibited(place, proposal.operation, target);
             }
         }
     }
 
-    /// Whether this is the agent's proposal.
-    fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
+    /// Whether the agent proposed this.
+    fn is_proposed(&self, pending: &Pending, proposal: &Proposal, own: u32) -> bool {
         if self.header.arbitration == Arbitration::Central {
             // A plan may contain any operation; whether the plan is good is not checked.
             return true;
         }
-        let Pending::Wish(pending) = pending else { return false };
-        let is_same = match (wish.operation, self.header.arbitration) {
+        let Pending::Proposal(pending) = pending else { return false };
+        let is_same = match (proposal.operation, self.header.arbitration) {
             // An operation without a target is recorded without one.
             (operation, _) if !operation.has_target() => true,
             // The prototype resolves `self` before judging.
             (_, Arbitration::Sequential) => {
-                pending.target == wish.target
-                    || (pending.target == Target::Own && wish.target.resolve(own) == Some(own))
+                pending.target == proposal.target
+                    || (pending.target == Target::Own && proposal.target.resolve(own) == Some(own))
             }
-            (_, Arbitration::Managers | Arbitration::Central) => pending.target == wish.target,
+            (_, Arbitration::Managers | Arbitration::Central) => pending.target == proposal.target,
         };
-        pending.operation == wish.operation && is_same
+        pending.operation == proposal.operation && is_same
     }
 
     fn deploy(
@@ -351,7 +360,7 @@ impl Audit {
         } else if against.leaving {
             self.find(FindingKind::Down, &case.who, "a target that stays", format!("node {id}, which leaves"));
         } else if case.target.is_none() {
-            self.find(FindingKind::Target, &case.who, "a node", format!("`{id}`, which no node is called"));
+            self.find(FindingKind::Target, &case.who, "a node", format!("`{id}`, which is not the name of any node"));
         } else if against.outside {
             if self.header.arbitration != Arbitration::Managers {
                 self.counts.outside_neighbourhood += 1;
@@ -402,7 +411,7 @@ impl Audit {
         let is_free =
             against.change.is_none() && !against.outside && !against.down && !against.leaving && against.full.is_none();
         if is_free && !is_own_policy {
-            self.find(FindingKind::Verdict, &case.who, "accepted: nothing is against it", found());
+            self.find(FindingKind::Verdict, &case.who, "accepted: no rule inhibits it", found());
             return;
         }
         let Some(expected) = self.true_reason(case, reason, &against) else {
@@ -443,9 +452,7 @@ impl Audit {
             return None;
         }
         Some(match against {
-            Against { change: Some(Rule::Flavour { .. }), .. } => {
-                "the flavour is none that it could adapt to".to_owned()
-            }
+            Against { change: Some(Rule::Flavour { .. }), .. } => "it cannot adapt to the flavour".to_owned(),
             Against { change: Some(rule), .. } => rule.to_string(),
             Against { down: true, .. } => format!("node {target} is down"),
             Against { outside: true, .. } => {
@@ -456,7 +463,7 @@ impl Audit {
             Against { full: Some(free), .. } => {
                 format!("node {target} has {free} free, and {} is needed", case.needed)
             }
-            Against { .. } => "a node that is concerned and has a policy of its own".to_owned(),
+            Against { .. } => "a node concerned that has its own policy".to_owned(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Checks what agents see, remember and decide.
+//! Checks what agents see, what they remember, and what they decide.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::knowledge::Situation;
-use crate::reader::{Evaluation, Memory, Neighbour, RequestFact, Seen, Solution, Target, Wish};
-use crate::texts::{target_text, wish_text};
+use crate::reader::{Evaluation, Memory, Neighbour, Proposal, RequestFact, Seen, Solution, Target};
+use crate::texts::{proposal_text, target_text};
 use crate::world::{Agent, AgentPlace, Pending};
 
 impl Audit {
@@ -43,7 +43,7 @@ impl Audit {
                     FindingKind::Decision,
                     &who,
                     "facts and solutions",
-                    "the same as at a last evaluation, of which there is none",
+                    "the same as at the last evaluation, although there was none",
                 );
                 Seen::default()
             }
@@ -88,7 +88,7 @@ impl Audit {
             self.find(FindingKind::Decision, instance_text(&record.instance), expected, found);
         }
         if record.seen.is_none() && !is_past_unchanged {
-            let expected = "facts and solutions: what it remembers of what happened has changed";
+            let expected = "facts and solutions, because its history has changed";
             self.find(
                 FindingKind::Memory,
                 instance_text(&record.instance),
@@ -117,7 +117,7 @@ impl Audit {
         }
         agent.pending = match seen.solutions.first() {
             None | Some(Solution::Invalid { .. }) => Pending::Nop,
-            Some(Solution::Proposal { wish, .. }) => Pending::Wish(wish.clone()),
+            Some(Solution::Proposal { proposal, .. }) => Pending::Proposal(proposal.clone()),
         };
         agent.last_seen = Some(seen);
         let instance = agent.instance.clone();
@@ -136,7 +136,7 @@ impl Audit {
     }
 
     /// The time of an agent's next evaluation: a period after its last one, or after it appeared. The agents of the
-    /// initial deployment evaluate together, before all others.
+    /// initial deployment all evaluate at the same time, before all other agents.
     fn due(&self, agent: &Agent, first: f64) -> f64 {
         let period = self.header.evaluation_period;
         match agent.last_evaluation {
@@ -145,7 +145,7 @@ impl Audit {
         }
     }
 
-    /// Checks that all agents of a policy draw numbers, or none.
+    /// Checks that numbers are drawn either for all agents of a policy or for none.
     fn check_random(&mut self, place: AgentPlace, seen: &Seen) {
         let agent = self.world.agent(place);
         let does_draw = seen.random.is_some();
@@ -173,7 +173,7 @@ impl Audit {
         }
     }
 
-    fn check_memory(&mut self, place: AgentPlace, recorded: &[Wish]) {
+    fn check_memory(&mut self, place: AgentPlace, recorded: &[Proposal]) {
         let agent = self.world.agent(place);
         if self.header.memory == Memory::Sliding {
             let present = agent.evaluations + 1;
@@ -181,21 +181,21 @@ impl Audit {
             self.world.agent_mut(place).remembered.retain(|(proposed, _)| proposed.saturating_add(length) >= present);
         }
         let agent = self.world.agent(place);
-        let mut expected: Vec<&Wish> = agent.remembered.iter().map(|(_, wish)| wish).collect();
+        let mut expected: Vec<&Proposal> = agent.remembered.iter().map(|(_, proposal)| proposal).collect();
         if self.header.memory == Memory::Sliding {
-            let order = |wish: &&Wish| (wish.operation.as_str(), self.written_id(&wish.target));
+            let order = |proposal: &&Proposal| (proposal.operation.as_str(), self.written_id(&proposal.target));
             expected.sort_by_cached_key(order);
             expected.dedup();
         }
         if !expected.iter().copied().eq(recorded) {
             let who = instance_text(&agent.instance);
-            let expected = self.wishes_text(expected.into_iter());
-            let found = self.wishes_text(recorded.iter());
+            let expected = self.proposals_text(expected.into_iter());
+            let found = self.proposals_text(recorded.iter());
             self.find(FindingKind::Memory, who, format!("it remembers {expected}"), format!("it remembers {found}"));
         }
     }
 
-    /// The id of a target as written by a policy.
+    /// The id of a target, as the policy wrote it.
     fn written_id(&self, target: &Target) -> Id {
         match target {
             Target::Own => own_id(),
@@ -204,16 +204,16 @@ impl Audit {
         }
     }
 
-    fn wishes_text<'a>(&self, wishes: impl Iterator<Item = &'a Wish>) -> String {
-        let texts: Vec<String> = wishes.map(|wish| wish_text(&self.header, wish)).collect();
+    fn proposals_text<'a>(&self, proposals: impl Iterator<Item = &'a Proposal>) -> String {
+        let texts: Vec<String> = proposals.map(|proposal| proposal_text(&self.header, proposal)).collect();
         if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
     }
 
     fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
         let who = instance_text(&self.world.agent(place).instance);
-        // With other routing strategies, a request may reach an instance on the path to another one.
-        let is_by_own_way = self.header.routing == "nearest";
-        for fact in requests.iter().filter(|_| is_by_own_way) {
+        // With other routing strategies, a request may pass through an instance on the path to another instance.
+        let is_nearest = self.header.routing == "nearest";
+        for fact in requests.iter().filter(|_| is_nearest) {
             let Neighbour::Node(neighbour) = fact.neighbour else { continue };
             // Requests before the instance moved came through the neighbours of its former node.
             let left = &self.world.agent(place).left;
@@ -270,7 +270,7 @@ impl Audit {
     pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: AgentOperation, target: Target) {
         let agent = self.world.agent_mut(place);
         let proposed = agent.evaluations;
-        agent.remembered.push((proposed, Wish { operation, target }));
+        agent.remembered.push((proposed, Proposal { operation, target }));
     }
 }
 

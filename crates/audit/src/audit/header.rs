@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::reader::{Arbitration, Header, Memory};
 
-/// A fault of a header: its subject, what is expected, and what was found.
+/// A fault of a header: the subject, the expected content, and the found content.
 pub(super) type Fault = (String, String, String);
 
 /// The names of the strategies that a header may have.
@@ -71,8 +71,8 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     faults
 }
 
-/// Checks that owners have initiative only in formats 5, 6 and 7, where some node has an acceptance policy, and give
-/// notice.
+/// Checks that owners have initiative only in formats 5, 6 and 7, only if some node has an acceptance policy, and only
+/// with a notice of at least one evaluation.
 fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let words = |has_notice: bool| if has_notice { "`notice`" } else { "no `notice`" }.to_owned();
     // In format 6, owners are optional.
@@ -83,7 +83,7 @@ fn owners(header: &Header, faults: &mut Vec<Fault>) {
     let may_have =
         header.arbitration != Arbitration::Central && header.nodes.iter().any(|node| node.acceptance.is_some());
     if header.notice.is_some() && !may_have {
-        let expected = "no `notice`: no manager with a policy of its own is asked".to_owned();
+        let expected = "no `notice`, because no acceptance policy is evaluated".to_owned();
         faults.push(("the notice".to_owned(), expected, words(true)));
     }
     if header.notice == Some(0) {
@@ -100,7 +100,7 @@ fn flavours(header: &Header, faults: &mut Vec<Fault>) {
         let own = (application.hardware, application.max_rate, application.max_latency);
         if (first.hardware, first.max_rate, first.max_latency) != own {
             let expected = "the numbers of the application in its first flavour".to_owned();
-            faults.push((format!("{what} {}", first.id), expected, "others".to_owned()));
+            faults.push((format!("{what} {}", first.id), expected, "different numbers".to_owned()));
         }
         if header.mario_trace < 3 {
             let expected = "no flavours before format 3".to_owned();
@@ -129,7 +129,7 @@ fn sleep(header: &Header, faults: &mut Vec<Fault>) {
 fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a T>, faults: &mut Vec<Fault>) {
     let mut seen = BTreeSet::new();
     for id in ids.filter(|id| !seen.insert(*id)).collect::<Vec<_>>() {
-        faults.push((format!("{what} {id}"), "an id of its own".to_owned(), "that of another".to_owned()));
+        faults.push((format!("{what} {id}"), "a unique id".to_owned(), "the id of another".to_owned()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The audit of live nodes: ownership, custody, and reservations.
 //!
-//! Each node records its journal and its reservations. The nodes are replayed together: an instance that one has handed
-//! over must have been taken by another before the first may forget it.
+//! Each node records its journal and its reservations. The nodes are replayed together: a node may forget an instance
+//! that it handed over only after another node has taken it.
 //!
 //! | file | what is checked |
 //! |---|---|
@@ -25,7 +25,7 @@ use mario_prolog::{Allowance, Engine};
 
 use super::{Audit, Decide};
 use crate::finding::FindingKind;
-use crate::reader::{End, Header, Record, Totals, Usage, Wish};
+use crate::reader::{End, Header, Proposal, Record, Totals, Usage};
 use decisions::LiveDecisions;
 use node::LiveNode;
 use transfers::{Departure, Life};
@@ -41,7 +41,7 @@ pub(super) struct LiveWorld {
     /// The placement of instances according to cycles.
     placed: BTreeMap<InstanceId, u32>,
     /// The proposal of each agent at its last evaluation.
-    proposals: BTreeMap<InstanceId, Option<Wish>>,
+    proposals: BTreeMap<InstanceId, Option<Proposal>>,
     /// The outcomes that the next cycles must have.
     expected: VecDeque<Expected>,
     decisions: Option<LiveDecisions>,
@@ -61,7 +61,7 @@ enum Expected {
     Undeploy { instance: InstanceId },
 }
 
-/// A finding: its kind, its subject, what was expected, and what was found.
+/// A finding: its kind, its subject, the expected content, and the found content.
 type Found = (FindingKind, String, String, String);
 
 impl LiveWorld {
@@ -107,7 +107,7 @@ impl LiveWorld {
         format!("node {}", self.header.nodes[node as usize].id)
     }
 
-    /// Checks a record. Returns whether such records are valid in a live trace.
+    /// Checks a record. Returns whether a live trace may have records of this kind.
     fn observe(&mut self, record: &Record) -> bool {
         if !matches!(record, Record::Cycle(_) | Record::Owner(_)) {
             self.require_nothing_expected();
@@ -152,8 +152,8 @@ impl LiveWorld {
         let sum = if max_rate > 0.0 { sum / max_rate } else { 0.0 };
         if evaluations != usage.evaluations || (sum - usage.sum).abs() > 1e-6 * sum.abs().max(1.0) {
             let who = format!("application {}", self.header.applications[usage.application as usize].id);
-            let found = format!("{} evaluations, {} in all", usage.evaluations, usage.sum);
-            self.find(FindingKind::Totals, who, format!("{evaluations} evaluations, {sum} in all"), found);
+            let found = format!("{} evaluations, {} in total", usage.evaluations, usage.sum);
+            self.find(FindingKind::Totals, who, format!("{evaluations} evaluations, {sum} in total"), found);
         }
     }
 
@@ -196,20 +196,20 @@ impl Audit {
         }
     }
 
-    /// The values that a trace of live nodes records only once.
+    /// The values that a trace of live nodes records only once, so that nothing can contradict them.
     pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
         let mut taken = vec![
-            "names, policies and facts, and when things happened, within the order that records and transfers allow",
-            "how client requests travelled, and the numbers drawn for agents",
-            "what agents remember, and the reasons of inhibitions",
+            "names, policies and facts, and the times of events, within the order that records and transfers allow",
+            "the paths of client requests, and the numbers drawn for agents",
+            "the memories of agents, and the reasons of inhibitions",
         ];
         if world.open() > 0 {
-            taken.push("what is to become of transfers that are open at the end");
+            taken.push("the outcomes of transfers that are open at the end");
         }
         taken
     }
 
-    /// What could not be checked about live nodes.
+    /// The checks that could not be made for live nodes, in words.
     pub(super) fn unchecked_live(&self, world: &LiveWorld) -> Vec<String> {
         let mut unchecked = Vec::new();
         let named = |places: &mut dyn Iterator<Item = u32>| -> String {
@@ -219,24 +219,23 @@ impl Audit {
         let Some(live) = &self.header.live else { return unchecked };
         if !live.silent.is_empty() {
             let names = named(&mut live.silent.iter().copied());
-            unchecked.push(format!("what happened on nodes that tell nothing: {names}"));
+            unchecked.push(format!("events on nodes without records: {names}"));
         }
         let mut partial = world.nodes.iter().zip(0..).filter(|(node, _)| node.is_partial).map(|(_, place)| place);
         let names = named(&mut partial.by_ref().filter(|place| !live.silent.contains(place)));
         if !names.is_empty() {
-            unchecked
-                .push(format!("what nodes did before they begin to tell, or where they left something out: {names}"));
+            unchecked.push(format!("events before the first record of a node, or in a gap of its records: {names}"));
         }
         if !live.acceptances.is_empty() {
             let names = named(&mut live.acceptances.iter().copied());
-            unchecked.push(format!("the verdicts of acceptance policies: those of {names}"));
+            unchecked.push(format!("the verdicts of the acceptance policies of {names}"));
         }
         match &world.decisions {
-            None => unchecked.push("that decisions follow from the facts: not wanted".to_owned()),
+            None => unchecked.push("whether decisions follow from the facts: not requested".to_owned()),
             Some(decisions) => unchecked.extend(decisions.unchecked(&self.header)),
         }
         if !self.has_ended {
-            unchecked.push("the totals, and that nothing is lost: the trace has no end".to_owned());
+            unchecked.push("the totals, and whether anything is lost: the trace has no end".to_owned());
         }
         unchecked
     }

@@ -24,15 +24,15 @@ impl Measured {
 }
 
 impl Audit {
-    /// Checks that there are as many response times as served requests, that the longest is in the last bin, and that
-    /// the number of late ones is possible.
+    /// Checks that the number of response times equals the number of served requests, that the longest is in the last
+    /// bin, and that the number of late requests is possible.
     pub(super) fn latency(&mut self, record: &Latency) {
         let who = self.application_text(record.application);
         let next = self.measured.latencies;
         self.measured.latencies = next.saturating_add(1);
         if record.application as usize != next {
-            let expected = format!("the record `latency` of place {next}: one for each application, in their order");
-            self.find(FindingKind::Totals, &who, expected, format!("that of place {}", record.application));
+            let expected = format!("the record `latency` of index {next}: one for each application, in order");
+            self.find(FindingKind::Totals, &who, expected, format!("that of index {}", record.application));
         }
         self.require_end(record.time, &who);
         let served = self.served_of(record.application);
@@ -43,7 +43,7 @@ impl Audit {
         }
         let in_order = record.histogram.windows(2).all(|two| two[0].0 < two[1].0);
         if !in_order || record.histogram.iter().any(|(_, count)| *count == 0) {
-            let expected = "bins in order, each once and with something in it";
+            let expected = "bins in order, each once, and none empty";
             self.find(FindingKind::Totals, &who, expected, "other bins");
         }
         let bounds = |bin: Option<i64>| {
@@ -67,7 +67,7 @@ impl Audit {
         }
     }
 
-    /// Checks that there is one such record. The number of hops itself is recorded nowhere else.
+    /// Checks that there is exactly one record of this kind. The number of hops is recorded nowhere else.
     pub(super) fn traffic(&mut self, record: &Traffic) {
         self.measured.traffic = self.measured.traffic.saturating_add(1);
         self.require_end(record.time, "the traffic");
@@ -85,7 +85,7 @@ impl Audit {
 
     fn require_end(&mut self, time: f64, who: &str) {
         if time < self.header.duration {
-            let expected = format!("what the whole run came to, at {}", self.header.duration);
+            let expected = format!("totals of the whole run, at {}", self.header.duration);
             self.find(FindingKind::Totals, who, expected, format!("at {time}"));
         }
     }

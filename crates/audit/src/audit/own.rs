@@ -5,13 +5,13 @@ use mario_domain::{AgentOperation, Hardware, OperationName};
 use super::Audit;
 use super::cycles::{Case, Enactment};
 use crate::finding::FindingKind;
-use crate::reader::{Rule, Target, Wish};
+use crate::reader::{Proposal, Rule, Target};
 use crate::world::{AgentPlace, InstanceState};
 
 impl Audit {
-    /// The state of an agent's instance after an operation that concerns only its own node, or the rule that inhibits
-    /// it; `None` for other operations.
-    pub(super) fn change_by(&self, place: AgentPlace, wish: &Wish) -> Option<Result<InstanceState, Rule>> {
+    /// The state of an agent's instance after an operation that concerns only the agent's own node, or the rule that
+    /// inhibits it; `None` for other operations.
+    pub(super) fn change_by(&self, place: AgentPlace, proposal: &Proposal) -> Option<Result<InstanceState, Rule>> {
         let agent = self.world.agent(place);
         let application = &self.header.applications[agent.application as usize];
         let state = |flavour: u32, is_asleep: bool| InstanceState {
@@ -19,10 +19,10 @@ impl Audit {
             is_asleep,
             held: application.held_in(flavour, is_asleep),
         };
-        match wish.operation {
+        match proposal.operation {
             AgentOperation::Adapt => {
-                let found = application.find_flavour(&wish.target).filter(|flavour| *flavour != agent.flavour);
-                let (Target::Flavour(wanted) | Target::Unknown(wanted)) = &wish.target else { return None };
+                let found = application.find_flavour(&proposal.target).filter(|flavour| *flavour != agent.flavour);
+                let (Target::Flavour(wanted) | Target::Unknown(wanted)) = &proposal.target else { return None };
                 let refused = || Rule::Flavour { flavour: wanted.clone() };
                 Some(found.map(|flavour| state(flavour, agent.is_asleep)).ok_or_else(refused))
             }

@@ -16,7 +16,7 @@ pub(super) struct OwnersTurn {
     acted: Option<Vec<u32>>,
     /// The time of that cycle.
     since: f64,
-    /// For each application, announced evictions that have not been carried out, in a trace of counts.
+    /// For each application, the number of announced evictions that have not been enacted, in a trace of counts.
     announced: Vec<u64>,
 }
 
@@ -33,8 +33,8 @@ impl Audit {
         self.owners.since = self.time;
     }
 
-    /// Ends the owners' turn before another record. Due evictions must have happened, and the policies of all other
-    /// owners must have demanded nothing.
+    /// Ends the owners' turn before the next record. Due evictions must have happened, and the policies of owners that
+    /// did not act must not demand any action.
     pub(super) fn end_turn_of_owners(&mut self) {
         let Some(acted) = self.owners.acted.take() else { return };
         let nodes = std::mem::take(&mut self.owners.nodes);
@@ -51,7 +51,7 @@ impl Audit {
     }
 
     pub(super) fn owner(&mut self, record: &Owner) {
-        // An activation without proposals has no cycle.
+        // An activation of the managers without proposals has no cycle.
         if self.owners.since < self.time {
             self.end_turn_of_owners();
             self.begin_turn_of_owners();
@@ -65,15 +65,15 @@ impl Audit {
             self.world.standing(instance) == Some(Standing::There(*place))
         };
         if self.waiting.iter().any(is_there) {
-            let expected = "a cycle before: there are agents that wait for it";
-            self.find(FindingKind::Owner, &who, expected, "what an owner did");
+            let expected = "a cycle before, because agents wait for one";
+            self.find(FindingKind::Owner, &who, expected, "an action of an owner");
         }
         let acted = self.owners.acted.get_or_insert_default();
         let is_in_order = acted.last().is_none_or(|last| *last < record.node) && !record.acts.is_empty();
         acted.push(record.node);
         if !is_in_order {
-            let expected = "owners one after another, in the order of their nodes, each with something done";
-            self.find(FindingKind::Owner, &who, expected, "another order, or nothing");
+            let expected = "owners in the order of their nodes, each with at least one action";
+            self.find(FindingKind::Owner, &who, expected, "another order, or no action");
         }
         let evictions = record.acts.iter().take_while(|act| act.kind == OwnerActKind::Evicted).count();
         let (evictions, wanted) = record.acts.split_at(evictions);
@@ -98,7 +98,7 @@ impl Audit {
         let is_due = |notice: &Option<Notice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
         let due: Vec<_> = agents.filter(|agent| is_due(&agent.notice)).map(|agent| agent.instance.clone()).collect();
         if !due.iter().eq(evictions.iter().map(|act| &act.instance)) {
-            let text = |ids: Vec<String>| if ids.is_empty() { "nobody".to_owned() } else { ids.join(", ") };
+            let text = |ids: Vec<String>| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
             let expected = format!("evicted: {}", text(due.iter().map(ToString::to_string).collect()));
             let found = text(evictions.iter().map(|act| act.instance.to_string()).collect());
             let who = format!("the owner of node {}", self.node_id(node));
@@ -114,12 +114,12 @@ impl Audit {
         let is_due = |notice: &Option<Notice>| notice.as_ref().is_some_and(|notice| notice.left == 0);
         let due: Vec<_> = agents.filter(|agent| is_due(&agent.notice)).map(|agent| agent.instance.clone()).collect();
         for instance in due {
-            let expected = "that it is evicted: it was told to leave, and has had its last evaluation";
+            let expected = "that it is evicted: it is under notice, and its agent has had its last evaluation";
             self.find(FindingKind::Owner, instance_text(&instance), expected, "that it is still there");
         }
     }
 
-    /// Evaluates the policy of a node's owner again.
+    /// Recomputes the actions that the policy of a node's owner demands, and compares them with the recorded ones.
     fn require_wanted(&mut self, node: u32, found: &[OwnerAct]) {
         let Some(acceptances) = &mut self.acceptances else { return };
         let Some(expected) = acceptances.wanted(&self.header, &self.world, node) else { return };
@@ -136,7 +136,7 @@ impl Audit {
 
     /// The agent of an instance on a node. Reports an instance that is not there.
     fn on_node(&mut self, node: u32, act: &OwnerAct) -> Option<AgentPlace> {
-        let place = self.present(&act.instance, "is dealt with by an owner")?;
+        let place = self.present(&act.instance, "is evicted or shrunk by an owner")?;
         let actual = self.world.agent(place).node;
         if actual != node {
             let expected = format!("an instance on node {}", self.node_id(node));
@@ -154,7 +154,7 @@ impl Audit {
         match &self.world.agent(place).notice {
             None => self.find(FindingKind::Owner, who, "an eviction that was announced", "one that was not"),
             Some(notice) if notice.reason != act.reason => {
-                let expected = format!("the reason that it was told: {}", notice.reason);
+                let expected = format!("the announced reason: {}", notice.reason);
                 self.find(FindingKind::Reason, who, expected, act.reason.clone());
             }
             Some(_) => {}
@@ -168,7 +168,7 @@ impl Audit {
         let Some(place) = self.on_node(node, act) else { return };
         match &act.kind {
             OwnerActKind::Evicted => {
-                self.find(FindingKind::Owner, who, "evictions before all else", "one after it");
+                self.find(FindingKind::Owner, who, "evictions before all other actions", "one after another action");
                 self.evicted(node, act);
             }
             OwnerActKind::Shrunk(flavour) => self.shrunk(place, flavour, &who),
@@ -177,8 +177,8 @@ impl Audit {
                 if *evaluations != notice {
                     self.find(FindingKind::Owner, &who, format!("{notice} evaluations left"), evaluations.to_string());
                 }
-                let told = Notice { left: *evaluations, reason: act.reason.clone() };
-                if self.world.agent_mut(place).notice.replace(told).is_some() {
+                let notice = Notice { left: *evaluations, reason: act.reason.clone() };
+                if self.world.agent_mut(place).notice.replace(notice).is_some() {
                     self.find(FindingKind::Owner, &who, "one announcement", "another");
                 }
             }
@@ -210,7 +210,7 @@ impl Audit {
     /// Checks the actions of owners in a trace of counts.
     pub(super) fn owners(&mut self, record: &Owners) {
         if self.header.notice.is_none() {
-            self.find(FindingKind::Owner, "the owners", "no owner with initiative", "what one did");
+            self.find(FindingKind::Owner, "the owners", "no owner with initiative", "an action of one");
         }
         let is_in_order = record.rows.windows(2).all(|pair| pair[0].application < pair[1].application);
         let is_of_one = record.rows.windows(2).all(|pair| pair[0].tier == pair[1].tier);
@@ -226,8 +226,9 @@ impl Audit {
             if shrunk > 0 && self.header.applications[application as usize].flavours.is_empty() {
                 self.find(FindingKind::Owner, &who, "no shrinks: it has no flavours", shrunk.to_string());
             }
-            let told = &mut self.owners.announced[application as usize];
-            let open = std::mem::replace(told, told.saturating_sub(evicted).saturating_add(announced));
+            let announced_before = &mut self.owners.announced[application as usize];
+            let open =
+                std::mem::replace(announced_before, announced_before.saturating_sub(evicted).saturating_add(announced));
             if evicted > open {
                 let expected = format!("at most {open} evictions: as many were announced");
                 self.find(FindingKind::Owner, &who, expected, evicted.to_string());
@@ -239,7 +240,7 @@ impl Audit {
                 self.find(FindingKind::Instance, &who, expected, needed.to_string());
             }
             if evicted == 0 && shrunk == 0 && announced == 0 {
-                self.find(FindingKind::Totals, &who, "something that an owner did", "nothing");
+                self.find(FindingKind::Totals, &who, "at least one action of an owner", "none");
             }
             self.take_from_tier(application, tier, evicted);
         }

@@ -14,7 +14,7 @@ pub(super) struct Comparisons {
     /// The value of the best placement, if it is better than the actual one. While users and infrastructure do not
     /// change, the same search must find it again.
     best: Option<Worth>,
-    /// The time between two activations of the managers, which equals the time of the first comparison.
+    /// The time between two activations of the managers. It equals the time of the first comparison.
     period: f64,
     have_users_changed: bool,
     has_infrastructure_changed: bool,
@@ -54,13 +54,13 @@ impl Audit {
     pub(super) fn await_comparison(&mut self, has_placement_changed: bool) {
         let last = self.comparisons.last_cycle.replace(self.time);
         if last.is_some_and(|last| last >= self.time) {
-            self.find(FindingKind::Time, "the cycle", "one at a time", "another at the same");
+            self.find(FindingKind::Time, "the cycle", "one at a time", "another at the same time");
         }
         self.comparisons.has_placement_changed |= has_placement_changed;
         self.comparisons.awaited = Some(self.time);
     }
 
-    /// Notes that another record follows a cycle.
+    /// Called when another record than a comparison follows a cycle.
     pub(super) fn note_cycle_without_comparison(&mut self) {
         if let Some(time) = self.comparisons.awaited.take() {
             self.comparisons.missing.get_or_insert(time);
@@ -72,7 +72,7 @@ impl Audit {
         if self.comparisons.last.is_some()
             && let Some(time) = self.comparisons.missing.take()
         {
-            let expected = "a comparison after every cycle, since there are some";
+            let expected = "a comparison after every cycle, because other cycles have one";
             self.find(FindingKind::Regret, format!("the cycle at {time}"), expected, "none");
         }
     }
@@ -106,7 +106,7 @@ impl Audit {
             }
             if served == 0 && latency_millionths > 0 {
                 let found = format!("{latency_millionths} millionths");
-                self.find(FindingKind::Regret, who, "no latency when nobody is served", found);
+                self.find(FindingKind::Regret, who, "no latency if no user is served", found);
             }
             if present > worth.instances {
                 let found = format!("{} of {present} applications", worth.instances);
@@ -114,8 +114,8 @@ impl Audit {
             }
         }
         if record.best.is_less_than(&record.actual) {
-            let expected = "one that is worth no less than the placement itself";
-            self.find(FindingKind::Regret, "the best placement", expected, "one that is worth less");
+            let expected = "a value no lower than that of the placement itself";
+            self.find(FindingKind::Regret, "the best placement", expected, "a lower value");
         }
         self.compare_with_last(record);
         self.comparisons.last = Some(record.clone());
@@ -169,8 +169,8 @@ impl Audit {
         }
     }
 
-    /// Checks that the best placement is feasible: an application can have an instance only if a node holds one, and a
-    /// user can be served only if such a node is connected with the user's access point.
+    /// Checks that the best placement is feasible. An application can have an instance only if a node is large enough
+    /// for one, and a user can be served only if the user's access point is connected to such a node.
     fn check_best_counts(&mut self, best: &Worth) {
         self.find_parts();
         let mut rooms: FxHashMap<u32, Capacity> = FxHashMap::default();
@@ -198,13 +198,14 @@ impl Audit {
         }
         for (what, most, found) in bounds {
             if found > most {
-                let expected = format!("at most {most} {what}, by what nodes hold");
+                let expected = format!("at most {most} {what}, given the capacities of nodes");
                 self.find(FindingKind::Regret, "the best placement", expected, found.to_string());
             }
         }
     }
 
-    /// An upper bound on the number of instances: all nodes that are up, filled with the smallest.
+    /// An upper bound on the number of instances: every node that is up is filled with instances of the smallest
+    /// application.
     fn instances_max(&self) -> u64 {
         let smallest = self.header.applications.iter().map(|application| application.hardware.as_units()).min();
         let Some(smallest @ 1..) = smallest else { return u64::MAX };
@@ -233,14 +234,14 @@ impl Audit {
         users.filter(|(user, node)| node.is_some_and(|node| is_served(user.application, node))).count() as u64
     }
 
-    /// Computes the connected parts, unless they are known.
+    /// Computes the connected components, unless they are known.
     fn find_parts(&mut self) {
         if self.comparisons.parts.is_empty() {
             self.comparisons.parts = self.world.parts();
         }
     }
 
-    /// Checks that the values do not change while nothing else changes.
+    /// Checks that the values of the placements do not change while nothing else changes.
     fn compare_with_last(&mut self, record: &Regret) {
         let Some(last) = self.comparisons.last.clone() else {
             self.comparisons.best = found(record);
@@ -250,7 +251,7 @@ impl Audit {
             let word = Search::as_str;
             self.find(FindingKind::Regret, "the search", word(last.search), word(record.search));
         }
-        // A trace of counts does not record nodes and links.
+        // A trace of counts does not record changes of nodes and links.
         let Comparisons { have_users_changed, has_infrastructure_changed, has_placement_changed, best, .. } =
             self.comparisons;
         if self.header.detail == Detail::Summary || have_users_changed || has_infrastructure_changed {
@@ -258,18 +259,18 @@ impl Audit {
             return;
         }
         if !has_placement_changed && last.actual != record.actual {
-            let expected = "worth as much as before, since nothing changed";
-            self.find(FindingKind::Regret, "the placement", expected, "worth something else");
+            let expected = "the same value as before, since nothing changed";
+            self.find(FindingKind::Regret, "the placement", expected, "a different value");
         }
         let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
         let is_true = match best {
             Some(best) => record.best == better(best, record.actual),
-            // The best was the placement itself, so no other may have a higher value.
+            // The best placement was the actual one, so no other placement may have a higher value.
             None => !better(last.best, record.actual).is_less_than(&record.best),
         };
         if !is_true {
-            let expected = "worth as much as before, since neither users nor infrastructure changed";
-            self.find(FindingKind::Regret, "the best placement", expected, "worth something else");
+            let expected = "the same value as before, since neither users nor infrastructure changed";
+            self.find(FindingKind::Regret, "the best placement", expected, "a different value");
         }
         self.comparisons.best = best.or(found(record));
     }

@@ -5,7 +5,7 @@ use mario_domain::{AgentOperation, OperationName};
 use super::cycles::Case;
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
-use crate::reader::{Detail, Target, Verdict, Wakings, Wish, Woken};
+use crate::reader::{Detail, Proposal, Target, Verdict, Wakings, Woken};
 
 impl Audit {
     /// Checks the verdict on waking a sleeping instance for a client request.
@@ -18,10 +18,10 @@ impl Audit {
         self.require_up(own, &who);
         if is_refused && self.header.detail == Detail::Full {
             let expected = "that its manager is not asked again before its next evaluation";
-            self.find(FindingKind::Sleep, &who, expected, "that it is");
+            self.find(FindingKind::Sleep, &who, expected, "that it is asked again");
         }
-        let wish = Wish { operation: AgentOperation::Wake, target: Target::Own };
-        let change = self.change_by(place, &wish);
+        let proposal = Proposal { operation: AgentOperation::Wake, target: Target::Own };
+        let change = self.change_by(place, &proposal);
         let Some(Ok(changed)) = change else {
             return self.find(FindingKind::Sleep, &who, "an instance that sleeps", "a client request that wakes it");
         };
@@ -51,7 +51,7 @@ impl Audit {
         }
     }
 
-    /// The same check in a trace of counts.
+    /// Like [`Audit::woken`], in a trace of counts.
     pub(super) fn wakings(&mut self, record: &Wakings) {
         self.counts.woken += u64::from(record.refused_by.is_none());
         let sleeps = self.header.applications[record.application as usize].sleep.is_some();
@@ -62,7 +62,7 @@ impl Audit {
         let speaks_against_waking = ["capacity", "leaving", "down", "acceptance", "acceptance-failed"];
         if let Some(rule) = record.refused_by.filter(|rule| !speaks_against_waking.contains(&rule.as_str())) {
             let who = self.application_text(record.application);
-            self.find(FindingKind::Reason, who, "a rule that a waking can go against", rule.as_str());
+            self.find(FindingKind::Reason, who, "a rule that can inhibit a wake", rule.as_str());
         }
     }
 }

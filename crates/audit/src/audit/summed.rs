@@ -42,7 +42,7 @@ impl Tiers {
         self.instances.get(&(application, tier)).copied().unwrap_or(0)
     }
 
-    /// The number of instances of an application in tiers that have more of them than before.
+    /// How many more instances of an application there are than before, summed over the tiers that have more.
     fn more_than(&self, before: &Tiers, application: u32) -> u64 {
         let here = self.instances.range((application, 0)..=(application, u32::MAX));
         let more = here.map(|(key, count)| count.saturating_sub(before.instances.get(key).copied().unwrap_or(0)));
@@ -53,7 +53,7 @@ impl Tiers {
         self.instances.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The same tiers with these instances.
+    /// A copy with these instances.
     fn with(&self, placed: &[Placed]) -> Tiers {
         let mut tiers = Tiers { instances: BTreeMap::new(), rooms: self.rooms.clone() };
         for Placed { application, tier, instances } in placed {
@@ -90,7 +90,7 @@ impl Audit {
             last = Some(key);
         }
         if !is_true {
-            let expected = "each application and tier once, in order, and with something to count";
+            let expected = "each application and tier once, in order, with a count above 0";
             self.find(FindingKind::Totals, "the counts", expected, "others");
         }
     }
@@ -126,7 +126,7 @@ impl Audit {
             if counts.undeploy > before {
                 let who = self.application_text(counts.application);
                 let found = format!("{} undeploys", counts.undeploy);
-                self.find(FindingKind::Instance, who, format!("at most {before} instances to go"), found);
+                self.find(FindingKind::Instance, who, format!("at most {before} instances to remove"), found);
             }
             expected.insert(counts.application, before.saturating_add(more).saturating_sub(counts.undeploy));
         }
@@ -179,14 +179,15 @@ impl Audit {
         let has_adapts = self.header.has_flavours() || self.header.has_sleep();
         if adapt.is_some() != has_adapts || (adapts > 0 && !has_flavours) {
             let who = self.application_text(application);
-            let expected = "adapts where applications have flavours, and nowhere else";
+            let expected = "adapts if and only if applications have flavours";
             self.find(FindingKind::Totals, who, expected, format!("{adapts} adapts"));
         }
         let can_sleep = self.header.applications[application as usize].sleep.is_some();
-        let is_told = [counts.sleep, counts.wake].map(|count| count.is_some()) == [self.header.has_sleep(); 2];
-        if !is_told || (sleeps.max(wakes) > 0 && !can_sleep) {
+        let are_columns_right =
+            [counts.sleep, counts.wake].map(|count| count.is_some()) == [self.header.has_sleep(); 2];
+        if !are_columns_right || (sleeps.max(wakes) > 0 && !can_sleep) {
             let who = self.application_text(application);
-            let expected = "sleeps and wakes where applications sleep, and nowhere else";
+            let expected = "sleeps and wakes if and only if applications sleep";
             self.find(FindingKind::Totals, who, expected, format!("{sleeps} sleeps, {wakes} wakes"));
         }
         self.sums.judged(application, judged);
@@ -204,7 +205,7 @@ impl Audit {
         }
     }
 
-    /// Checks that an application without judged proposals does not move, and that the named rules are possible.
+    /// Checks that an application without judged proposals does not move, and that the recorded rules are possible.
     fn require_rules(&mut self, record: &Counted, after: &Tiers) {
         let mut judged = vec![false; self.header.applications.len()];
         record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);
@@ -226,7 +227,7 @@ impl Audit {
                 _ => true,
             };
             if !is_possible || *count == 0 {
-                let expected = format!("a rule that something goes against, not `{}`", rule.as_str());
+                let expected = format!("a rule that can apply, not `{}`", rule.as_str());
                 wrong.push((expected, count.to_string()));
             }
         }
@@ -254,7 +255,7 @@ impl Audit {
             *there = left;
             return;
         }
-        let expected = format!("at most {there} instances in tier {tier} to go");
+        let expected = format!("at most {there} instances to remove from tier {tier}");
         *there = 0;
         let who = self.application_text(application);
         self.find(FindingKind::Instance, who, expected, instances.to_string());

@@ -13,7 +13,7 @@ const DELAY_MAX: f64 = 1e6;
 /// The bounds of a bin are known up to this relative error.
 const BIN_TOLERANCE: f64 = 1e-6;
 
-/// Quantities that the trace sums up in several ways.
+/// Quantities that the trace records more than once, in different sums.
 pub(super) struct Sums {
     /// For each application, the number of its users.
     users: Vec<u64>,
@@ -23,17 +23,17 @@ pub(super) struct Sums {
     clients: Vec<Seen>,
     /// For each application, its evaluations and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
-    /// For each application, the sum of rate over capacity in evaluations of instances in other flavours than the
+    /// For each application, the sum of rate over capacity in evaluations of instances in a flavour other than the
     /// default.
     used_in_flavours: Vec<f64>,
     /// For each application, how often its agents were judged.
     judged: Vec<u64>,
     /// For each application, whether it had an instance.
     had_instance: Vec<bool>,
-    /// The number of evaluations according to the records `usage`.
-    told_evaluations: u64,
-    /// The number of records at the end: `usage`, then `client` or `clients`.
-    told: [usize; 2],
+    /// The number of evaluations, according to the records `usage`.
+    recorded_evaluations: u64,
+    /// The number of records at the end of the trace: `usage`, then `client` or `clients`.
+    final_records: [usize; 2],
     /// The time and the application of the last record `responses`.
     last_responses: Option<(f64, u32)>,
     is_silence_checked: bool,
@@ -55,9 +55,9 @@ impl Seen {
     }
 }
 
-/// The kinds of records at the end, with one record per application or user.
+/// The kinds of records at the end of a trace, with one record for each application or user.
 #[derive(Clone, Copy)]
-enum Told {
+enum FinalRecord {
     Usage,
     Clients,
 }
@@ -75,8 +75,8 @@ impl Sums {
             used_in_flavours: vec![0.0; applications],
             judged: vec![0; applications],
             had_instance: vec![false; applications],
-            told_evaluations: 0,
-            told: [0; 2],
+            recorded_evaluations: 0,
+            final_records: [0; 2],
             last_responses: None,
             is_silence_checked: false,
         }
@@ -87,7 +87,7 @@ impl Sums {
         self.responses[application as usize].sum
     }
 
-    /// The sum of the rates that agents of an application saw, without those in other flavours than the default.
+    /// The sum of the rates that agents of an application saw in the default flavour.
     pub(super) fn rates_seen(&self, application: u32) -> f64 {
         self.usage[application as usize].1
     }
@@ -128,23 +128,23 @@ impl Audit {
         let who = self.application_text(record.application);
         let is_at_the_end = is_near(record.time, self.header.duration);
         if !is_at_the_end && (record.time <= 0.0 || !self.is_step(record.time)) {
-            let expected = format!("response times told at a multiple of {}, or at the end", self.header.step);
+            let expected = format!("response times recorded at a multiple of {}, or at the end", self.header.step);
             self.find(FindingKind::Step, &who, expected, format!("at {}", record.time));
         }
         let last = self.sums.last_responses.replace((record.time, record.application));
         if last.is_some_and(|(time, last)| time.total_cmp(&record.time).is_eq() && last >= record.application) {
-            let expected = "one record for each application at a time, in their order";
+            let expected = "one record for each application at each time, in order";
             self.find(FindingKind::Totals, &who, expected, "another");
         }
         if record.served > 0 && !self.sums.had_instance[record.application as usize] {
-            let expected = "no request served of an application that never had an instance";
+            let expected = "no served requests of an application that never had an instance";
             self.find(FindingKind::Totals, &who, expected, record.served.to_string());
         }
         self.check_histogram(record, &who);
     }
 
-    /// Checks that there are as many response times as served requests, that bins are unique and in order, and that the
-    /// sum is possible.
+    /// Checks that the number of response times equals the number of served requests, that bins are unique and in
+    /// order, and that the sum is possible.
     fn check_histogram(&mut self, record: &Responses, who: &str) {
         let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
         if counted != record.served {
@@ -153,7 +153,7 @@ impl Audit {
         }
         let in_order = record.histogram.windows(2).all(|two| two[0].0 < two[1].0);
         if !in_order || record.histogram.iter().any(|(_, count)| *count == 0) {
-            let expected = "bins in order, each once and with something in it";
+            let expected = "bins in order, each once, and none empty";
             self.find(FindingKind::Totals, who, expected, "other bins");
         }
         self.check_sum(record, who);
@@ -165,8 +165,8 @@ impl Audit {
         for (bin, count) in record.histogram.iter().filter(|(_, count)| *count > 0) {
             let Some(bin) = bin else { continue };
             let bounds = [*bin as f64, *bin as f64 + 1.0].map(|quarters| (quarters / 4.0).exp2());
-            // Where traffic is rates, the delay of an overloaded link may exceed the duration of the run, but is
-            // finite.
+            // If traffic is simulated as rates, the delay of an overloaded link may exceed the duration of the run, but
+            // is finite.
             if bounds[0] > DELAY_MAX * self.header.duration {
                 let expected = format!("response times of at most {DELAY_MAX} times the length of the run");
                 self.find(FindingKind::Totals, who, expected, format!("{count} of {} and more", bounds[0]));
@@ -174,9 +174,9 @@ impl Audit {
             least += *count as f64 * bounds[0];
             most += *count as f64 * bounds[1];
         }
-        // Where traffic is rates, only the mean response time of a user is known, and a later mean corrects an earlier
-        // report. A user with a served request is in the bin of the correction, or in that of 0 if the correction is
-        // negative. A user with only lost requests is in no bin.
+        // If traffic is simulated as rates, only the mean response time of a user is known, and a later mean corrects
+        // an earlier report. A user with a served request is in the bin of the correction, or in that of 0 if the
+        // correction is negative. A user with only lost requests is in no bin.
         let are_rates_possible = self.header.observation == "arrivals" && self.header.routing == "nearest";
         let is_corrected = are_rates_possible && record.lost > 0;
         let is_less = are_rates_possible && record.histogram.iter().any(|(bin, _)| bin.is_none());
@@ -185,7 +185,7 @@ impl Audit {
             most += all.served as f64 * DELAY_MAX * self.header.duration;
         }
         if is_corrected || is_less {
-            // The total of all records is not negative.
+            // The total of all records must not become negative.
             least = (record.sum - all.sum).min(0.0);
         }
         let slack = |bound: f64| BIN_TOLERANCE * (bound.abs() + record.served as f64);
@@ -207,12 +207,12 @@ impl Audit {
     pub(super) fn usage(&mut self, record: &Usage) {
         let who = self.application_text(record.application);
         self.require_all_evaluated_once(record.time);
-        self.require_turn(Told::Usage, record.application, record.time, &who);
+        self.require_turn(FinalRecord::Usage, record.application, record.time, &who);
         let (evaluations, requests) = self.sums.usage[record.application as usize];
         let sum = requests / self.header.applications[record.application as usize].max_rate.value()
             + self.sums.used_in_flavours[record.application as usize];
-        self.sums.told_evaluations = self.sums.told_evaluations.saturating_add(record.evaluations);
-        // Without recorded evaluations, they cannot be added up.
+        self.sums.recorded_evaluations = self.sums.recorded_evaluations.saturating_add(record.evaluations);
+        // Evaluations can be added up only if they are recorded.
         if self.header.detail == Detail::Full {
             if (evaluations, sum) != (record.evaluations, record.sum) {
                 let expected = format!("a usage of {sum} in {evaluations} evaluations");
@@ -223,7 +223,7 @@ impl Audit {
         let judged = self.sums.judged[record.application as usize];
         // A plan may also move an instance whose agent has not evaluated.
         if self.header.arbitration != Arbitration::Central && record.evaluations < judged {
-            let expected = format!("at least {judged} evaluations, since as many were judged");
+            let expected = format!("at least {judged} evaluations, since that many were judged");
             self.find(FindingKind::Totals, &who, expected, record.evaluations.to_string());
         }
         if record.sum < 0.0 || (record.evaluations == 0 && record.sum > 0.0) {
@@ -232,28 +232,29 @@ impl Audit {
         }
     }
 
-    /// Reports agents that stopped evaluating. This comes before the check of usage, which they would explain.
+    /// Reports agents that stopped evaluating. Called before the check of usage, because a missing evaluation also
+    /// changes the usage.
     fn require_all_evaluated_once(&mut self, time: f64) {
         if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
             self.require_all_evaluated(time);
         }
     }
 
-    /// Checks that there is one such record for each application or user, in order, at the end of the run.
-    fn require_turn(&mut self, told: Told, place: u32, time: f64, who: &str) {
-        let next = self.sums.told[told as usize];
+    /// Checks that there is one record of this kind for each application or user, in order, at the end of the run.
+    fn require_turn(&mut self, kind: FinalRecord, place: u32, time: f64, who: &str) {
+        let next = self.sums.final_records[kind as usize];
         if place as usize != next {
-            let name = match told {
-                Told::Usage => "usage",
-                Told::Clients if self.header.detail == Detail::Summary => "clients",
-                Told::Clients => "client",
+            let name = match kind {
+                FinalRecord::Usage => "usage",
+                FinalRecord::Clients if self.header.detail == Detail::Summary => "clients",
+                FinalRecord::Clients => "client",
             };
-            let expected = format!("the record `{name}` of place {next}: one for each, in their order");
-            self.find(FindingKind::Totals, who, expected, format!("that of place {place}"));
+            let expected = format!("the record `{name}` of index {next}: one for each, in order");
+            self.find(FindingKind::Totals, who, expected, format!("that of index {place}"));
         }
-        self.sums.told[told as usize] = next.max((place as usize).saturating_add(1));
+        self.sums.final_records[kind as usize] = next.max((place as usize).saturating_add(1));
         if !is_near(time, self.header.duration) {
-            let expected = format!("what the whole run came to, at {}", self.header.duration);
+            let expected = format!("totals of the whole run, at {}", self.header.duration);
             self.find(FindingKind::Time, who, expected, format!("at {time}"));
         }
     }
@@ -261,11 +262,11 @@ impl Audit {
     pub(super) fn client(&mut self, record: &Client) {
         let user = &self.header.users[record.user as usize];
         let (who, application) = (format!("user {}", user.id), user.application);
-        self.require_turn(Told::Clients, record.user, record.time, &who);
+        self.require_turn(FinalRecord::Clients, record.user, record.time, &who);
         self.sums.clients[application as usize].add(record.served, record.lost, record.sum);
         let was_connected = self.world.were_connected[record.user as usize];
         if record.served > 0 && !was_connected {
-            let expected = "no request served of a user who was never connected";
+            let expected = "no served requests of a user who was never connected";
             self.find(FindingKind::Totals, &who, expected, record.served.to_string());
         }
         if record.sum < 0.0 || (record.served == 0 && record.sum > 0.0) {
@@ -276,7 +277,7 @@ impl Audit {
 
     pub(super) fn clients(&mut self, record: &Clients) {
         let who = self.application_text(record.application);
-        self.require_turn(Told::Clients, record.application, record.time, &who);
+        self.require_turn(FinalRecord::Clients, record.application, record.time, &who);
         let all = self.sums.responses[record.application as usize].sum - self.called.to(record.application).sum;
         self.sums.clients[record.application as usize].add(record.served, record.lost, all);
         let most = self.sums.users_of(record.application).min(record.served);
@@ -303,21 +304,23 @@ impl Audit {
         if !is_near(record.time, duration) {
             self.find(FindingKind::Time, "the end", format!("at {duration}"), format!("at {}", record.time));
         }
-        self.require_all_told();
+        self.require_final_records();
         self.require_same_sums();
         self.require_calls();
         self.require_totals(&record.totals);
         self.require_last_comparison();
     }
 
-    fn require_all_told(&mut self) {
+    fn require_final_records(&mut self) {
         let applications = self.header.applications.len();
         let (clients, of_what) = match self.header.detail {
             Detail::Summary => (applications, "clients"),
             Detail::Full | Detail::Operations => (self.header.users.len(), "client"),
         };
-        for (told, name, count) in [(Told::Usage, "usage", applications), (Told::Clients, of_what, clients)] {
-            let found = self.sums.told[told as usize];
+        for (kind, name, count) in
+            [(FinalRecord::Usage, "usage", applications), (FinalRecord::Clients, of_what, clients)]
+        {
+            let found = self.sums.final_records[kind as usize];
             if found < count {
                 let expected = format!("{count} records `{name}`");
                 self.find(FindingKind::Totals, "the end", expected, found.to_string());
@@ -325,7 +328,7 @@ impl Audit {
         }
     }
 
-    /// Checks that the results of an application's users and callers add up to those of its clients.
+    /// Checks that the results of an application's users and callers add up to the results in its records `responses`.
     fn require_same_sums(&mut self) {
         for application in 0..self.header.applications.len() {
             let (expected, mut found) = (self.sums.responses[application], self.sums.clients[application]);
@@ -346,7 +349,7 @@ impl Audit {
     fn require_totals(&mut self, found: &Totals) {
         let evaluations = match self.header.detail {
             Detail::Full => self.counts.evaluations,
-            Detail::Operations | Detail::Summary => self.sums.told_evaluations,
+            Detail::Operations | Detail::Summary => self.sums.recorded_evaluations,
         };
         let pairs = [
             ("evaluations", evaluations, found.evaluations),
@@ -364,7 +367,7 @@ impl Audit {
         }
     }
 
-    /// Whether this is the time of a step, at which users move without a change of the infrastructure.
+    /// Whether this is the time of a step. At a step, users may move without a change of the infrastructure.
     pub(super) fn is_step(&self, time: f64) -> bool {
         let step = self.header.step;
         // An invalid step is reported with the header.

@@ -66,7 +66,7 @@ pub struct Header {
     /// The models of energy, money and carbon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Models>,
-    /// Data of live nodes only.
+    /// Data that only traces of live nodes have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<TracedLive>,
     /// The nodes.
@@ -137,7 +137,7 @@ impl Detail {
 pub enum Arbitration {
     /// By the managers of all nodes concerned; all accepted operations are enacted together.
     Managers,
-    /// One by one, by free hardware alone, each enacted before the next is judged.
+    /// One by one, by free hardware alone; each accepted operation is enacted before the next request is judged.
     Sequential,
     /// By the plan of a central planner, enacted one by one.
     Central,
@@ -147,7 +147,7 @@ pub enum Arbitration {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
-    /// Inhibitions are forgotten after as many evaluations as the policy says.
+    /// Inhibitions are forgotten after the number of evaluations that the policy sets.
     Sliding,
     /// The memory is cleared periodically.
     Periodic,

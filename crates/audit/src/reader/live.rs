@@ -14,7 +14,7 @@ pub struct TracedLive {
     /// Nodes without records, which other nodes mention.
     #[serde(default)]
     pub silent: Vec<u32>,
-    /// Nodes with an acceptance policy of their own.
+    /// Nodes with their own acceptance policy.
     #[serde(default)]
     pub acceptances: Vec<u32>,
     /// Nodes whose facts changed while the trace was written.
@@ -35,7 +35,7 @@ pub struct Live {
     pub happened: Happened,
 }
 
-/// An event on a live node. Transfers, copies and journals are identified by name.
+/// An event on a live node. Transfers, copies and journals are identified by strings.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened {
@@ -185,7 +185,7 @@ pub enum Happened {
     Released {
         /// The transfer.
         transfer: String,
-        /// Whether a copy was started for it, whose hardware counts until it is freed.
+        /// Whether a copy was started for it. The hardware of the copy counts until it is freed.
         is_started: bool,
     },
     /// The copy of a dropped reservation has stopped.
@@ -197,7 +197,7 @@ pub enum Happened {
     Neighbours {
         /// The reachable neighbours, in the order in which agents see them.
         up: Vec<u32>,
-        /// Those of them whose facts are known.
+        /// The reachable neighbours whose facts are known.
         told: Vec<u32>,
     },
     /// An operator started or ended draining the node.
@@ -243,7 +243,7 @@ pub enum Cause {
 pub struct NodeState {
     /// The number of records in its journal.
     pub records: u64,
-    /// Whether it follows from the records in the trace.
+    /// Whether this state follows from the records in the trace.
     pub follows: bool,
     /// The instances that it owns.
     pub owned: Vec<OwnedState>,
@@ -290,7 +290,7 @@ pub struct OwnedState {
 /// An instance in custody: handed over, and kept until the target has answered.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct CustodyState {
-    /// The instance as it was when handed over.
+    /// The instance, as recorded before the transfer.
     #[serde(flatten)]
     pub owned: OwnedState,
     /// The transfer.
@@ -329,14 +329,14 @@ pub struct ReservedState {
     pub application: u32,
     /// The reserved hardware.
     pub needed: Hardware,
-    /// The copy that is started in it.
+    /// The copy that is started for it.
     pub workload: String,
 }
 
 /// A rule of live nodes only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveRule {
-    /// The word for it.
+    /// The word for the rule in a trace.
     pub word: &'static str,
     /// Further details, for people.
     pub detail: Option<String>,

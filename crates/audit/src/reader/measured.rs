@@ -11,7 +11,7 @@ pub struct Latency {
     pub late: u64,
     /// The longest response time.
     pub max: f64,
-    /// The number of response times in each bucket; `None` is 0.
+    /// The number of response times in each bucket; bucket `None` is for a response time of 0.
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 

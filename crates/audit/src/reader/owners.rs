@@ -21,7 +21,7 @@ pub struct OwnerAct {
     pub instance: InstanceId,
     /// The action.
     pub kind: OwnerActKind,
-    /// The reason that the owner's policy gave.
+    /// The reason, as stated by the owner's policy.
     pub reason: String,
 }
 

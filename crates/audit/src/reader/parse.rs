@@ -1,7 +1,7 @@
 //! Parses the line of a record.
 //!
-//! Records are arrays whose first element determines the others, so they are parsed element by element, without a tree
-//! of JSON values in between: a trace has as many of them as a run has events.
+//! Records are arrays whose first element determines the others. They are parsed element by element, without a tree of
+//! JSON values in between, because a trace has one record for each event of a run.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,8 +12,8 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::live::Live;
 use super::record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Record,
-    RequestFact, Seen, Solution, Target, Verdict, Wish,
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Proposal,
+    Record, RequestFact, Seen, Solution, Target, Verdict,
 };
 use super::update::Update;
 
@@ -278,9 +278,9 @@ from_array!(RequestFact, "a fact about requests", elements => {
     elements.end(fact)
 });
 
-from_array!(Wish, "an inhibited operation", elements => {
-    let wish = wish(elements.next("operation")?, elements.next("target")?)?;
-    elements.end(wish)
+from_array!(Proposal, "an inhibited operation", elements => {
+    let proposal = proposal(elements.next("operation")?, elements.next("target")?)?;
+    elements.end(proposal)
 });
 
 fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
@@ -298,7 +298,7 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
 const AGENTS: &str = "this is no operation of an agent";
 
 /// An operation with its target, which is a flavour only for an adapt.
-fn wish<E: de::Error>(word: Word, target: Target) -> Result<Wish, E> {
+fn proposal<E: de::Error>(word: Word, target: Target) -> Result<Proposal, E> {
     let operation = operation(word)?;
     let is_right = match target {
         Target::Flavour(_) => operation.asks_for_flavour(),
@@ -306,7 +306,7 @@ fn wish<E: de::Error>(word: Word, target: Target) -> Result<Wish, E> {
         // The empty name is not a valid id.
         Target::Unknown(_) => true,
     };
-    if is_right { Ok(Wish { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }
+    if is_right { Ok(Proposal { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -332,9 +332,9 @@ from_array!(Solution, "a solution", elements => {
             elements.end(solution)
         }
         word => {
-            let wish = wish(word, elements.next("target")?)?;
+            let proposal = proposal(word, elements.next("target")?)?;
             let clause = elements.next("clause")?;
-            elements.end(Solution::Proposal { wish, clause })
+            elements.end(Solution::Proposal { proposal, clause })
         }
     }
 });
@@ -463,6 +463,6 @@ fn judged<'de, A: SeqAccess<'de>>(
             AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake,
         ) => Verdict::Accepted(None),
     };
-    let wish = wish(asked, target)?;
-    elements.end(Outcome::Judged { instance, wish, verdict })
+    let proposal = proposal(asked, target)?;
+    elements.end(Outcome::Judged { instance, proposal, verdict })
 }

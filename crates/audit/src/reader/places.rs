@@ -1,7 +1,7 @@
 //! Checks that the indices in a record are within the tables of the header.
 
 use super::header::Header;
-use super::record::{Neighbour, Outcome, Seen, Solution, Target, Wish};
+use super::record::{Neighbour, Outcome, Proposal, Seen, Solution, Target};
 
 /// Searches for the first index that is out of range.
 pub(super) struct Places<'a> {
@@ -42,8 +42,8 @@ impl Places<'_> {
         self.check(place, count, "call", "calls")
     }
 
-    fn wish(self, wish: &Wish) -> Self {
-        match wish.target {
+    fn proposal(self, proposal: &Proposal) -> Self {
+        match proposal.target {
             Target::Node(node) => self.node(node),
             Target::Own | Target::Unknown(_) | Target::Flavour(_) => self,
         }
@@ -54,9 +54,9 @@ impl Places<'_> {
             Neighbour::Node(node) => places.node(node),
             Neighbour::Own => places,
         });
-        let places = seen.inhibited.iter().fold(places, Places::wish);
+        let places = seen.inhibited.iter().fold(places, Places::proposal);
         seen.solutions.iter().fold(places, |places, solution| match solution {
-            Solution::Proposal { wish, .. } => places.wish(wish),
+            Solution::Proposal { proposal, .. } => places.proposal(proposal),
             Solution::Invalid { .. } => places,
         })
     }
@@ -64,7 +64,7 @@ impl Places<'_> {
     pub(super) fn outcome(self, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Nop(_) => self,
-            Outcome::Judged { wish, .. } => self.wish(wish),
+            Outcome::Judged { proposal, .. } => self.proposal(proposal),
             Outcome::Deploy { node, application, policy, .. } => {
                 let places = self.node(*node).application(*application);
                 match policy {

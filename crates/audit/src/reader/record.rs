@@ -27,7 +27,7 @@ pub enum Record {
     Cycle(Cycle),
     /// A node went down, with everything on it.
     NodeDown(NodeDown),
-    /// A node announced that it will leave; it accepts nothing new.
+    /// A node announced that it will leave; it accepts no more instances.
     NodeLeaving(NodeEvent),
     /// A node came up, for the first time or again.
     NodeUp(NodeEvent),
@@ -55,11 +55,11 @@ pub enum Record {
     Gone(Gone),
     /// The owner of a node acted on an instance there.
     Owner(Owner),
-    /// The same event in a trace of counts.
+    /// Actions of owners, in a trace of counts.
     Owners(Owners),
     /// A client request reached a sleeping instance, and its manager decided whether it may wake.
     Woken(Woken),
-    /// The same event in a trace of counts.
+    /// Client requests that reached sleeping instances, in a trace of counts.
     Wakings(Wakings),
     /// The exact response times of an application in the whole run.
     Latency(Latency),
@@ -122,7 +122,7 @@ pub struct Seen {
     /// The client requests.
     pub requests: Vec<RequestFact>,
     /// The inhibited operations that it remembers.
-    pub inhibited: Vec<Wish>,
+    pub inhibited: Vec<Proposal>,
     /// The solutions of its policy, in order.
     pub solutions: Vec<Solution>,
     /// Why the policy failed; `None` if it succeeded.
@@ -153,7 +153,7 @@ pub enum Neighbour {
 
 /// An operation of an agent and its target.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wish {
+pub struct Proposal {
     /// The operation.
     pub operation: AgentOperation,
     /// The target as written by the policy.
@@ -179,11 +179,11 @@ pub enum Solution {
     /// An operation.
     Proposal {
         /// The proposal.
-        wish: Wish,
+        proposal: Proposal,
         /// The clause of the proposal, from 0.
         clause: u64,
     },
-    /// An invalid solution.
+    /// A solution that is not a valid operation.
     Invalid {
         /// The error.
         why: String,
@@ -206,22 +206,22 @@ pub struct Cycle {
 pub enum Outcome {
     /// The agent proposed nothing.
     Nop(InstanceId),
-    /// The agent proposed something.
+    /// The proposal of the agent was judged.
     Judged {
         /// The instance of the agent.
         instance: InstanceId,
         /// The proposal.
-        wish: Wish,
+        proposal: Proposal,
         /// The verdict of the managers.
         verdict: Verdict,
     },
-    /// An operator proposed an instance.
+    /// The deployment of an operator was judged.
     Deploy {
         /// The node.
         node: u32,
         /// The application.
         application: u32,
-        /// The policy of the new agent; `None` if it was inhibited.
+        /// The policy of the new agent; `None` if the deployment was inhibited.
         policy: Option<u32>,
         /// The verdict of the manager.
         verdict: Verdict,
@@ -237,7 +237,7 @@ pub enum Verdict {
     Inhibited(Reason),
 }
 
-/// Why something was inhibited.
+/// Why a request was inhibited.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
     /// The id of the node whose manager inhibited it.

@@ -65,7 +65,7 @@ impl Rule {
         "sleepless",
     ];
 
-    /// The word for it.
+    /// The word for the rule in a trace.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Rule::Capacity { .. } => "capacity",

@@ -1,4 +1,4 @@
-//! Records of sums: over a whole run, or in place of many records of a more detailed trace.
+//! Records of sums: over a whole run, or instead of many records of a more detailed trace.
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
@@ -101,13 +101,13 @@ pub struct OutcomeCounts {
     pub deployed: u64,
     /// Inhibited deployments of operators.
     pub not_deployed: u64,
-    /// Accepted adapts; `None` without such a column.
+    /// Accepted adapts; `None` in a trace without this column.
     #[serde(default)]
     pub adapt: Option<u64>,
-    /// Accepted sleeps; `None` without such a column.
+    /// Accepted sleeps; `None` in a trace without this column.
     #[serde(default)]
     pub sleep: Option<u64>,
-    /// Accepted wakes; `None` without such a column.
+    /// Accepted wakes; `None` in a trace without this column.
     #[serde(default)]
     pub wake: Option<u64>,
 }
@@ -139,7 +139,7 @@ pub(super) fn applications(record: &Record) -> Vec<u32> {
     }
 }
 
-/// The word for a rule.
+/// The word for a rule in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RuleName(&'static str);
 

@@ -4,7 +4,7 @@ use mario_audit::{Options, Report, TraceEnding, audit};
 
 use crate::golden::SMALL;
 
-/// Does not terminate.
+/// A policy that does not terminate.
 const ENDLESS: &str = "operation(undeploy, I, self) :- repeat, atom(I), fail.";
 
 fn report(text: &str, inferences: u64) -> Report {
@@ -52,7 +52,7 @@ fn a_correct_trace_needs_a_small_part_of_the_budget() {
 
 #[test]
 fn many_facts_of_one_neighbour_do_not_take_quadratic_time() {
-    // A pairwise comparison would take ten thousand million steps.
+    // A pairwise comparison would take ten billion steps.
     let facts: Vec<String> = (0..100_000).map(|latency| format!("[2,1,{latency}]")).collect();
     let record = format!("[\"evaluation\",200,1,0,\"unbounded\",[{}],[],[]]\n", facts.join(","));
     let header = SMALL.lines().next().expect("a header");

@@ -1,4 +1,4 @@
-//! Service graphs: a handwritten trace, and lies about it.
+//! Service graphs: a handwritten trace, and variants of it with one lie each.
 
 use mario_audit::{Finding, FindingKind, Options, audit};
 
@@ -15,8 +15,8 @@ const HEADER: &str = r#"{"mario_trace":7,"program":"by hand","scenario":"calls",
 "policies":[{"name":"still","memory":0,"files":[["still.pl","operation(undeploy, _, _) :- fail.\n"]]}],"acceptances":[],
 "users":[{"id":"u","application":0}]}"#;
 
-/// Four requests, the last of which is in transit when the run ends. Each took 8: its own 1, twice 2, and 3 for the
-/// slowest of the parallel ones.
+/// Four requests, the last of which is in transit when the run ends. Each took 8: 1 for itself, twice 2 for the
+/// sequential calls, and 3 for the slowest parallel call.
 const RECORDS: &str = r#"["deployed",0,1,0,0,0]
 ["deployed",0,2,1,0,0]
 ["deployed",0,3,2,0,0]
@@ -61,24 +61,24 @@ fn every_rule_about_calls_detects_a_lie() {
         (
             "[\"calls\",400,2,9,9,0,27]",
             "[\"calls\",400,2,12,9,0,27]",
-            "calls of one stage that began equally often, 3 times",
+            "calls of one stage that started equally often: 3 times",
         ),
         // A stage starts when the previous one has been answered.
         (
             "[\"calls\",400,1,3,3,0,6]\n[\"calls\",400,2,9,",
             "[\"calls\",400,1,4,3,0,6]\n[\"calls\",400,2,12,",
-            "a next stage that began at most 3 times",
+            "a next stage that started at most 3 times",
         ),
-        // Sums must equal those of the records `responses`.
+        // Sums must equal the sums of the records `responses`.
         ("[\"calls\",400,1,3,3,0,6]", "[\"calls\",400,1,3,3,0,7]", "clients whose response times add up to 20"),
         ("[\"calls\",400,0,8,7,0,14]", "[\"calls\",400,0,8,6,1,14]", "clients with 10 requests served and 0 lost"),
-        // Agents of an application that is only called see no more than the calls.
+        // The agents of an application that is only called see no more requests than were sent to it.
         ("[\"calls\",400,2,9,9,0,27]", "[\"calls\",400,2,9,8,0,24]", "at most 2 requests served"),
         ("300,3,0,6,[[\"self\",9,0]]", "300,3,0,6,[[\"self\",10,0]]", "agents that saw at most the 9 requests"),
         // Each call has one record, in order, at the end.
-        ("[\"calls\",400,1,3,3,0,6]\n", "", "the record `calls` of place 1"),
+        ("[\"calls\",400,1,3,3,0,6]\n", "", "the record `calls` of index 1"),
         ("[\"calls\",400,2,9,9,0,27]\n", "", "3 records `calls`, as the header says"),
-        ("[\"calls\",400,2,", "[\"calls\",399,2,", "what the whole run came to, at 400"),
+        ("[\"calls\",400,2,", "[\"calls\",399,2,", "totals of the whole run, at 400"),
         ("0,8,7,0,14]", "0,8,7,0,-14]", "response times that 7 requests can have"),
     ] {
         assert!(RECORDS.contains(from), "{from}");
@@ -100,8 +100,8 @@ fn served_requests_take_at_least_as_long_as_their_calls() {
         .replacen("[\"client\",400,0,3,0,24]", "[\"client\",400,0,3,0,20]", 1);
     let findings = found(HEADER, &fast);
     assert!(findings.iter().all(|finding| finding.kind == FindingKind::Calls), "{findings:?}");
-    // Twice 2, and the mean of 9 requests that took 3, for three client requests.
-    assert!(findings.iter().any(|finding| finding.expected.contains("at least 21 in sum")), "{findings:?}");
+    // Twice 2, and the mean of the 9 requests that took 3 each, for three client requests.
+    assert!(findings.iter().any(|finding| finding.expected.contains("at least 21 in total")), "{findings:?}");
 }
 
 #[test]

@@ -18,21 +18,21 @@ fn the_small_trace_is_correct_and_its_report_fits_one_screen() {
 three nodes, seed 7, 3 nodes, by by hand
   records                    17 (complete)
   evaluations                5
-  decisions made again       5 (4 computed)
+  decisions recomputed       5 (4 computed)
   cycles                     4
   operations accepted        3 (deploy 1, replicate 1, undeploy 1)
   outside the neighbourhood  0
   operations inhibited       2 (acceptance 1, down 1)
-  acceptances judged again   2
+  acceptances recomputed     2
   agents without a proposal  2
   handovers                  1
   context changes            2
   client requests            30 served, 1 lost
   instances                  1 at the end, at most 2
-checked: what the trace says in more than one way, and decisions made again from the facts that agents saw
+checked: values that the trace records more than once, and decisions recomputed from the facts that agents saw
 taken as recorded: names, kinds and positions, the seed and the program, and texts that no decision depends on
-taken as recorded: how client requests travelled: through which neighbour and how late, and when they were served or lost
-taken as recorded: which access point a user has, and when users, nodes, links and managers act, within what other times allow
+taken as recorded: the paths of client requests: through which neighbour, with which latency, and when they were served or lost
+taken as recorded: the access points of users, and the times of events of users, nodes, links and managers, within the bounds of other times
 nothing is wrong
 ";
     assert_eq!(audit_text(SMALL).to_string(), expected);
@@ -75,7 +75,7 @@ fn a_finding_states_place_subject_found_and_expected_content() {
         (
             "\"leave\",[3]",
             "\"leave\",[]",
-            "line 13, time 700, instance 3: instance: expected it goes with node n1; found it is not listed",
+            "line 13, time 700, instance 3: instance: expected it is lost with node n1; found it is not listed",
         ),
         ("\"lost\":1", "\"lost\":2", "line 18, time 1000, lost: totals: expected 1; found 2"),
     ] {

@@ -58,11 +58,11 @@ fn a_missing_or_repeated_journal_record_is_found() {
         let is_last = numbered.iter().all(|other| other <= place || truth[*other][2] != truth[*place][2]);
         let mut lies = truth.clone();
         lies.remove(*place);
-        // A part that lacks its last record looks like one that ended earlier, unless other nodes contradict it.
+        // A part that lacks its last record looks like a part that ended earlier, unless other nodes contradict it.
         if truth[*place][3] == 1 {
             let report = audit(&lies);
             assert!(
-                report.unchecked.iter().any(|words| words.contains("begin to tell")),
+                report.unchecked.iter().any(|words| words.contains("before the first record")),
                 "a part begins late:\n{report}"
             );
         } else if !is_last {
@@ -105,7 +105,7 @@ fn silence(lines: &mut [Value], place: usize) {
 
 const LIES: &[Lie] = &[
     (
-        "an instance stays where it left",
+        "an instance stays on the node that it left",
         |lines| {
             let at = find(lines, "custody", 0);
             silence(lines, at);
@@ -113,7 +113,7 @@ const LIES: &[Lie] = &[
         FindingKind::Ownership,
     ),
     (
-        "what arrives never left",
+        "an arriving instance never left",
         |lines| {
             let at = find(lines, "custody", 0);
             silence(lines, at);
@@ -121,7 +121,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "what was offered was not",
+        "a taken offer was never made",
         |lines| {
             let at = find(lines, "offer", 0);
             silence(lines, at);
@@ -129,7 +129,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "what is taken never arrived",
+        "a taken instance never arrived",
         |lines| {
             let at = find(lines, "own", 1);
             silence(lines, at);
@@ -156,7 +156,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "it arrives for another",
+        "it arrives on the wrong node",
         |lines| {
             let at = find(lines, "custody", 0);
             lines[at][4]["custody"]["target"] = json!(2);
@@ -164,7 +164,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "it comes with no new epoch",
+        "it arrives without a new epoch",
         |lines| {
             let at = find(lines, "own", 1);
             lines[at][4]["own"]["epoch"] = json!(1);
@@ -180,7 +180,7 @@ const LIES: &[Lie] = &[
         FindingKind::Epoch,
     ),
     (
-        "it lives again",
+        "it is owned again after its end",
         |lines| {
             let at = find(lines, "undeployed", 0);
             let (time, node, number) =
@@ -192,7 +192,7 @@ const LIES: &[Lie] = &[
         FindingKind::Ownership,
     ),
     (
-        "a node is smaller than what it has",
+        "a node is smaller than its copies",
         |lines| {
             let at = find(lines, "boot", 1);
             lines[at][4]["boot"]["capacity"] = json!(0);
@@ -200,7 +200,7 @@ const LIES: &[Lie] = &[
         FindingKind::Capacity,
     ),
     (
-        "a place is larger than its node",
+        "a reservation is larger than its node",
         |lines| {
             let at = find(lines, "reserved", 0);
             lines[at][4]["reserved"]["needed"] = json!(5);
@@ -208,7 +208,7 @@ const LIES: &[Lie] = &[
         FindingKind::Capacity,
     ),
     (
-        "a start is left out",
+        "a start is missing",
         |lines| {
             let at = find(lines, "boot", 0);
             lines[at][4]["boot"]["boot"] = json!(3);
@@ -220,7 +220,7 @@ const LIES: &[Lie] = &[
         FindingKind::Journal,
     ),
     (
-        "a node has more than it told",
+        "a reported state has more than its records",
         |lines| {
             let at = find(lines, "state", 0);
             lines[at][4]["state"]["taken"] = json!(["x.0.0"]);
@@ -236,7 +236,7 @@ const LIES: &[Lie] = &[
         FindingKind::Journal,
     ),
     (
-        "an agent asks for another",
+        "an agent proposes for another instance",
         |lines| {
             let at = find(lines, "prepare", 0);
             lines[at][4]["prepare"]["operation"] = json!("replicate");
@@ -244,7 +244,7 @@ const LIES: &[Lie] = &[
         FindingKind::Proposal,
     ),
     (
-        "an agent asks from where it is not",
+        "an agent proposes from a node that it is not on",
         |lines| {
             let at = find(lines, "prepare", 0);
             lines[at][2] = json!(2);
@@ -252,7 +252,7 @@ const LIES: &[Lie] = &[
         FindingKind::Ownership,
     ),
     (
-        "a transfer has the name of another node's",
+        "a transfer has an id of another node",
         |lines| {
             let at = find(lines, "prepare", 0);
             lines[at][4]["prepare"]["transfer"] = json!("0.0.0");
@@ -260,7 +260,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "an agent evaluates elsewhere",
+        "an agent evaluates on another node",
         |lines| {
             let at = word(lines, "evaluation", 0);
             lines[at][3] = json!(2);
@@ -268,7 +268,7 @@ const LIES: &[Lie] = &[
         FindingKind::Ownership,
     ),
     (
-        "an agent evaluates while it waits",
+        "an agent evaluates during its transfer",
         |lines| {
             let at = word(lines, "evaluation", 0);
             let evaluation = lines[at].clone();
@@ -277,7 +277,7 @@ const LIES: &[Lie] = &[
         FindingKind::Transfer,
     ),
     (
-        "an agent sees more than there is",
+        "an agent sees more free hardware than its node has",
         |lines| {
             let at = word(lines, "evaluation", 0);
             lines[at][4] = json!(1);
@@ -285,7 +285,7 @@ const LIES: &[Lie] = &[
         FindingKind::Free,
     ),
     (
-        "an agent sees requests from nowhere",
+        "an agent sees requests through a node that is not a neighbour",
         |lines| {
             let at = word(lines, "evaluation", 0);
             lines[at][5] = json!([[2, 1, 1]]);
@@ -293,7 +293,7 @@ const LIES: &[Lie] = &[
         FindingKind::Requests,
     ),
     (
-        "an agent decides otherwise",
+        "an agent decides differently",
         |lines| {
             let at = word(lines, "evaluation", 1);
             lines[at][7] = json!([["migrate", 0, 0]]);
@@ -309,7 +309,7 @@ const LIES: &[Lie] = &[
         FindingKind::Decision,
     ),
     (
-        "an instance is shown elsewhere",
+        "a cycle places an instance on another node",
         |lines| {
             let at = word(lines, "cycle", 1);
             lines[at][2][0][2] = json!(2);
@@ -317,7 +317,7 @@ const LIES: &[Lie] = &[
         FindingKind::Place,
     ),
     (
-        "a move is not shown",
+        "a migration is missing in the cycle",
         |lines| {
             let at = word(lines, "cycle", 1);
             lines.remove(at);
@@ -325,7 +325,7 @@ const LIES: &[Lie] = &[
         FindingKind::Place,
     ),
     (
-        "something else is inhibited",
+        "another proposal is inhibited",
         |lines| {
             let at = (1..lines.len()).find(|at| lines[*at][2][0][3] == "inhibited").expect("one");
             lines[at][2][0][1] = json!("migrate");
@@ -333,7 +333,7 @@ const LIES: &[Lie] = &[
         FindingKind::Proposal,
     ),
     (
-        "more happened than was told",
+        "the totals count more than the records",
         |lines| {
             let at = word(lines, "end", 0);
             lines[at][2]["operations"] = json!(99);
@@ -341,7 +341,7 @@ const LIES: &[Lie] = &[
         FindingKind::Totals,
     ),
     (
-        "agents saw more than was told",
+        "the usage is more than agents saw",
         |lines| {
             let at = word(lines, "usage", 0);
             lines[at][4] = json!(99.5);
@@ -349,14 +349,14 @@ const LIES: &[Lie] = &[
         FindingKind::Totals,
     ),
     (
-        "a link is up that is not",
+        "a link that is down is up",
         |lines| {
             lines.insert(1, json!(["link-up", 0, 0, 1]));
         },
         FindingKind::Context,
     ),
     (
-        "a neighbour that is none",
+        "a neighbour without a link",
         |lines| {
             let at = find(lines, "neighbours", 0);
             lines[at][4]["neighbours"]["up"] = json!([2]);
@@ -364,7 +364,7 @@ const LIES: &[Lie] = &[
         FindingKind::Context,
     ),
     (
-        "an instance was there before",
+        "an instance of an initial deployment",
         |lines| {
             lines.insert(1, json!(["deployed", 0, 7, 0, 0, 0]));
         },
@@ -378,7 +378,7 @@ const LIES: &[Lie] = &[
         FindingKind::Header,
     ),
     (
-        "a policy that is none",
+        "a policy that does not compile",
         |lines| {
             lines[0]["policies"][0]["files"][0][1] = json!("operation(");
         },

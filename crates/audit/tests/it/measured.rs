@@ -23,8 +23,8 @@ fn found(records: &[&str]) -> Vec<Finding> {
 #[test]
 fn correct_measures_have_no_findings() {
     assert_eq!(found(&[LATENCY, TRAFFIC]), []);
-    // The number of late requests must match the bins beyond the tolerated latency: none from 4.9375 to 5, all from 5
-    // on.
+    // The number of late requests must match the bins beyond the tolerated latency: no request from 4.9375 to 5 is
+    // late, and every request from 5 on is.
     let late = LATENCY.replace("[112,20]", "[142,12],[145,8]").replace("0,0,3.52", "0,8,5.1");
     assert_eq!(found(&[&late.replace("142", "143"), TRAFFIC]), []);
 }
@@ -38,7 +38,7 @@ fn lies_about_measures_are_detected() {
         ("3.52", "3.4", "a longest response time from 3.5 to 3.53125"),
         ("1000,0,0", "1000,0,1", "from 0 to 0 requests that took longer than 5"),
         ("[112,20]", "[160,20]", "from 20 to 20 requests that took longer than 5"),
-        ("1000,0", "999,0", "what the whole run came to, at 1000"),
+        ("1000,0", "999,0", "totals of the whole run, at 1000"),
     ] {
         let lie = LATENCY.replacen(from, to, 1);
         let found = found(&[&lie, TRAFFIC]);

@@ -1,8 +1,8 @@
 //! Every lie is detected, and classified correctly.
 //!
 //! A mutation changes one thing in a correct trace. It is tried on traces of many worlds until it has been applied
-//! several times. Each time the first finding must be of the kind in the table; consequences of the lie may be found as
-//! well.
+//! several times. Each time the first finding must be of the kind in the table; further findings may follow from the
+//! lie.
 
 mod evaluations;
 mod events;
@@ -73,8 +73,8 @@ fn detects_lies_about_all_other_events() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    // Files beside a trace are tested where they are read, and lies about owners, sleepers, calls and live nodes have
-    // tests of their own.
+    // Files beside a trace are tested where they are read. Lies about owners, sleep, calls and live nodes have their
+    // own tests.
     let beside = [
         FindingKind::Owner,
         FindingKind::Sleep,

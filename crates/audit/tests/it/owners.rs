@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::trace::audit_text;
 
 /// Instance 2 migrates when it has one evaluation left.
-const MINDS: &str = "operation(migrate, I, n2) :- leave(I, 1), I == 2.\n";
+const HEEDS_NOTICE: &str = "operation(migrate, I, n2) :- leave(I, 1), I == 2.\n";
 
 /// Evicts everything on a full node, and shrinks it first.
 const OWNER: &str = "\
@@ -49,7 +49,7 @@ fn trace(format: u32, notice: Option<u32>, records: &str) -> String {
         "evaluation_period": 10, "detail": "full", "observation": "arrivals", "routing": "nearest",
         "arbitration": "managers", "memory": "sliding", "applications": [application],
         "nodes": [node("n0", &[1]), owned, node("n2", &[1])], "facts": [], "users": [],
-        "policies": [{"name": "minds", "memory": 0, "files": [["minds.pl", MINDS]]}],
+        "policies": [{"name": "heeds-notice", "memory": 0, "files": [["heeds-notice.pl", HEEDS_NOTICE]]}],
         "acceptances": [{"name": "owner", "memory": 0, "files": [["owner.pl", OWNER]]}],
     });
     if let Some(notice) = notice {
@@ -84,52 +84,62 @@ fn every_lie_about_owners_is_detected_and_classified() {
     let cycle = r#"["cycle",15,[[1,"nop"],[2,"nop"]]]
 "#;
     for (what, truth, lie, kind) in [
-        ("nobody is told", announced, "", Owner),
-        ("one is told", r#"["leave",1,2,"full"],"#, "", Owner),
+        ("no eviction is announced", announced, "", Owner),
+        ("one eviction is not announced", r#"["leave",1,2,"full"],"#, "", Owner),
         (
             "in another order",
             r#"["leave",1,2,"full"],["leave",2,2,"full"]"#,
             r#"["leave",2,2,"full"],["leave",1,2,"full"]"#,
             Owner,
         ),
-        ("more time", r#"["leave",1,2,"full"]"#, r#"["leave",1,3,"full"]"#, Owner),
+        ("a longer notice", r#"["leave",1,2,"full"]"#, r#"["leave",1,3,"full"]"#, Owner),
         ("another reason", r#"["leave",1,2,"full"]"#, r#"["leave",1,2,"old"]"#, Owner),
         ("by the owner of another node", r#"["owner",15,1,"#, r#"["owner",15,0,"#, Owner),
         ("before the cycle", &format!("{cycle}{announced}"), &format!("{announced}{cycle}"), Owner),
-        ("told twice", announced, &format!("{announced}{announced}"), Owner),
+        ("announced twice", announced, &format!("{announced}{announced}"), Owner),
         ("one is not shrunk", shrunk, "", Owner),
-        ("shrunk to what runs", r#"["shrunk",1,{"flavour":"lite"}"#, r#"["shrunk",1,{"flavour":"full"}"#, Owner),
+        (
+            "shrunk to its current flavour",
+            r#"["shrunk",1,{"flavour":"lite"}"#,
+            r#"["shrunk",1,{"flavour":"full"}"#,
+            Owner,
+        ),
         (
             "shrunk for another reason",
             r#"["shrunk",1,{"flavour":"lite"},"tight"]"#,
             r#"["shrunk",1,{"flavour":"lite"},"full"]"#,
             Owner,
         ),
-        ("it stays", evicted, "", Owner),
+        ("it is not evicted", evicted, "", Owner),
         ("evicted for another reason", r#"["evicted",1,"full"]"#, r#"["evicted",1,"tight"]"#, Reason),
         (
-            "who moved is evicted too",
+            "an instance that moved is evicted too",
             r#"[["evicted",1,"full"]]"#,
             r#"[["evicted",1,"full"],["evicted",2,"full"]]"#,
             Owner,
         ),
-        ("another is evicted", r#"["evicted",1,"full"]"#, r#"["evicted",9,"full"]"#, Owner),
-        ("evicted and there", r#"["cycle",45,[[2,"nop"]]]"#, r#"["cycle",45,[[2,"nop"],[1,"nop"]]]"#, Instance),
-        ("it did not know", r#"[["migrate",2,0]]]"#, "[]]", Decision),
+        ("another instance is evicted", r#"["evicted",1,"full"]"#, r#"["evicted",9,"full"]"#, Owner),
+        ("evicted and still judged", r#"["cycle",45,[[2,"nop"]]]"#, r#"["cycle",45,[[2,"nop"],[1,"nop"]]]"#, Instance),
+        ("the agent did not see the notice", r#"[["migrate",2,0]]]"#, "[]]", Decision),
         (
-            "it knew before",
+            "the agent saw the notice too early",
             r#"["evaluation",20,2,1,0,[],[],[]]"#,
             r#"["evaluation",20,2,1,0,[],[],[["migrate",2,0]]]"#,
             Decision,
         ),
-        ("nothing is new to it", r#"["evaluation",20,1,1,0,[],[],[]]"#, r#"["evaluation",20,1,1,0,"same"]"#, Memory),
         (
-            "it is told elsewhere",
+            "the record says `same` although a notice is new",
+            r#"["evaluation",20,1,1,0,[],[],[]]"#,
+            r#"["evaluation",20,1,1,0,"same"]"#,
+            Memory,
+        ),
+        (
+            "an owner without initiative announces an eviction",
             r#"["evaluation",40,2,2,3,[],[],[]]"#,
             r#"["owner",36,2,[["leave",2,2,"full"]]]"#,
             Owner,
         ),
-        ("it went nowhere", r#"["evaluation",40,2,2,3,[],[],[]]"#, r#"["evaluation",40,2,1,3,[],[],[]]"#, Place),
+        ("it did not migrate", r#"["evaluation",40,2,2,3,[],[],[]]"#, r#"["evaluation",40,2,1,3,[],[],[]]"#, Place),
     ] {
         assert_eq!(TRUTH.matches(truth).count(), 1, "{what}");
         let report = audited(&TRUTH.replace(truth, lie));

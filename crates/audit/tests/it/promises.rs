@@ -114,7 +114,7 @@ fn the_initial_deployment_is_checked_against_acceptance_policies() {
         assert!(audited(arbitration, ONE_EACH, &[0, 0, 1, 2], &[]).is_clean());
         let report = audited(arbitration, ONE_EACH, &[0, 1, 1], &[]);
         let expected = "line 4, time 0, instance 3: verdict: expected the policy of node n1 says no: \
-                        it does not accept it: one_each; found an instance that is there from the beginning";
+                        it does not accept it: one_each; found an instance of the initial deployment";
         assert_eq!(report.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected], "{arbitration}");
     }
     let names = "reject(_, Is) :- findall(I, serviceInstance(I, _, _), Is), Is = [_, _ | _].";

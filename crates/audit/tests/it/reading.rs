@@ -118,12 +118,12 @@ fn parses_every_kind_of_record() {
     assert_eq!(reader.header().memory, Memory::Sliding);
     let Ok(Some(Record::Cycle(cycle))) = reader.next_record() else { panic!("a cycle") };
     assert_eq!((cycle.time.to_bits(), reader.line()), (1.5_f64.to_bits(), 2));
-    let [Outcome::Judged { wish, verdict, .. }, Outcome::Judged { instance, verdict: Verdict::Accepted(new), .. }] =
+    let [Outcome::Judged { proposal, verdict, .. }, Outcome::Judged { instance, verdict: Verdict::Accepted(new), .. }] =
         cycle.outcomes.as_slice()
     else {
         panic!("two outcomes")
     };
-    assert_eq!(wish.target, Target::Unknown(mario_domain::Id::name("x").expect("a name")));
+    assert_eq!(proposal.target, Target::Unknown(mario_domain::Id::name("x").expect("a name")));
     assert_eq!(*verdict, Verdict::Accepted(None));
     assert_eq!((instance.to_string(), new.as_ref().map(ToString::to_string)), ("b".to_owned(), Some("c".to_owned())));
     let Ok(Some(Record::NodeDown(down))) = reader.next_record() else { panic!("a node") };

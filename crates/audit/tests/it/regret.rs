@@ -39,8 +39,8 @@ fn contradictory_comparisons_are_found() {
     for (record, expected) in [
         (r#"["regret",400,"exact",2,[1,0,1,3000000,2],[1,1,1,0,1]]"#, "1 connected"),
         (r#"["regret",400,"exact",1,[1,0,1,3000000,3],[1,1,1,0,1]]"#, "2 instances"),
-        (r#"["regret",400,"exact",1,[1,1,1,0,2],[1,0,1,0,1]]"#, "one that is worth no less than the placement itself"),
-        (r#"["regret",400,"exact",1,[1,0,1,1,2],[1,0,1,2,2]]"#, "one that is worth no less than the placement itself"),
+        (r#"["regret",400,"exact",1,[1,1,1,0,2],[1,0,1,0,1]]"#, "a value no lower than that of the placement itself"),
+        (r#"["regret",400,"exact",1,[1,0,1,1,2],[1,0,1,2,2]]"#, "a value no lower than that of the placement itself"),
         (r#"["regret",400,"exact",1,[1,0,1,0,2],[1,2,1,0,1]]"#, "at most 1 users served"),
         (r#"["regret",400,"exact",1,[1,0,1,0,2],[7,1,1,0,1]]"#, "at most"),
         (r#"["regret",400,"exact",1,[0,0,1,0,2],[1,1,1,0,1]]"#, "1 applications"),

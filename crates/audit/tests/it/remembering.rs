@@ -57,7 +57,7 @@ fn audited(records: &str) -> Report {
 }
 
 /// The report on a correct trace with one change.
-fn told(truth: &str, lie: &str) -> Report {
+fn report_with_lie(truth: &str, lie: &str) -> Report {
     assert_eq!(TRUTH.matches(truth).count(), 1, "{truth}");
     audited(&TRUTH.replace(truth, lie))
 }
@@ -74,16 +74,16 @@ fn decisions_of_policies_that_look_back_are_recomputed() {
 #[test]
 fn lies_about_the_history_of_an_agent_are_detected() {
     for (what, truth, lie) in [
-        ("demand held, and it did not", "10,1,1,3,[[0,8,3]],[],[]]", "10,1,1,3,[[0,5,3]],[],[]]"),
+        ("demand was high before, although it was not", "10,1,1,3,[[0,8,3]],[],[]]", "10,1,1,3,[[0,5,3]],[],[]]"),
         ("demand came through another neighbour before", "10,1,1,3,[[0,8,3]],[],[]]", "10,1,1,3,[[2,8,3]],[],[]]"),
-        ("demand did not hold", r#"[[0,9,3]],[],[["migrate",0,0]]]"#, "[[0,9,3]],[],[]]"),
+        ("demand was not high before, although it was", r#"[[0,9,3]],[],[["migrate",0,0]]]"#, "[[0,9,3]],[],[]]"),
         (
-            "the evaluation before counts as two before",
+            "the last evaluation counts as the one before it",
             r#"40,1,0,3,[["self",7,0]],[],[]]"#,
             r#"40,1,0,3,[["self",7,0]],[],[["replicate","self",1]]]"#,
         ),
         (
-            "what was two evaluations before is forgotten",
+            "requests of two evaluations before are forgotten",
             r#"50,1,0,3,[["self",7,0]],[],[["replicate","self",1]]]"#,
             r#"50,1,0,3,[["self",7,0]],[],[]]"#,
         ),
@@ -103,23 +103,23 @@ fn lies_about_the_history_of_an_agent_are_detected() {
             r#"[["undeploy","self",2]]]"#,
         ),
         (
-            "an agent grows older by a migration",
+            "an agent's age continues after a migration",
             r#"60,1,0,2,[["self",7,0]],[],[]]"#,
             r#"60,1,0,2,[["self",7,0]],[],[["undeploy","self",2]]]"#,
         ),
         ("an agent does not age", r#"[["replicate","self",1],["undeploy","self",2]]]"#, r#"[["replicate","self",1]]]"#),
         (
-            "a replica has the past of the other",
+            "a replica has the history of its parent",
             r#"65,2,0,2,[["self",7,0]],[],[]]"#,
             r#"65,2,0,2,[["self",7,0]],[],[["replicate","self",1]]]"#,
         ),
         (
-            "a replica remembers what the other did",
+            "a replica remembers the operations of its parent",
             r#"85,2,0,2,[["self",7,0]],[],[["replicate","self",1]]]"#,
             r#"85,2,0,2,[["self",7,0]],[],[]]"#,
         ),
     ] {
-        let report = told(truth, lie);
+        let report = report_with_lie(truth, lie);
         let first = report.findings.first().map(|finding| finding.kind);
         assert_eq!(first, Some(FindingKind::Decision), "{what}:\n{report}");
     }
@@ -127,17 +127,21 @@ fn lies_about_the_history_of_an_agent_are_detected() {
 
 #[test]
 fn an_inhibited_operation_is_not_in_the_history() {
-    // Without the replica nothing was done, so it is proposed again: the first finding is the missing proposal.
+    // Without the replica, the history has no operation, so the agent proposes it again. The first finding is the
+    // missing proposal.
     let inhibited = r#"[1,"replicate","self","inhibited",{"node":"n0","rule":"capacity","needed":1,"free":0}]"#;
-    let report =
-        told(r#"["cycle",55,[[1,"replicate","self","accepted",2]]]"#, &format!(r#"["cycle",55,[{inhibited}]]"#));
+    let report = report_with_lie(
+        r#"["cycle",55,[[1,"replicate","self","accepted",2]]]"#,
+        &format!(r#"["cycle",55,[{inhibited}]]"#),
+    );
     assert!(report.count(FindingKind::Verdict) > 0, "{report}");
     assert!(report.count(FindingKind::Decision) > 0, "it asks again at once: {report}");
 }
 
 #[test]
 fn an_evaluation_with_a_different_history_is_not_a_repetition() {
-    let report = told(r#"["evaluation",40,1,0,3,[["self",7,0]],[],[]]"#, r#"["evaluation",40,1,0,3,"same"]"#);
+    let report =
+        report_with_lie(r#"["evaluation",40,1,0,3,[["self",7,0]],[],[]]"#, r#"["evaluation",40,1,0,3,"same"]"#);
     assert_eq!(report.findings.first().map(|finding| finding.kind), Some(FindingKind::Memory), "{report}");
 
     let policy = ":- remembers(requests, 1).\noperation(undeploy, I, self) :- earlier(1, I, self, 3, _).\n";

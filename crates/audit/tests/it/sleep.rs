@@ -68,7 +68,7 @@ fn audited(records: &str) -> Report {
 }
 
 #[test]
-fn the_states_of_sleepers_are_replayed() {
+fn the_states_of_sleeping_instances_are_replayed() {
     let report = audited(TRUTH);
     assert!(report.is_clean(), "{report}");
     assert_eq!((report.counts.woken, report.counts.instances), (2, 3));
@@ -77,15 +77,15 @@ fn the_states_of_sleepers_are_replayed() {
 }
 
 #[test]
-fn every_lie_about_sleepers_is_detected_and_classified() {
+fn every_lie_about_sleep_is_detected_and_classified() {
     use FindingKind::{Decision, Free, Instance, Proposal, Reason, Sleep, Verdict};
     let refused = r#"["woken",18,2,"inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]
 "#;
     let again = format!("{refused}{}", refused.replace("18", "19"));
     for (what, truth, lie, kind) in [
-        ("one that is awake is woken", r#"["cycle",15,"#, "[\"woken\",12,1,\"accepted\"]\n[\"cycle\",15,", Sleep),
+        ("an awake instance is woken", r#"["cycle",15,"#, "[\"woken\",12,1,\"accepted\"]\n[\"cycle\",15,", Sleep),
         ("it is not woken", "[\"woken\",17,1,\"accepted\"]\n", "", Free),
-        ("one that never was is woken", r#"["woken",46,3,"#, r#"["woken",46,9,"#, Instance),
+        ("an unknown instance is woken", r#"["woken",46,3,"#, r#"["woken",46,9,"#, Instance),
         (
             "it is woken twice",
             "[\"woken\",17,1,\"accepted\"]\n",
@@ -100,19 +100,19 @@ fn every_lie_about_sleepers_is_detected_and_classified() {
             Reason,
         ),
         (
-            "for want of room",
+            "inhibited by hardware that is free",
             r#"["woken",18,2,"inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]"#,
             r#"["woken",18,2,"inhibited",{"node":"n1","rule":"capacity","needed":1,"free":0}]"#,
             Verdict,
         ),
         (
-            "refused although its manager says nothing",
+            "inhibited by hardware although it fits",
             r#"["woken",46,3,"accepted"]"#,
             r#"["woken",46,3,"inhibited",{"node":"n2","rule":"capacity","needed":1,"free":0}]"#,
             Verdict,
         ),
         (
-            "accepted although its manager says no",
+            "accepted although the acceptance policy rejects",
             r#"["woken",18,2,"inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]"#,
             r#"["woken",18,2,"accepted"]"#,
             Verdict,
@@ -124,37 +124,42 @@ fn every_lie_about_sleepers_is_detected_and_classified() {
             Proposal,
         ),
         (
-            "a sleeper falls asleep",
+            "a sleeping instance falls asleep",
             r#"["cycle",25,[[1,"nop"],[2,"wake","self","inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]]]"#,
             r#"["cycle",25,[[1,"nop"],[2,"sleep","accepted"]]]"#,
             Sleep,
         ),
         (
-            "one that is awake wakes",
+            "an awake instance wakes",
             r#"["cycle",51,[[3,"nop"],[1,"nop"],[2,"sleep","accepted"]]]"#,
             r#"["cycle",51,[[3,"nop"],[1,"nop"],[2,"wake","accepted"]]]"#,
             Sleep,
         ),
         (
-            "it does not sleep already",
+            "inhibited as asleep although it is awake",
             r#"[1,"sleep","accepted"],[2,"sleep","accepted"]"#,
             r#"[1,"sleep","self","inhibited",{"node":"n1","rule":"asleep"}],[2,"sleep","accepted"]"#,
             Verdict,
         ),
         (
-            "it can sleep",
+            "inhibited as unable to sleep although it can",
             r#"[1,"sleep","accepted"],[2,"sleep","accepted"]"#,
             r#"[1,"sleep","self","inhibited",{"node":"n1","rule":"sleepless"}],[2,"sleep","accepted"]"#,
             Verdict,
         ),
         (
-            "not by that rule",
+            "inhibited by an impossible rule",
             r#"[2,"wake","self","inhibited",{"node":"n1","rule":"acceptance","reason":"full"}]"#,
             r#"[2,"wake","self","inhibited",{"node":"n1","rule":"awake"}]"#,
             Verdict,
         ),
-        ("a sleeper holds what it did", r#"["evaluation",20,1,1,2,"#, r#"["evaluation",20,1,1,1,"#, Free),
-        ("a replica of a sleeper is awake", r#"["evaluation",45,3,2,4,"#, r#"["evaluation",45,3,2,3,"#, Free),
+        ("a sleeping instance keeps its hardware", r#"["evaluation",20,1,1,2,"#, r#"["evaluation",20,1,1,1,"#, Free),
+        (
+            "the replica of a sleeping instance is awake",
+            r#"["evaluation",45,3,2,4,"#,
+            r#"["evaluation",45,3,2,3,"#,
+            Free,
+        ),
         (
             "it decided as if it slept",
             r#"["evaluation",30,1,1,2,[],[],[["sleep","self",0]]]"#,

@@ -222,7 +222,7 @@ impl World {
             }
         }
         let (served, lost) = (self.random.number() % 50, self.random.number() % 3);
-        // All requests are those of the first user, who must have been connected.
+        // All requests are sent by the first user, who must have been connected.
         let served = if self.was_first_connected { served } else { 0 };
         let (few, zero) = (served / 2, served - served / 2);
         let bins = [json!([null, zero]), json!([2, few])];
@@ -306,7 +306,7 @@ impl World {
             }
             let (id, node, number) = (instance.id, instance.node, instance.evaluations + 1);
             let facts = match &instance.last {
-                // Sometimes the facts do not change.
+                // In some evaluations, the facts are the same as in the last one.
                 Some(last) if id % 3 == 0 && number % 4 != 0 && last[0] == json!(node) => last[2].clone(),
                 _ => json!(self.requests(node).iter().map(fact).collect::<Vec<_>>()),
             };
@@ -315,9 +315,9 @@ impl World {
                 let length = MEMORY[instance.application];
                 instance.remembered.retain(|(evaluation, _)| evaluation + length >= number);
             }
-            let mut inhibited: Vec<Value> = instance.remembered.iter().map(|(_, wish)| wish.clone()).collect();
+            let mut inhibited: Vec<Value> = instance.remembered.iter().map(|(_, proposal)| proposal.clone()).collect();
             if self.rules == Rules::Default {
-                inhibited.sort_by_key(|wish| (wish[0].to_string(), target_name(&wish[1])));
+                inhibited.sort_by_key(|proposal| (proposal[0].to_string(), target_name(&proposal[1])));
                 inhibited.dedup();
             }
             let near: Vec<usize> = (0..self.nodes.len()).filter(|other| self.reaches(node, *other)).collect();

@@ -120,7 +120,7 @@ impl Since {
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     match outcome {
-                        Judged::Judged { wish, verdict: Verdict::Accepted(_), .. } => match wish.operation {
+                        Judged::Judged { proposal, verdict: Verdict::Accepted(_), .. } => match proposal.operation {
                             AgentOperation::Undeploy => self.undeploy += 1,
                             AgentOperation::Migrate => self.migrate += 1,
                             AgentOperation::Replicate => self.replicate += 1,

@@ -36,7 +36,7 @@ fn reports_what_was_checked_in_a_valid_trace_without_findings() {
     let (code, report, message) = audit(&file("true.jsonl", TRACE), &[]);
     assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
     assert!(report.ends_with("nothing is wrong\n"), "{report}");
-    assert!(report.contains("decisions made again       5 (4 computed)\n"), "{report}");
+    assert!(report.contains("decisions recomputed       5 (4 computed)\n"), "{report}");
     assert!(report.lines().count() <= 24, "one screen\n{report}");
 }
 
@@ -90,7 +90,7 @@ fn decisions_are_not_recomputed_with_no_decisions() {
     assert_eq!(audit(&lie, &[]).0, Some(1));
     let (code, report, _) = audit(&lie, &["--no-decisions"]);
     assert_eq!(code, Some(0), "{report}");
-    assert!(report.contains("not checked: that decisions follow from the facts: not wanted\n"), "{report}");
+    assert!(report.contains("not checked: whether decisions follow from the facts: not requested\n"), "{report}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_audit::reader::{
     Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Owner, OwnerAct,
-    OwnerActKind, Record, Rule, Target, TracedApplication, Usage, Verdict, Wakings, Wish, Woken,
+    OwnerActKind, Proposal, Record, Rule, Target, TracedApplication, Usage, Verdict, Wakings, Woken,
 };
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 
@@ -181,26 +181,26 @@ impl Reading {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
         // Operations are enacted after all proposals were judged. Until then, a migrating instance still occupies its
         // old node.
-        let mut enacted: Vec<(&InstanceId, &Wish, Option<&InstanceId>)> = Vec::new();
+        let mut enacted: Vec<(&InstanceId, &Proposal, Option<&InstanceId>)> = Vec::new();
         for outcome in &cycle.outcomes {
             match outcome {
                 Outcome::Nop(instance) => self.count(&mut counts, instance, |counts| counts.nop += 1),
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
-                    self.count(&mut counts, instance, |counts| match wish.operation {
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(created) } => {
+                    self.count(&mut counts, instance, |counts| match proposal.operation {
                         AgentOperation::Undeploy => counts.undeploy += 1,
                         AgentOperation::Migrate => counts.migrate += 1,
                         AgentOperation::Replicate => counts.replicate += 1,
                         AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
                     });
                     if let Some(running) = self.instances.get(instance) {
-                        self.count_further(running.application, |counts| match wish.operation {
+                        self.count_further(running.application, |counts| match proposal.operation {
                             AgentOperation::Adapt => counts.adapt += 1,
                             AgentOperation::Sleep => counts.sleep += 1,
                             AgentOperation::Wake => counts.wake += 1,
                             AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => {}
                         });
                     }
-                    enacted.push((instance, wish, created.as_ref()));
+                    enacted.push((instance, proposal, created.as_ref()));
                 }
                 Outcome::Judged { instance, verdict: Verdict::Inhibited(reason), .. } => {
                     self.count(&mut counts, instance, |counts| counts.inhibited += 1);
@@ -213,8 +213,8 @@ impl Reading {
                 Outcome::Deploy { .. } => {}
             }
         }
-        for (instance, wish, created) in enacted {
-            self.enact(instance, wish, created);
+        for (instance, proposal, created) in enacted {
+            self.enact(instance, proposal, created);
         }
         self.look_for_overloads();
         let mut of_applications = vec![0; self.header.applications.len()];
@@ -310,13 +310,13 @@ impl Reading {
         *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
     }
 
-    fn enact(&mut self, instance: &InstanceId, wish: &Wish, created: Option<&InstanceId>) {
+    fn enact(&mut self, instance: &InstanceId, proposal: &Proposal, created: Option<&InstanceId>) {
         let Some(running) = self.instances.get(instance).copied() else { return };
-        let target = match wish.target {
+        let target = match proposal.target {
             Target::Node(node) => node,
             Target::Own | Target::Unknown(_) | Target::Flavour(_) => running.node,
         };
-        match wish.operation {
+        match proposal.operation {
             AgentOperation::Undeploy => self.disappear(instance),
             AgentOperation::Migrate => {
                 self.disappear(instance);
@@ -327,7 +327,7 @@ impl Reading {
                     self.appear(created, Running { node: target, ..running });
                 }
             }
-            AgentOperation::Adapt => self.run_in(instance, running, &wish.target),
+            AgentOperation::Adapt => self.run_in(instance, running, &proposal.target),
             AgentOperation::Sleep => self.change(instance, Running { is_asleep: true, ..running }),
             AgentOperation::Wake => self.change(instance, Running { is_asleep: false, ..running }),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use mario_audit::reader::{
-    Cycle, Detail, Header, Neighbour, Outcome, Record, Seen, TraceReader, TracedPolicy, Verdict, Wish, Woken,
+    Cycle, Detail, Header, Neighbour, Outcome, Proposal, Record, Seen, TraceReader, TracedPolicy, Verdict, Woken,
 };
 use mario_domain::{AgentOperation, Fact, Id, InstanceId};
 use mario_policy::PolicyText;
@@ -108,8 +108,8 @@ impl State {
     fn cycle(&mut self, cycle: &Cycle, header: &Header) {
         for outcome in &cycle.outcomes {
             match outcome {
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
-                    self.accepted(instance, wish, new.as_ref());
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {
+                    self.accepted(instance, proposal, new.as_ref());
                 }
                 Outcome::Deploy { node, application, policy, verdict: Verdict::Accepted(Some(new)) } => {
                     let policy = policy.unwrap_or(header.applications[*application as usize].policy);
@@ -120,11 +120,11 @@ impl State {
         }
     }
 
-    fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
+    fn accepted(&mut self, instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) {
         let Some(placed) = self.of(instance) else { return };
         let (application, policy) = (placed.application, placed.policy);
-        let target = resolve(&wish.target, placed.node);
-        match (wish.operation, target, new) {
+        let target = resolve(&proposal.target, placed.node);
+        match (proposal.operation, target, new) {
             (AgentOperation::Undeploy, ..) => _ = self.go(instance),
             (AgentOperation::Adapt, ..) => placed.has_flavour = true,
             (AgentOperation::Sleep, ..) => placed.is_asleep = true,

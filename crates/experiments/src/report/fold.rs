@@ -5,8 +5,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, ReadError, Reason,
-    Record, Responses, Target, TraceReader, Verdict, Wish, Woken,
+    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, Owner, OwnerAct, OwnerActKind, Proposal, ReadError,
+    Reason, Record, Responses, Target, TraceReader, Verdict, Woken,
 };
 use mario_audit::{Pasts, Recalled};
 use mario_domain::{AgentOperation, InstanceId};
@@ -195,9 +195,9 @@ impl Fold {
         for outcome in &cycle.outcomes {
             match outcome {
                 Outcome::Nop(_) => {}
-                Outcome::Judged { instance, wish, verdict } => {
+                Outcome::Judged { instance, proposal, verdict } => {
                     if let Some(place) = self.placement.find(instance) {
-                        self.judged(cycle.time, place, wish, verdict);
+                        self.judged(cycle.time, place, proposal, verdict);
                     }
                 }
                 Outcome::Deploy { node, application, policy, verdict } => {
@@ -245,30 +245,30 @@ impl Fold {
         self.areas.frame(counted.time);
     }
 
-    fn judged(&mut self, time: f64, instance: u32, wish: &Wish, verdict: &Verdict) {
+    fn judged(&mut self, time: f64, instance: u32, proposal: &Proposal, verdict: &Verdict) {
         let placed = self.placement.get(instance).clone();
         let Some(own) = placed.node else { return };
-        let target = resolve(&wish.target, own);
+        let target = resolve(&proposal.target, own);
         match verdict {
             Verdict::Inhibited(reason) => {
                 let reason = self.inhibit(reason);
-                let operation = wish.operation;
+                let operation = proposal.operation;
                 self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
             }
-            Verdict::Accepted(new) => match (wish.operation, target, new) {
+            Verdict::Accepted(new) => match (proposal.operation, target, new) {
                 (AgentOperation::Undeploy, _, _) => {
                     self.go(instance);
                     self.recording.push(time, Event::Undeploy { instance });
                 }
                 (AgentOperation::Adapt, ..) => {
                     let application = &self.header.applications[placed.application as usize];
-                    if let Some(flavour) = application.find_flavour(&wish.target) {
+                    if let Some(flavour) = application.find_flavour(&proposal.target) {
                         self.placement.get_mut(instance).flavour = flavour;
                         self.recording.push(time, Event::Adapt { instance, flavour });
                     }
                 }
                 (AgentOperation::Sleep | AgentOperation::Wake, ..) => {
-                    let is_asleep = wish.operation == AgentOperation::Sleep;
+                    let is_asleep = proposal.operation == AgentOperation::Sleep;
                     self.placement.get_mut(instance).is_asleep = is_asleep;
                     let event = if is_asleep { Event::Sleep { instance } } else { Event::Wake { instance } };
                     self.recording.push(time, event);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use mario_audit::Recalled;
-use mario_audit::reader::{Evaluation, Header, Neighbour, RequestFact, Seen, Solution, Target, Wish};
+use mario_audit::reader::{Evaluation, Header, Neighbour, Proposal, RequestFact, Seen, Solution, Target};
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
@@ -236,8 +236,8 @@ fn told_apart(recalled: &Recalled) -> String {
         text.push('|');
         text.extend(requests.iter().map(fact));
     }
-    for (ago, wish) in &recalled.done {
-        write!(text, "/{ago}{wish:?}").expect("a string takes everything");
+    for (ago, proposal) in &recalled.done {
+        write!(text, "/{ago}{proposal:?}").expect("a string takes everything");
     }
     if let Some(age) = recalled.age {
         write!(text, "#{age}").expect("a string takes everything");
@@ -358,15 +358,15 @@ fn compact(seen: &Seen) -> Value {
         json!([neighbour, fact.rate, fact.latency])
     });
     let solutions = seen.solutions.iter().map(|solution| match solution {
-        Solution::Proposal { wish, clause } => {
-            let [operation, target] = compact_wish(wish);
+        Solution::Proposal { proposal, clause } => {
+            let [operation, target] = compact_proposal(proposal);
             json!([operation, target, clause])
         }
         Solution::Invalid { why, clause } => json!([why, null, clause]),
     });
     let mut parts = vec![
         requests.collect(),
-        seen.inhibited.iter().map(|wish| json!(compact_wish(wish))).collect(),
+        seen.inhibited.iter().map(|proposal| json!(compact_proposal(proposal))).collect(),
         // A policy may repeat a solution once for each reason; the page shows only the first few.
         solutions.take(4).collect(),
         json!(seen.ending),
@@ -379,11 +379,11 @@ fn compact(seen: &Seen) -> Value {
     Value::Array(parts)
 }
 
-fn compact_wish(wish: &Wish) -> [Value; 2] {
-    let target = match &wish.target {
+fn compact_proposal(proposal: &Proposal) -> [Value; 2] {
+    let target = match &proposal.target {
         Target::Own => json!(-1),
         Target::Node(node) => json!(node),
         Target::Unknown(id) | Target::Flavour(id) => json!(id.to_string()),
     };
-    [json!(wish.operation.code()), target]
+    [json!(proposal.operation.code()), target]
 }

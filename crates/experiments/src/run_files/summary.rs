@@ -58,8 +58,8 @@ impl Summed {
         match record {
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
-                    if let Outcome::Judged { wish, verdict, .. } = outcome {
-                        let counter = match (wish.operation, verdict) {
+                    if let Outcome::Judged { proposal, verdict, .. } = outcome {
+                        let counter = match (proposal.operation, verdict) {
                             (_, Verdict::Inhibited(_)) => &mut self.asked.inhibited,
                             (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
                             (AgentOperation::Migrate, _) => &mut self.asked.migrate,

@@ -140,14 +140,14 @@ impl Tables {
             let (instance, action) = match outcome {
                 Outcome::Nop(instance) => (instance, "nop"),
                 Outcome::Judged { instance, verdict: Verdict::Inhibited(_), .. } => (instance, "inhibited"),
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(created) } => {
                     let application = self.applications.get(instance).copied();
                     came.extend(created.iter().cloned().zip(application));
-                    let is_moved = wish.operation == AgentOperation::Migrate && created.is_some();
-                    if wish.operation == AgentOperation::Undeploy || is_moved {
+                    let is_moved = proposal.operation == AgentOperation::Migrate && created.is_some();
+                    if proposal.operation == AgentOperation::Undeploy || is_moved {
                         went.push(instance.clone());
                     }
-                    (instance, wish.operation.as_str())
+                    (instance, proposal.operation.as_str())
                 }
                 Outcome::Deploy { application, verdict, .. } => {
                     if let Verdict::Accepted(Some(created)) = verdict {

@@ -5,9 +5,9 @@ use mario_domain::{AgentOperation, InstanceId};
 use super::super::instance_text;
 use super::{Expected, LiveWorld};
 use crate::finding::FindingKind;
-use crate::reader::{Cycle, Evaluation, Neighbour, Outcome, Record, Seen, Solution, Target, Verdict, Wish};
+use crate::reader::{Cycle, Evaluation, Neighbour, Outcome, Proposal, Record, Seen, Solution, Target, Verdict};
 use crate::report::Counts;
-use crate::texts::wish_text;
+use crate::texts::proposal_text;
 
 impl LiveWorld {
     /// Checks an evaluation: the node owns the instance, no transfer of it is open, and the agent sees the free
@@ -39,7 +39,7 @@ impl LiveWorld {
         let usage = &mut self.usage[owned.application as usize];
         (usage.0, usage.1) = (usage.0 + 1, usage.1 + rate);
         let proposal = match seen.solutions.first() {
-            Some(Solution::Proposal { wish, .. }) => Some(wish.clone()),
+            Some(Solution::Proposal { proposal, .. }) => Some(proposal.clone()),
             _ => None,
         };
         self.proposals.insert(instance.clone(), proposal);
@@ -79,8 +79,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that a request to a target, or an inhibited one, is the agent's last proposal. A node that was drained
-    /// sends requests without its agents.
+    /// Checks that a request to a target, or an inhibited request, is the agent's last proposal. A node that is being
+    /// drained sends requests without its agents.
     pub(super) fn require_proposed(
         &mut self,
         node: u32,
@@ -88,19 +88,19 @@ impl LiveWorld {
         operation: AgentOperation,
         target: u32,
     ) {
-        self.require_wish(node, instance, &Wish { operation, target: Target::Node(target) });
+        self.require_last_proposal(node, instance, &Proposal { operation, target: Target::Node(target) });
     }
 
-    fn require_wish(&mut self, node: u32, instance: &InstanceId, wish: &Wish) {
+    fn require_last_proposal(&mut self, node: u32, instance: &InstanceId, proposal: &Proposal) {
         let state = &self.nodes[node as usize];
         if state.was_drained || state.is_partial {
             return;
         }
         let proposed = self.proposals.get(instance).cloned().flatten();
-        if proposed.as_ref() != Some(wish) {
-            let text = |wish: &Wish| wish_text(&self.header, wish);
+        if proposed.as_ref() != Some(proposal) {
+            let text = |proposal: &Proposal| proposal_text(&self.header, proposal);
             let expected = proposed.as_ref().map_or("nothing: it proposed nothing".to_owned(), text);
-            let found = text(wish);
+            let found = text(proposal);
             self.find(FindingKind::Proposal, instance_text(instance), expected, found);
         }
     }
@@ -108,14 +108,14 @@ impl LiveWorld {
     /// Checks that the outcomes of a cycle follow from the records of live nodes, or are inhibitions.
     pub(super) fn cycle(&mut self, cycle: &Cycle) {
         for outcome in &cycle.outcomes {
-            let told = match outcome {
-                Outcome::Judged { instance, wish, verdict: Verdict::Inhibited(_) } => {
+            let recorded = match outcome {
+                Outcome::Judged { instance, proposal, verdict: Verdict::Inhibited(_) } => {
                     self.counts.inhibited += 1;
-                    self.inhibited(instance, wish);
+                    self.inhibited(instance, proposal);
                     continue;
                 }
-                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
-                    accepted(instance, wish, new.as_ref())
+                Outcome::Judged { instance, proposal, verdict: Verdict::Accepted(new) } => {
+                    accepted(instance, proposal, new.as_ref())
                 }
                 Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(instance)), .. } => {
                     let (node, application, instance) = (*node, *application, instance.clone());
@@ -125,7 +125,7 @@ impl LiveWorld {
             };
             self.counts.operations += 1;
             let expected = self.expected.pop_front();
-            if expected.is_none() || told != expected {
+            if expected.is_none() || recorded != expected {
                 let expected = expected.map_or("no outcome".to_owned(), |expected| format!("{expected:?}"));
                 self.find(FindingKind::Place, "the cycle", expected, format!("{outcome:?}"));
             }
@@ -133,13 +133,13 @@ impl LiveWorld {
     }
 
     /// Checks an inhibited proposal: its node must still own the instance.
-    fn inhibited(&mut self, instance: &InstanceId, wish: &Wish) {
+    fn inhibited(&mut self, instance: &InstanceId, proposal: &Proposal) {
         let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
         match owner {
-            Some(owner) => self.require_wish(owner, instance, wish),
+            Some(owner) => self.require_last_proposal(owner, instance, proposal),
             // An operator may have ended the instance before its agent received the verdict.
             None if self.lives.contains_key(instance) => {}
-            None => self.find(FindingKind::Instance, instance_text(instance), "an instance that there was", "none"),
+            None => self.find(FindingKind::Instance, instance_text(instance), "an instance that existed", "none"),
         }
     }
 
@@ -149,8 +149,8 @@ impl LiveWorld {
         let Record::Cycle(cycle) = record else { return };
         for outcome in &cycle.outcomes {
             match outcome {
-                Outcome::Judged { wish, verdict: Verdict::Accepted(_), .. } => {
-                    *counts.operations.entry(wish.operation.as_str()).or_default() += 1;
+                Outcome::Judged { proposal, verdict: Verdict::Accepted(_), .. } => {
+                    *counts.operations.entry(proposal.operation.as_str()).or_default() += 1;
                 }
                 Outcome::Judged { verdict: Verdict::Inhibited(reason), .. }
                 | Outcome::Deploy { verdict: Verdict::Inhibited(reason), .. } => {
@@ -166,8 +166,8 @@ impl LiveWorld {
 }
 
 /// The expected outcome for an accepted proposal.
-fn accepted(instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) -> Option<Expected> {
-    match (wish.operation, &wish.target, new) {
+fn accepted(instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) -> Option<Expected> {
+    match (proposal.operation, &proposal.target, new) {
         (AgentOperation::Undeploy, ..) => Some(Expected::Undeploy { instance: instance.clone() }),
         (AgentOperation::Migrate, Target::Node(node), None) => {
             Some(Expected::Migrate { instance: instance.clone(), node: *node })

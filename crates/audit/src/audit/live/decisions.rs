@@ -1,4 +1,5 @@
-//! Recomputes the decisions of agents on live nodes, from what they saw and from the state of their nodes at the time.
+//! Recomputes the decisions of agents on live nodes, from the facts that they saw and from the state of their nodes at
+//! the time.
 
 use mario_domain::{Fact, Id, NodeId};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
@@ -8,7 +9,7 @@ use super::Found;
 use super::node::LiveNode;
 use crate::finding::FindingKind;
 use crate::policies;
-use crate::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
+use crate::reader::{Evaluation, Header, Neighbour, Proposal, Seen, Solution, Target};
 use crate::texts::solutions_text;
 
 /// Everything needed to recompute the decisions of live agents.
@@ -57,19 +58,21 @@ impl LiveDecisions {
         (self.made, self.made)
     }
 
-    /// The decisions that were not recomputed, in words.
+    /// The kinds of decisions that were not recomputed, in words.
     pub(super) fn unchecked(&self, header: &Header) -> Vec<String> {
         let mut unchecked = Vec::new();
         if self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing()) {
-            unchecked.push("decisions of policies that look back: what their agents remembered is not told".to_owned());
+            unchecked.push(
+                "decisions of policies that look back: the histories of their agents are not recorded".to_owned(),
+            );
         }
         if self.is_ambiguous.contains(&true) {
-            unchecked.push("decisions of agents whose applications were described anew".to_owned());
+            unchecked.push("decisions of agents whose applications have several descriptions".to_owned());
         }
         let changed = header.live.as_ref().map_or(&[][..], |live| &live.facts_changed);
         if !changed.is_empty() {
             let names: Vec<String> = changed.iter().map(|node| header.nodes[*node as usize].id.to_string()).collect();
-            unchecked.push(format!("decisions that may rest on facts that changed: about nodes {}", names.join(", ")));
+            unchecked.push(format!("decisions that may depend on changed facts about nodes {}", names.join(", ")));
         }
         unchecked
     }
@@ -163,9 +166,9 @@ impl LiveDecisions {
             };
             facts.push_requests(instance, neighbour, number(fact.rate.value()), number(fact.latency.value()));
         }
-        for wish in &seen.inhibited {
-            let operation = facts.constant(wish.operation.as_str());
-            let target = match &wish.target {
+        for proposal in &seen.inhibited {
+            let operation = facts.constant(proposal.operation.as_str());
+            let target = match &proposal.target {
                 Target::Own => facts.constant(mario_domain::SELF),
                 Target::Node(node) => id(facts, *node),
                 Target::Unknown(id) | Target::Flavour(id) => facts.id(id),
@@ -173,8 +176,8 @@ impl LiveDecisions {
             facts.push_inhibited(operation, instance, target);
         }
         let about_applications = hosted.iter().map(|place| header.applications[*place as usize].id.id());
-        let told = state.up.iter().filter(|neighbour| state.told.contains(neighbour));
-        let about_nodes = std::iter::once(&node).chain(told).map(|node| header.nodes[*node as usize].id.id());
+        let introduced = state.up.iter().filter(|neighbour| state.introduced.contains(neighbour));
+        let about_nodes = std::iter::once(&node).chain(introduced).map(|node| header.nodes[*node as usize].id.id());
         for subject in about_applications.chain(about_nodes) {
             let about: Vec<&Fact> = header.facts.iter().filter(|fact| fact.subject == *subject).collect();
             for fact in about {
@@ -209,7 +212,10 @@ fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Sol
             } else {
                 target(header, facts, proposal.target)
             };
-            Solution::Proposal { wish: Wish { operation: proposal.operation, target }, clause: proposal.clause as u64 }
+            Solution::Proposal {
+                proposal: Proposal { operation: proposal.operation, target },
+                clause: proposal.clause as u64,
+            }
         }
         mario_policy::Solution::Invalid(invalid) => {
             Solution::Invalid { why: invalid.fault.description().to_owned(), clause: invalid.clause as u64 }

@@ -18,7 +18,7 @@ pub(super) struct LiveNode {
     number: Option<u64>,
     /// Whether its records start in the middle, or have a gap.
     pub(super) is_partial: bool,
-    has_told: bool,
+    has_records: bool,
     pub(super) owned: BTreeMap<InstanceId, OwnedState>,
     pub(super) custody: BTreeMap<InstanceId, CustodyState>,
     pub(super) offers: BTreeMap<String, OfferState>,
@@ -30,8 +30,8 @@ pub(super) struct LiveNode {
     pub(super) released: BTreeMap<String, Hardware>,
     pub(super) preparing: BTreeMap<String, InstanceId>,
     pub(super) up: Vec<u32>,
-    pub(super) told: Vec<u32>,
-    /// Whether an operator ever drained it: then transfers need no agent's proposal.
+    pub(super) introduced: Vec<u32>,
+    /// Whether an operator ever drained it. If so, transfers need no proposal of an agent.
     pub(super) was_drained: bool,
     /// Instances whose eviction was announced.
     pub(super) notices: BTreeMap<InstanceId, Notice>,
@@ -47,7 +47,7 @@ impl LiveNode {
             capacity,
             number: None,
             is_partial: false,
-            has_told: false,
+            has_records: false,
             owned: BTreeMap::new(),
             custody: BTreeMap::new(),
             offers: BTreeMap::new(),
@@ -58,7 +58,7 @@ impl LiveNode {
             released: BTreeMap::new(),
             preparing: BTreeMap::new(),
             up: Vec::new(),
-            told: Vec::new(),
+            introduced: Vec::new(),
             was_drained: false,
             notices: BTreeMap::new(),
             ended_notice: None,
@@ -99,7 +99,7 @@ impl LiveNode {
         Some(custody)
     }
 
-    /// Marks the copy of an instance as stopping.
+    /// Marks the copy of an instance as stopping. Its surplus hardware counts until it has stopped.
     pub(super) fn drain(&mut self, owned: &OwnedState) {
         let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         self.draining.insert(owned.workload.clone(), owned.needed.saturating_add(surplus));
@@ -119,7 +119,7 @@ impl LiveNode {
         true
     }
 
-    /// The instance of a transfer.
+    /// The instance that a transfer keeps in custody.
     pub(super) fn custody_by(&self, transfer: &str) -> Option<InstanceId> {
         let custody = self.custody.values().find(|custody| custody.transfer == transfer);
         custody.map(|custody| custody.owned.instance.clone())
@@ -130,19 +130,20 @@ impl LiveNode {
         self.released.clear();
         self.preparing.clear();
         self.up.clear();
-        self.told.clear();
+        self.introduced.clear();
         self.notices.clear();
     }
 
-    /// The difference between its reported state and the one that follows from its records.
+    /// The difference between its reported state and the state that follows from its records; `None` if they are the
+    /// same.
     fn differs(&self, state: &NodeState) -> Option<(String, String)> {
         fn difference<T: PartialEq + std::fmt::Debug>(
             what: &str,
             replayed: &[T],
-            told: &[T],
+            reported: &[T],
         ) -> Option<(String, String)> {
-            let is_same = replayed.len() == told.len() && replayed.iter().all(|one| told.contains(one));
-            (!is_same).then(|| (format!("{what}: {replayed:?}"), format!("{told:?}")))
+            let is_same = replayed.len() == reported.len() && replayed.iter().all(|one| reported.contains(one));
+            (!is_same).then(|| (format!("{what}: {replayed:?}"), format!("{reported:?}")))
         }
         let pairs = |map: &BTreeMap<String, Hardware>| {
             map.iter().map(|(name, needed)| (name.clone(), *needed)).collect::<Vec<_>>()
@@ -180,8 +181,8 @@ impl LiveWorld {
     /// Checks an event on a node.
     pub(super) fn live(&mut self, live: &Live) {
         let node = live.node;
-        if !self.nodes[node as usize].has_told {
-            self.nodes[node as usize].has_told = true;
+        if !self.nodes[node as usize].has_records {
+            self.nodes[node as usize].has_records = true;
             // A missing part, or a journal that existed before the trace.
             self.nodes[node as usize].is_partial |= live.number != Some(1);
         }
@@ -200,7 +201,7 @@ impl LiveWorld {
         self.number(live, is_numbered);
         self.happened(node, &live.happened);
         if let Some(excess) = self.nodes[node as usize].excess() {
-            let expected = format!("at most {} used and promised", self.nodes[node as usize].capacity);
+            let expected = format!("at most {} used and reserved", self.nodes[node as usize].capacity);
             self.find(FindingKind::Capacity, self.node_text(node), expected, excess.to_string());
         }
     }
@@ -219,7 +220,7 @@ impl LiveWorld {
             (Some(_), None) => is_numbered,
         };
         let expected = match last {
-            _ if !is_numbered => "nothing of the journal".to_owned(),
+            _ if !is_numbered => "no record of the journal".to_owned(),
             Some(last) => format!("record {} of its journal", last + 1),
             None => "a record of its journal".to_owned(),
         };
@@ -256,7 +257,7 @@ impl LiveWorld {
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
             Happened::Updated { instance, application, needed, flavour } => {
-                // A sleeping instance does not use it yet.
+                // A sleeping instance does not use the hardware of its flavour yet.
                 let keeps = self.header.applications[*application as usize].held_in(*flavour, true);
                 let needed = if self.is_asleep(node, instance) { keeps } else { *needed };
                 let is_there = self.nodes[node as usize].change(instance, *application, *flavour, needed);
@@ -276,7 +277,7 @@ impl LiveWorld {
             Happened::WakeRefused { instance, .. } => self.require_asleep(node, instance),
             Happened::Shrunk { workload } => {
                 let was_there = self.nodes[node as usize].shrinking.remove(workload).is_some();
-                self.require(was_there, node, FindingKind::Journal, "a copy that is to use less", workload);
+                self.require(was_there, node, FindingKind::Journal, "a shrinking copy", workload);
             }
             Happened::Lost { .. } | Happened::Peer { .. } => {}
             Happened::Prepare { transfer, instance, operation, target } => {
@@ -289,16 +290,22 @@ impl LiveWorld {
             Happened::Reserved(reserved) => {
                 let before = self.nodes[node as usize].reserved.insert(reserved.transfer.clone(), reserved.clone());
                 let transfer = &reserved.transfer;
-                self.require(before.is_none(), node, FindingKind::Transfer, "one place for each transfer", transfer);
+                self.require(
+                    before.is_none(),
+                    node,
+                    FindingKind::Transfer,
+                    "one reservation for each transfer",
+                    transfer,
+                );
             }
             Happened::Released { transfer, is_started } => self.release(node, transfer, *is_started),
             Happened::Freed { workload } => {
                 let was_there = self.nodes[node as usize].released.remove(workload).is_some();
-                self.require(was_there, node, FindingKind::Transfer, "the copy of a place that was released", workload);
+                self.require(was_there, node, FindingKind::Transfer, "the copy of a released reservation", workload);
             }
-            Happened::Neighbours { up, told } => {
+            Happened::Neighbours { up, told: introduced } => {
                 let state = &mut self.nodes[node as usize];
-                (state.up, state.told) = (up.clone(), told.clone());
+                (state.up, state.introduced) = (up.clone(), introduced.clone());
                 let links = &self.header.nodes[node as usize].neighbours;
                 if let Some(stranger) = up.iter().find(|other| !links.contains(other)) {
                     let found = self.node_text(*stranger);
@@ -329,8 +336,8 @@ impl LiveWorld {
         let (application, flavour) = (owned.application, owned.flavour);
         let described = &self.header.applications[application as usize];
         if falls_asleep && described.sleep.is_none() {
-            let found = format!("instance {instance}, which does not");
-            self.find(FindingKind::Sleep, self.node_text(node), "an instance whose application sleeps", found);
+            let found = format!("instance {instance}, which cannot");
+            self.find(FindingKind::Sleep, self.node_text(node), "an instance that can sleep", found);
         }
         let held = self.header.applications[application as usize].held_in(flavour, falls_asleep);
         self.nodes[node as usize].change(instance, application, flavour, held);
@@ -350,14 +357,15 @@ impl LiveWorld {
         state.restart();
         (state.journal, state.boot, state.capacity) = (Some(journal.to_owned()), Some(boot), capacity);
         if is_same || !was_there {
-            self.require(is_next, node, FindingKind::Journal, "one start after another", &format!("start {boot}"));
+            self.require(is_next, node, FindingKind::Journal, "consecutive starts", &format!("start {boot}"));
             return;
         }
-        // The node lost its disk and is a new node: its instances are lost.
+        // The node lost its disk and restarts as a new node, so its instances are lost.
         let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
         let is_partial = state.is_partial;
         let header = self.nodes[node as usize].capacity;
-        self.nodes[node as usize] = LiveNode { is_partial, has_told: true, number: Some(1), ..LiveNode::new(header) };
+        self.nodes[node as usize] =
+            LiveNode { is_partial, has_records: true, number: Some(1), ..LiveNode::new(header) };
         (self.nodes[node as usize].journal, self.nodes[node as usize].boot) = (Some(journal.to_owned()), Some(boot));
         for instance in lost {
             self.lost_with_disk(node, &instance);
@@ -390,7 +398,7 @@ impl LiveWorld {
     fn release(&mut self, node: u32, transfer: &str, is_started: bool) {
         let state = &mut self.nodes[node as usize];
         let Some(reserved) = state.reserved.remove(transfer) else {
-            return self.require(false, node, FindingKind::Transfer, "a place that it keeps", transfer);
+            return self.require(false, node, FindingKind::Transfer, "a reservation that it holds", transfer);
         };
         if is_started {
             state.released.insert(reserved.workload, reserved.needed);

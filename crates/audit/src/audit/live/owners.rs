@@ -20,7 +20,7 @@ pub(super) struct Notice {
 impl LiveWorld {
     pub(super) fn owner(&mut self, owner: &Owner) {
         if owner.acts.is_empty() {
-            self.find(FindingKind::Owner, self.node_text(owner.node), "something that its owner did", "nothing");
+            self.find(FindingKind::Owner, self.node_text(owner.node), "at least one action of its owner", "none");
         }
         for act in &owner.acts {
             if !matches!(act.kind, OwnerActKind::Evicted) {
@@ -62,8 +62,8 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that the end of an instance just recorded is a valid eviction: it was announced, and its agent had its
-    /// evaluations.
+    /// Checks that the end of an instance, which was just recorded, is a valid eviction: it was announced, and its
+    /// agent had its evaluations.
     fn evicted(&mut self, node: u32, instance: &InstanceId, reason: &str) {
         let who = instance_text(instance);
         let expected = self.expected.pop_front();
@@ -79,7 +79,7 @@ impl LiveWorld {
                     self.find(FindingKind::Owner, &who, expected, "an eviction");
                 }
                 if notice.reason != reason {
-                    let expected = format!("the reason that it was told: {}", notice.reason);
+                    let expected = format!("the announced reason: {}", notice.reason);
                     self.find(FindingKind::Owner, who, expected, reason);
                 }
             }

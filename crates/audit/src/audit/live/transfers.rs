@@ -18,7 +18,7 @@ pub(super) struct Life {
     is_excused: bool,
 }
 
-/// An instance or an offer that left a node.
+/// An instance that left a node, or a new instance that a node offered.
 pub(super) struct Departure {
     from: u32,
     target: u32,
@@ -61,7 +61,7 @@ impl LiveWorld {
         self.claim(node, instance, owned.epoch, matches!(cause, OwnCause::NotTaken { .. }));
         self.expect_arrival(node, owned, cause);
         self.nodes[node as usize].owned.insert(instance.clone(), owned.clone());
-        // A notice applies to one stay on one node.
+        // A notice applies only to one stay on one node.
         self.nodes[node as usize].notices.remove(instance);
     }
 
@@ -84,14 +84,14 @@ impl LiveWorld {
         }
     }
 
-    /// Checks that an arriving instance has left its source for this node, and arrives once. Returns its epoch here, if
-    /// known.
+    /// Checks that an arriving instance left its source for this node, and arrives only once. Returns its epoch here,
+    /// if known.
     fn arrive(&mut self, node: u32, instance: &InstanceId, transfer: &str, from: u32) -> Option<u32> {
         self.nodes[node as usize].taken.insert(transfer.to_owned());
         let is_partial = self.nodes[node as usize].is_partial;
         let place = self.nodes[node as usize].reserved.remove(transfer);
         let is_kept = place.is_some_and(|place| place.instance == *instance);
-        self.require(is_kept || is_partial, node, FindingKind::Transfer, "a place that it keeps", transfer);
+        self.require(is_kept || is_partial, node, FindingKind::Transfer, "a reservation that it holds", transfer);
         // The copy of an earlier custody here stops.
         self.nodes[node as usize].end_custody(instance);
         let source = self.node_text(from);
@@ -107,7 +107,7 @@ impl LiveWorld {
         let (is_twice, epoch) = (departure.has_arrived, departure.epoch + 1);
         departure.has_arrived = true;
         if !fits || is_twice {
-            let expected = format!("an arrival of what left {source} for {}, once", self.node_text(node));
+            let expected = format!("one arrival of an instance that left {source} for {}", self.node_text(node));
             let found = if is_twice { "a second one" } else { "another" };
             self.find(FindingKind::Transfer, instance_text(instance), expected, found);
         }
@@ -126,7 +126,7 @@ impl LiveWorld {
         custody.map(|custody| custody.owned.epoch)
     }
 
-    /// Checks that a copy of an instance handed over to a lost node continues under a fresh id.
+    /// Checks that an instance that was handed over to a lost node continues under a fresh id.
     fn adopt(&mut self, node: u32, transfer: &str) {
         let Some(instance) = self.nodes[node as usize].custody_by(transfer) else {
             return self.require(false, node, FindingKind::Transfer, "an instance that it handed over", transfer);
@@ -233,7 +233,7 @@ impl LiveWorld {
         }
         let is_partial = state.is_partial;
         let is_open = is_offer || handed_over.is_some() || is_partial;
-        self.require(is_open, node, FindingKind::Transfer, "something that it handed over or offered", transfer);
+        self.require(is_open, node, FindingKind::Transfer, "an instance that it handed over or offered", transfer);
         let Some(departure) = self.departures.get(transfer) else { return };
         let is_excused = self.nodes[departure.target as usize].is_partial;
         // An offer to a lost node is dropped; its id is never used.
@@ -241,7 +241,7 @@ impl LiveWorld {
             && !departure.has_arrived
             && !is_excused
         {
-            let found = "it is said to be taken, and did not arrive";
+            let found = "it was reported as taken, but did not arrive";
             self.find(FindingKind::Ownership, instance_text(&instance), "an owner", found);
         }
     }
@@ -255,9 +255,9 @@ impl LiveWorld {
             state.end_custody(instance);
         }
         let is_open = is_offer || handed_over.is_some();
-        self.require(is_open, node, FindingKind::Transfer, "something that it offered, or that was ended", transfer);
+        self.require(is_open, node, FindingKind::Transfer, "an instance that it offered, or that was ended", transfer);
         if self.departures.get(transfer).is_some_and(|departure| departure.has_arrived) {
-            self.require(false, node, FindingKind::Transfer, "nothing that arrived", transfer);
+            self.require(false, node, FindingKind::Transfer, "a transfer that did not arrive", transfer);
         }
         if let Some(instance) = handed_over {
             self.lives.entry(instance.clone()).or_default().has_ended = true;
@@ -305,7 +305,7 @@ impl LiveWorld {
         }
         self.require(!has_other, node, FindingKind::Transfer, "one open transfer for each agent", transfer);
         let is_fresh = is_named_right && !self.departures.contains_key(transfer);
-        self.require(is_fresh, node, FindingKind::Transfer, "a fresh id with its journal's name", transfer);
+        self.require(is_fresh, node, FindingKind::Transfer, "a fresh id that names its journal", transfer);
         self.require_proposed(node, instance, operation, target);
         self.nodes[node as usize].preparing.insert(transfer.to_owned(), instance.clone());
     }
@@ -319,7 +319,7 @@ impl LiveWorld {
         }
     }
 
-    /// Takes over the reported state of a node with missing records.
+    /// Replaces the state of a node with missing records by its reported state.
     pub(super) fn claim_all(&mut self, node: u32, before: &[InstanceId], state: &NodeState) {
         for instance in before {
             if state.owned.iter().all(|owned| owned.instance != *instance) {

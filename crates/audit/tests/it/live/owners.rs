@@ -20,14 +20,14 @@ fn a_correct_eviction_has_no_findings() {
 
 const LIES: &[super::Lie] = &[
     (
-        "it was never told to leave",
+        "its eviction was never announced",
         |lines| {
             lines.remove(word(lines, "owner", 0));
         },
         FindingKind::Owner,
     ),
     (
-        "it was told twice",
+        "its eviction was announced twice",
         |lines| {
             let at = word(lines, "owner", 0);
             lines.insert(at, lines[at].clone());
@@ -35,7 +35,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "it had an evaluation more to go",
+        "its agent had an evaluation left",
         |lines| {
             let at = word(lines, "owner", 0);
             lines[at][3][0][2] = json!(3);
@@ -43,7 +43,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "it had no evaluation at all to go",
+        "the notice leaves no evaluation",
         |lines| {
             let at = word(lines, "owner", 0);
             lines[at][3][0][2] = json!(0);
@@ -51,7 +51,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "another reason than it was told",
+        "another reason than the announced one",
         |lines| {
             let at = word(lines, "owner", 1);
             lines[at][3][0][2] = json!("for fun");
@@ -59,7 +59,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "the owner of another node tells it to leave",
+        "the owner of another node announces its eviction",
         |lines| {
             let at = word(lines, "owner", 0);
             lines[at][2] = json!(1);
@@ -67,7 +67,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "an owner that does nothing",
+        "a record of an owner without an action",
         |lines| {
             let at = word(lines, "owner", 0);
             lines[at][3] = json!([]);
@@ -75,7 +75,7 @@ const LIES: &[super::Lie] = &[
         FindingKind::Owner,
     ),
     (
-        "it is evicted and runs on",
+        "it is evicted and keeps running",
         |lines| {
             let at = word(lines, "owner", 1);
             let eviction = lines.remove(at);

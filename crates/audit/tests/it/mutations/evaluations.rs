@@ -9,33 +9,33 @@ use crate::world::Rules::{Default, Prototype};
 
 pub const MUTATIONS: &[Mutation] = &[
     ("an instance that never appeared evaluates", Default, phantom, FindingKind::Instance),
-    ("an instance evaluates after it went", Default, ghost, FindingKind::Instance),
+    ("an instance evaluates after it disappeared", Default, ghost, FindingKind::Instance),
     ("an instance is on both nodes after it migrated", Default, on_both_nodes, FindingKind::Place),
     ("an inhibited migration happened", Default, moved_in_spite, FindingKind::Place),
-    ("an inhibited replica is there", Default, replica_in_spite, FindingKind::Instance),
-    ("more is free than there is", Default, more_free, FindingKind::Free),
+    ("an inhibited replica exists", Default, replica_in_spite, FindingKind::Instance),
+    ("more hardware is free than the node has", Default, more_free, FindingKind::Free),
     ("a bounded node is unbounded", Prototype, unbounded, FindingKind::Free),
-    ("the memory holds something else", Default, remembers_more, FindingKind::Memory),
-    ("the memory holds too long", Default, remembers_long, FindingKind::Memory),
+    ("the memory has an inhibition that did not happen", Default, remembers_more, FindingKind::Memory),
+    ("the memory has an expired inhibition", Default, remembers_long, FindingKind::Memory),
     ("the memory is lost", Default, forgets, FindingKind::Memory),
     ("the memory is lost", Prototype, forgets, FindingKind::Memory),
     ("the memory has another target", Default, remembers_another, FindingKind::Memory),
     ("self is remembered as self", Prototype, remembers_self, FindingKind::Memory),
-    ("nothing changed, says a record, and something was forgotten", Default, same_memory, FindingKind::Memory),
-    ("a rate is another", Default, other_rate, FindingKind::Decision),
-    ("a rate is another", Prototype, other_rate, FindingKind::Decision),
-    ("the first solution is another", Default, other_first, FindingKind::Decision),
+    ("the record says `same`, although an inhibition has expired", Default, same_memory, FindingKind::Memory),
+    ("a rate is wrong", Default, other_rate, FindingKind::Decision),
+    ("a rate is wrong", Prototype, other_rate, FindingKind::Decision),
+    ("the first solution is wrong", Default, other_first, FindingKind::Decision),
     ("a later solution is missing", Default, missing_later, FindingKind::Decision),
     ("a repeated solution", Default, repeated, FindingKind::Decision),
-    ("the clause is another", Default, other_clause, FindingKind::Decision),
+    ("the clause is wrong", Default, other_clause, FindingKind::Decision),
     ("the decisions of two agents are swapped", Default, swapped, FindingKind::Decision),
-    ("the policy answered after all", Default, answered, FindingKind::Decision),
+    ("the policy succeeded although it failed", Default, answered, FindingKind::Decision),
     ("an operation is called invalid", Default, invalid, FindingKind::Decision),
-    ("the same as nothing", Default, same_as_nothing, FindingKind::Decision),
+    ("the first evaluation says `same`", Default, same_as_nothing, FindingKind::Decision),
     ("requests out of order", Default, out_of_order, FindingKind::Requests),
     ("two facts for one neighbour and latency", Default, same_latency, FindingKind::Requests),
-    ("requests through a stranger", Default, stranger, FindingKind::Requests),
-    ("an agent falls silent", Default, silent, FindingKind::Schedule),
+    ("requests through a node that is not a neighbour", Default, stranger, FindingKind::Requests),
+    ("an agent stops evaluating", Default, silent, FindingKind::Schedule),
     ("an agent evaluates late", Default, late, FindingKind::Schedule),
 ];
 
@@ -150,13 +150,13 @@ fn remembers_another(trace: &mut Trace, choice: usize) -> Option<()> {
 
 fn remembers_self(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = evaluations(trace, |record| {
-        record[6].as_array().is_some_and(|wishes| wishes.iter().any(|wish| wish[1] == record[3]))
+        record[6].as_array().is_some_and(|proposals| proposals.iter().any(|proposal| proposal[1] == record[3]))
     });
     let index = pick(places, choice)?;
     let own = trace.records[index][3].clone();
-    for wish in trace.records[index][6].as_array_mut()? {
-        if wish[1] == own {
-            wish[1] = "self".into();
+    for proposal in trace.records[index][6].as_array_mut()? {
+        if proposal[1] == own {
+            proposal[1] = "self".into();
         }
     }
     Some(())

@@ -1,9 +1,6 @@
 //! Lies about users, nodes, links, times and totals.
 
-#![allow(
-    clippy::unnecessary_wraps,
-    reason = "a change says whether there is a place for it, even where there always is"
-)]
+#![allow(clippy::unnecessary_wraps, reason = "all changes have the same type, even those that can always be applied")]
 
 use mario_audit::FindingKind;
 use serde_json::{Value, json};
@@ -13,19 +10,24 @@ use crate::trace::Trace;
 use crate::world::Rules::{Default, Prototype};
 
 pub const MUTATIONS: &[Mutation] = &[
-    ("an instance was there from the middle on", Default, deployed_later, FindingKind::Instance),
-    ("an instance is lost with no trace when its node goes", Default, lost_with_node, FindingKind::Instance),
-    ("an instance goes with a node where it is not", Default, gone_elsewhere, FindingKind::Instance),
+    (
+        "an instance appears in the middle of the run without an operation",
+        Default,
+        deployed_later,
+        FindingKind::Instance,
+    ),
+    ("an instance on a node that goes down is not listed", Default, lost_with_node, FindingKind::Instance),
+    ("an instance is lost with a node that it is not on", Default, gone_elsewhere, FindingKind::Instance),
     ("more is deployed than fits", Default, deployed_beyond, FindingKind::Capacity),
     ("a handover from the wrong place", Default, handover_from, FindingKind::Handover),
     ("a handover from the wrong place", Prototype, handover_from, FindingKind::Handover),
-    ("a handover to a node that is no access point", Default, handover_to, FindingKind::Handover),
-    ("a handover to where the user is", Default, handover_nowhere, FindingKind::Handover),
+    ("a handover to a node that is not an access point", Default, handover_to, FindingKind::Handover),
+    ("a handover to the user's current access point", Default, handover_nowhere, FindingKind::Handover),
     ("a user stays on an access point that went down", Default, stranded, FindingKind::Handover),
     ("a node that is up comes up", Default, up_again, FindingKind::Context),
     ("a node that is down goes down", Default, down_again, FindingKind::Context),
     ("a link that is up comes up", Default, link_up_again, FindingKind::Context),
-    ("a link that is not there goes down", Default, no_link, FindingKind::Context),
+    ("a link that does not exist goes down", Default, no_link, FindingKind::Context),
     ("an agent evaluates on a node that is down", Default, on_dead_node, FindingKind::Down),
     ("records out of order", Default, out_of_order, FindingKind::Time),
     ("a record after the end", Default, after_the_end, FindingKind::Time),
@@ -37,32 +39,32 @@ pub const MUTATIONS: &[Mutation] = &[
     ("served requests are miscounted", Default, |trace, _| miscount(trace, "served"), FindingKind::Totals),
     ("lost requests are miscounted", Default, |trace, _| miscount(trace, "lost"), FindingKind::Totals),
     ("instances are miscounted", Default, |trace, _| miscount(trace, "instances"), FindingKind::Totals),
-    ("users who are not there count for the best placement", Default, crowd, FindingKind::Regret),
+    ("users who are not connected count for the best placement", Default, crowd, FindingKind::Regret),
     ("the run ends before the header says", Default, ends_before, FindingKind::Time),
-    ("an instance was there at the beginning, later", Default, deployed_at, FindingKind::Time),
-    ("a step that no user moves at", Default, other_step, FindingKind::Step),
+    ("an instance of the initial deployment has a later time", Default, deployed_at, FindingKind::Time),
+    ("a step at which no user moves", Default, other_step, FindingKind::Step),
     ("a user moves between two steps", Default, between_steps, FindingKind::Step),
-    ("response times are told between two steps", Prototype, told_between_steps, FindingKind::Step),
-    ("two nodes of one id", Default, same_id, FindingKind::Header),
-    ("a link that leads one way", Default, one_way, FindingKind::Header),
-    ("an observation that nobody knows", Prototype, unknown_observation, FindingKind::Header),
+    ("response times are recorded between two steps", Prototype, responses_between_steps, FindingKind::Step),
+    ("two nodes with the same id", Default, same_id, FindingKind::Header),
+    ("a link in one direction only", Default, one_way, FindingKind::Header),
+    ("an unknown observation strategy", Prototype, unknown_observation, FindingKind::Header),
     ("a node leaves without notice", Default, no_notice, FindingKind::Context),
     ("a node gives notice twice", Default, notice_twice, FindingKind::Context),
     ("a user of another application", Default, other_application, FindingKind::Totals),
     ("response times of another application", Default, other_responses, FindingKind::Totals),
     ("another sum of response times", Prototype, other_sum, FindingKind::Totals),
     ("a response that takes longer than any run", Default, other_bin, FindingKind::Totals),
-    ("a user summed up twice", Default, client_twice, FindingKind::Totals),
-    ("a user who waited longer", Default, client_sum, FindingKind::Totals),
-    ("a user who is not summed up", Prototype, |trace, _| drop_one(trace, "client", 1), FindingKind::Totals),
+    ("two summaries of one user", Default, client_twice, FindingKind::Totals),
+    ("a longer response time of a user", Default, client_sum, FindingKind::Totals),
+    ("a user without a summary", Prototype, |trace, _| drop_one(trace, "client", 1), FindingKind::Totals),
     (
-        "an application whose usage is not summed up",
+        "an application without a record of its usage",
         Default,
         |trace, _| drop_one(trace, "usage", 1),
         FindingKind::Totals,
     ),
-    ("a comparison is left away", Default, no_comparison, FindingKind::Regret),
-    ("a histogram of other requests", Default, histogram, FindingKind::Totals),
+    ("a comparison is missing", Default, no_comparison, FindingKind::Regret),
+    ("a histogram of another number of requests", Default, histogram, FindingKind::Totals),
     ("the policy does not compile", Default, broken_policy, FindingKind::Policy),
     ("the manager's policy does not compile", Default, broken_acceptance, FindingKind::Policy),
 ];
@@ -211,7 +213,7 @@ fn broken_acceptance(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn ends_before(trace: &mut Trace, _choice: usize) -> Option<()> {
-    // All records at the end get the same time.
+    // All records at the end of the run get the same time.
     trace.records.iter_mut().filter(|record| record[1] == 4000).for_each(|record| record[1] = 3999.into());
     Some(())
 }
@@ -237,7 +239,7 @@ fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     is_first.then_some(())
 }
 
-fn told_between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
+fn responses_between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("responses"), choice)?;
     trace.records[index][1] = (trace.records[index][1].as_u64()? + 7).into();
     // Later records of the same time would be out of order.

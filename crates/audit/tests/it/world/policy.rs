@@ -37,7 +37,7 @@ pub fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize])
         solutions.push(json!(["undeploy", "self", 0]));
     }
     for (source, rate) in &facts {
-        if !inhibited.iter().any(|wish| wish[0] == "migrate") && *source != "self" && *rate > 20 {
+        if !inhibited.iter().any(|proposal| proposal[0] == "migrate") && *source != "self" && *rate > 20 {
             solutions.push(json!(["migrate", source, 1]));
         }
     }
