@@ -29,11 +29,11 @@ fn decisions_are_not_recomputed_once_the_budget_is_exhausted() {
     ] {
         let report = report(&text, 100_000);
         assert!(report.spent_at.is_some(), "{what}\n{report}");
-        assert!(report.is_clean(), "what was cut short is no finding: {what}\n{report}");
+        assert!(report.is_clean(), "an interrupted decision is not a finding: {what}\n{report}");
         let words = report.to_string();
         assert!(words.contains("not checked: decisions from line "), "{what}\n{words}");
-        assert!(words.contains("the policies of the trace took all of 100000 inferences"), "{what}\n{words}");
-        assert_eq!(report.ending, TraceEnding::Complete, "the rest is checked all the same");
+        assert!(words.contains("the policies of the trace used up the budget of 100000 inferences"), "{what}\n{words}");
+        assert_eq!(report.ending, TraceEnding::Complete, "the rest is checked nevertheless");
     }
 }
 

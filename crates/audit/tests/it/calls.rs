@@ -108,11 +108,11 @@ fn served_requests_take_at_least_as_long_as_their_calls() {
 fn an_invalid_call_graph_is_found_in_the_header() {
     for (from, to, expected) in [
         ("\"mario_trace\":7", "\"mario_trace\":3", "no calls"),
-        (",\"traffic\":\"messages\"", "", "`traffic` where there are calls"),
+        (",\"traffic\":\"messages\"", "", "`traffic` if and only if there are calls"),
         ("\"application\":2,\"requests\":3", "\"application\":0,\"requests\":3", "no application that calls itself"),
         ("\"requests\":3", "\"requests\":0", "at least one request"),
         ("\"stage\":0", "\"stage\":1", "calls in the order of applications and stages"),
-        ("\"order\":\"parallel\"", "\"order\":\"sequence\"", "one only in a stage in sequence"),
+        ("\"order\":\"parallel\"", "\"order\":\"sequence\"", "only one in a sequential stage"),
         ("\"routing\":\"nearest\"", "\"routing\":\"least-used\"", "the routing `nearest`"),
     ] {
         assert!(HEADER.contains(from), "{from}");
@@ -121,5 +121,5 @@ fn an_invalid_call_graph_is_found_in_the_header() {
     }
     let lost = HEADER.replacen("\"application\":2,\"requests\"", "\"application\":9,\"requests\"", 1).replace('\n', "");
     let refused = audit(format!("{lost}\n{RECORDS}").as_bytes(), Options::default(), &mut |_| {});
-    assert!(refused.is_err(), "a place that there is not");
+    assert!(refused.is_err(), "an unknown application");
 }

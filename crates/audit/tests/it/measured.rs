@@ -55,7 +55,7 @@ fn missing_or_repeated_measures_are_found() {
     for (records, expected) in [
         (&[TRAFFIC][..], "1 records `latency`, as the header says"),
         (&[LATENCY], "1 records `traffic`, as the header says"),
-        (&[LATENCY, LATENCY, TRAFFIC], "the record `latency` of place 1: one for each application, in their order"),
+        (&[LATENCY, LATENCY, TRAFFIC], "the record `latency` of index 1: one for each application, in order"),
     ] {
         let found = found(records);
         assert!(found.iter().any(|finding| finding.expected == expected), "{records:?}: {found:?}");

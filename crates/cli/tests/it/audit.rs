@@ -72,8 +72,8 @@ fn findings_go_to_standard_output_with_exit_code_1() {
     let lie = file("lie.jsonl", &TRACE.replace("\"lost\":1", "\"lost\":2").replace("[2,\"nop\"]", "[9,\"nop\"]"));
     let (code, report, message) = audit(&lie, &["--limit", "1"]);
     assert_eq!((code, message.as_str()), (Some(1), ""));
-    let first = "line 11, time 600, instance 9: instance: expected an instance that is there; found that it does nothing, \
-                 and it never appeared\n";
+    let first = "line 11, time 600, instance 9: instance: expected an instance that exists; found that it does nothing, \
+                 although it never appeared\n";
     assert!(report.starts_with(first), "{report}");
     assert!(report.ends_with("5 findings: instance 2, proposal 2, totals 1\n"), "{report}");
     let (code, report, _) = audit(&lie, &["--format", "json"]);
@@ -135,7 +135,7 @@ fn a_trace_whose_policies_exhaust_the_budget_is_rejected_after_all_other_finding
     let (code, report, message) = audit(&path, &["--budget", "100000"]);
     assert_eq!(code, Some(2), "{report}{message}");
     assert!(
-        report.contains("not checked: decisions from line 4 on: the policies of the trace took all of 100000"),
+        report.contains("not checked: decisions from line 4 on: the policies of the trace used up the budget of 100000"),
         "{report}"
     );
     let expected = "take too long to decide from line 4 on: they have used all of 100000 inferences\nhint: allow more with \
