@@ -122,11 +122,11 @@ pub fn carry_out<F: Files>(
         let resolved = resolve(&document, run.seed, &mut files())?;
         making::make(plan, &key(plan, run), &resolved, directory)
     };
-    let mut silent: BTreeMap<usize, Silent> = BTreeMap::new();
+    let mut failure_counts: BTreeMap<usize, FailureCounts> = BTreeMap::new();
     let mut failure = None;
     in_parallel(plan.jobs, &missing, work, |done, result| {
         let made = result.map_err(StudyError::Run).and_then(|(values, effort)| {
-            silent.entry(missing[done].contender).or_default().add(&effort);
+            failure_counts.entry(missing[done].contender).or_default().add(&effort);
             let key = key(plan, &missing[done]);
             // Values of metrics that were computed earlier are kept.
             let mut joined = results.runs.remove(&key).unwrap_or_default();
@@ -144,22 +144,22 @@ pub fn carry_out<F: Files>(
     if let Some(store) = store {
         store.finish(&results).map_err(StudyError::Store)?;
     }
-    for (contender, silent) in silent {
-        results.identity.notes.extend(silent.notes(&plan.contenders[contender].name));
+    for (contender, failure_counts) in failure_counts {
+        results.identity.notes.extend(failure_counts.notes(&plan.contenders[contender].name));
     }
     failure.map_or(Ok(results), Err)
 }
 
 /// How often policies failed in the runs that were made.
 #[derive(Clone, Copy, Default)]
-struct Silent {
+struct FailureCounts {
     evaluated: u64,
     failed: u64,
     acceptances: u64,
     failed_acceptances: u64,
 }
 
-impl Silent {
+impl FailureCounts {
     fn add(&mut self, effort: &Effort) {
         self.evaluated += effort.evaluated;
         self.failed += effort.failed;

@@ -4,7 +4,7 @@
 //! [`check`](check::check) verifies that the machine has what the text names.
 
 mod check;
-mod places;
+mod positions;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,9 +22,9 @@ use crate::application::{PlainValue, facts};
 use crate::identity::node_id;
 
 pub use check::{Checked, check};
-pub use places::{ConfigError, Mistake};
+pub use positions::{ConfigError, Mistake};
 
-use places::Places;
+use positions::Positions;
 
 /// The supported drivers.
 const DRIVERS: [&str; 2] = ["process", "sample"];
@@ -291,12 +291,12 @@ pub struct Neighbour {
 impl NodeConfig {
     /// Reads the text of `node.toml`. Paths in it are relative to `directory`.
     pub fn read(name: &str, text: &str, directory: &Path) -> Result<NodeConfig, ConfigError> {
-        let places = Places::new(text);
-        let file: NodeFile = toml::from_str(text).map_err(|error| places.unreadable(name, &error))?;
+        let positions = Positions::new(text);
+        let file: NodeFile = toml::from_str(text).map_err(|error| positions.unreadable(name, &error))?;
         let mut mistakes = Vec::new();
-        let node = places.keep(&mut mistakes, &["id"], node_id(&file.id));
+        let node = positions.keep(&mut mistakes, &["id"], node_id(&file.id));
         let own_facts = match &node {
-            Some(node) => places.keep(&mut mistakes, &["facts"], facts(node.id(), &file.facts)),
+            Some(node) => positions.keep(&mut mistakes, &["facts"], facts(node.id(), &file.facts)),
             None => None,
         };
         let mut listens = [None; 3];
@@ -308,7 +308,7 @@ impl NodeConfig {
                 Err(_) => {
                     let message = format!("{address:?} is not an address with a port");
                     mistakes.push(
-                        places
+                        positions
                             .mistake(&["listen", key], message)
                             .hint("write one such as 127.0.0.1:7440 or [::1]:7440"),
                     );
@@ -319,15 +319,15 @@ impl NodeConfig {
             if listens[first].is_some_and(|address| address.port() != 0 && listens[second] == Some(address)) {
                 let (one, other) = (listen[first].0, listen[second].0);
                 let message = format!("`{one}` and `{other}` are the same address");
-                mistakes.push(places.mistake(&["listen", other], message).hint("give each its own port"));
+                mistakes.push(positions.mistake(&["listen", other], message).hint("give each its own port"));
             }
         }
-        let neighbours = read_neighbours(&file, &places, &mut mistakes);
-        check_ranges(&file, &places, &mut mistakes);
+        let neighbours = read_neighbours(&file, &positions, &mut mistakes);
+        check_ranges(&file, &positions, &mut mistakes);
         let (Some(node), Some(facts), [Some(links), Some(ingress), Some(operators)], true) =
             (node, own_facts, listens, mistakes.is_empty())
         else {
-            return Err(places.error(name, mistakes));
+            return Err(positions.error(name, mistakes));
         };
         let beside = |path: &Path| directory.join(path);
         let IdentityFile { authority, certificate, key } = &file.identity;
@@ -395,23 +395,26 @@ impl NodeConfig {
     }
 }
 
-fn read_neighbours(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake>) -> Vec<Neighbour> {
+fn read_neighbours(file: &NodeFile, positions: &Positions<'_>, mistakes: &mut Vec<Mistake>) -> Vec<Neighbour> {
     let mut neighbours: Vec<Neighbour> = Vec::new();
     if file.neighbours.len() > NEIGHBOURS_MAX {
         let message = format!("{} neighbours are too many", file.neighbours.len());
         mistakes.push(
-            places.mistake(&["neighbours"], message).hint(format!("a node talks to at most {NEIGHBOURS_MAX} others")),
+            positions
+                .mistake(&["neighbours"], message)
+                .hint(format!("a node talks to at most {NEIGHBOURS_MAX} others")),
         );
     }
     for (index, neighbour) in file.neighbours.iter().enumerate().take(NEIGHBOURS_MAX) {
         let at = index.to_string();
-        let Some(id) = places.keep(mistakes, &["neighbours", &at, "id"], node_id(&neighbour.id)) else { continue };
+        let Some(id) = positions.keep(mistakes, &["neighbours", &at, "id"], node_id(&neighbour.id)) else { continue };
         if neighbour.id == file.id {
-            mistakes.push(places.mistake(&["neighbours", &at, "id"], "a node is not its own neighbour".to_owned()));
+            mistakes.push(positions.mistake(&["neighbours", &at, "id"], "a node is not its own neighbour".to_owned()));
         }
         if neighbours.iter().any(|known| known.id == id) {
             let message = format!("`{}` is a neighbour already", neighbour.id);
-            mistakes.push(places.mistake(&["neighbours", &at, "id"], message).hint("each neighbour stands here once"));
+            mistakes
+                .push(positions.mistake(&["neighbours", &at, "id"], message).hint("each neighbour stands here once"));
         }
         let has_port = neighbour
             .address
@@ -420,14 +423,14 @@ fn read_neighbours(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mist
         if !has_port {
             let message = format!("{:?} is not a host and a port", neighbour.address);
             let hint = "write them as edge-2.example.org:7440 or 10.0.0.2:7440";
-            mistakes.push(places.mistake(&["neighbours", &at, "address"], message).hint(hint));
+            mistakes.push(positions.mistake(&["neighbours", &at, "address"], message).hint(hint));
         }
         neighbours.push(Neighbour { id, address: neighbour.address.clone() });
     }
     neighbours
 }
 
-fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake>) {
+fn check_ranges(file: &NodeFile, positions: &Positions<'_>, mistakes: &mut Vec<Mistake>) {
     let TimingFile { evaluation_ms, prepare_ms, reservation_ms, resend_ms, resend_ms_max, silence_ms, .. } =
         file.timing;
     let quantum = file.timing.latency_quantum_ms;
@@ -447,29 +450,29 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
     for (path, value, min, max) in ranges {
         if !(min..=max).contains(&value) {
             let message = format!("`{}` is {value}", path[1]);
-            mistakes.push(places.mistake(&path, message).hint(format!("write a number from {min} to {max}")));
+            mistakes.push(positions.mistake(&path, message).hint(format!("write a number from {min} to {max}")));
         }
     }
     if file.tls.len() > CERTIFICATES_MAX {
         let message = format!("{} certificates for clients are too many", file.tls.len());
         let hint = format!("name at most {CERTIFICATES_MAX}");
-        mistakes.push(places.mistake(&["tls"], message).hint(hint));
+        mistakes.push(positions.mistake(&["tls"], message).hint(hint));
     }
     let bytes_max = file.trace.bytes_max;
     if bytes_max != 0 && !(TRACE_BYTES_LEAST..=1 << 40).contains(&bytes_max) {
         let message = format!("`bytes_max` of the trace is {bytes_max}");
         let hint = format!("write 0 for no trace, or a number from {TRACE_BYTES_LEAST} to {}", 1_u64 << 40);
-        mistakes.push(places.mistake(&["trace", "bytes_max"], message).hint(hint));
+        mistakes.push(positions.mistake(&["trace", "bytes_max"], message).hint(hint));
     }
     if reservation_ms < prepare_ms {
         let message = "`reservation_ms` is shorter than `prepare_ms`".to_owned();
         let hint = "a target keeps a place at least as long as the source waits for it";
-        mistakes.push(places.mistake(&["timing", "reservation_ms"], message).hint(hint));
+        mistakes.push(positions.mistake(&["timing", "reservation_ms"], message).hint(hint));
     }
     if file.workloads.ports_min < 1_024 || file.workloads.ports_max < file.workloads.ports_min {
         let message = format!("there are no ports from {} to {}", file.workloads.ports_min, file.workloads.ports_max);
         mistakes.push(
-            places
+            positions
                 .mistake(&["workloads", "ports_min"], message)
                 .hint("write numbers from 1024 to 65535, the smaller first"),
         );
@@ -478,7 +481,7 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
         if !DRIVERS.contains(&driver.as_str()) {
             let message = format!("`{driver}` is not a driver");
             let path = ["workloads", "drivers", &index.to_string()];
-            mistakes.push(places.mistake(&path, message).hint("known are: `process`, `sample`"));
+            mistakes.push(positions.mistake(&path, message).hint("known are: `process`, `sample`"));
         }
     }
 }

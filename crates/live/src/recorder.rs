@@ -52,7 +52,7 @@ pub(crate) struct Recorder {
     pending: Vec<u8>,
     /// The applications described in the current part.
     applications: Vec<Arc<Descriptor>>,
-    promised: Promised,
+    reservations: UnjournaledReservations,
     /// Whether a line with the whole state of the node must follow the pending records.
     wants_state: bool,
     /// Whether lines were dropped.
@@ -63,7 +63,7 @@ pub(crate) struct Recorder {
 
 /// Reservations that are not in the journal.
 #[derive(Default)]
-struct Promised {
+struct UnjournaledReservations {
     reserved: BTreeMap<TransferId, (ReservedState, Arc<Descriptor>)>,
     released: BTreeMap<WorkloadId, Hardware>,
     preparing: BTreeMap<TransferId, InstanceId>,
@@ -89,7 +89,7 @@ impl Recorder {
             clock: Clock::default(),
             pending: Vec::new(),
             applications: Vec::new(),
-            promised: Promised::default(),
+            reservations: UnjournaledReservations::default(),
             wants_state: false,
             has_gap: true,
             failing: None,

@@ -70,9 +70,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         format: SummaryFormat::Text,
     };
     let directory = run::keep(&kept, &resolved, console)?;
-    let recorded = Since::read(&trace_path(&arguments.run), arguments.until, console)?;
+    let recorded = CountsSince::read(&trace_path(&arguments.run), arguments.until, console)?;
     let from = if snapshot.is_exact { arguments.until } else { 0.0 };
-    let replayed = Since::read(&trace_path(&directory), from, console)?;
+    let replayed = CountsSince::read(&trace_path(&directory), from, console)?;
     let text = table(arguments.until, &recorded, &replayed);
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
     console.inform(format!("kept in {}", directory.display()));
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 
 /// Counts of what happened in a run after a given time.
 #[derive(Default)]
-struct Since {
+struct CountsSince {
     evaluations: u64,
     undeploy: u64,
     migrate: u64,
@@ -99,19 +99,19 @@ struct Since {
     has_responses: bool,
 }
 
-impl Since {
-    fn read(path: &Path, from: f64, console: &Console) -> Result<Since, Failure> {
+impl CountsSince {
+    fn read(path: &Path, from: f64, console: &Console) -> Result<CountsSince, Failure> {
         let input = open(path, "reading", console).map_err(|error| cannot_read(path, &error))?;
         let mut reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
-        let mut since = Since { has_responses: reader.header().live.is_none(), ..Since::default() };
+        let mut counts = CountsSince { has_responses: reader.header().live.is_none(), ..CountsSince::default() };
         while let Some(record) = reader.next_record().map_err(|error| refuse(path, &error))? {
-            since.until = record.time();
+            counts.until = record.time();
             if record.time() >= from {
-                since.count(&record);
+                counts.count(&record);
             }
         }
-        since.until -= from;
-        Ok(since)
+        counts.until -= from;
+        Ok(counts)
     }
 
     fn count(&mut self, record: &Record) {
@@ -151,7 +151,7 @@ impl Since {
     }
 }
 
-fn table(until: f64, recorded: &Since, replayed: &Since) -> String {
+fn table(until: f64, recorded: &CountsSince, replayed: &CountsSince) -> String {
     let mut text = format!("from time {until} on\n");
     let mut row = |title: &str, recorded: String, replayed: String| {
         let _ = writeln!(text, "{title:<22} {recorded:>12} {replayed:>12}");
@@ -175,7 +175,7 @@ fn table(until: f64, recorded: &Since, replayed: &Since) -> String {
     for (title, recorded, replayed) in counts.into_iter().chain(of_sleep) {
         row(title, recorded.to_string(), replayed.to_string());
     }
-    let known = |since: &Since, value: String| if since.has_responses { value } else { "n/a".to_owned() };
+    let known = |counts: &CountsSince, value: String| if counts.has_responses { value } else { "n/a".to_owned() };
     row(
         "client requests served",
         known(recorded, recorded.served.to_string()),

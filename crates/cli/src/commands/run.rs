@@ -19,7 +19,7 @@ use mario_simulator::{
 };
 
 pub(super) use mario_frontend::checkpoint_interval::CheckpointInterval;
-use reasons::Watching;
+use reasons::BudgetWatcher;
 
 use crate::bug::quietly;
 use crate::console::ProgressBar;
@@ -251,7 +251,7 @@ fn finish(
     interrupted: &AtomicBool,
     console: &Console,
 ) -> Result<Finished, Failure> {
-    let _watching = Watching::begin(&simulation, scenario, console);
+    let _watcher = BudgetWatcher::begin(&simulation, scenario, console);
     let progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
     let mut shown = Shown { progress, interrupted, console };
     let finished = drive::finish(simulation, kept, scenario, (directory, every), &mut shown);

@@ -71,19 +71,19 @@ pub(crate) fn explain(
 ) -> Explanations {
     let chunks: Vec<&[Case]> = cases[..cases.len().min(EXPLAINED_MAX)].chunks(CHUNK).collect();
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
-    let mut book = Book::default();
-    book.text("");
+    let mut table = ExplanationTable::default();
+    table.text("");
     in_parallel(
         jobs,
         &chunks,
         |chunk| explain_chunk(header, placement, chunk, allowance),
         |_, explained| {
-            explained.iter().for_each(|parts| book.add(parts));
-            progress(book.pages.all.len(), cases.len().min(EXPLAINED_MAX));
+            explained.iter().for_each(|parts| table.add(parts));
+            progress(table.explanations.all.len(), cases.len().min(EXPLAINED_MAX));
             !allowance.is_spent()
         },
     );
-    book.pages
+    table.explanations
 }
 
 fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowance: &Allowance) -> Vec<Vec<Vec<Line>>> {
@@ -127,21 +127,21 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
 
 /// Collects explanations, and stores their common parts once.
 #[derive(Default)]
-struct Book {
-    pages: Explanations,
+struct ExplanationTable {
+    explanations: Explanations,
     text_places: FxHashMap<String, u32>,
     line_places: FxHashMap<Vec<u32>, u32>,
     part_places: FxHashMap<Vec<u32>, u32>,
 }
 
-impl Book {
+impl ExplanationTable {
     fn add(&mut self, parts: &[Vec<Line>]) {
         let places = parts.iter().map(|lines| {
             let lines: Vec<u32> = lines.iter().map(|line| self.line(line)).collect();
-            place_of(lines, &mut self.part_places, &mut self.pages.parts)
+            place_of(lines, &mut self.part_places, &mut self.explanations.parts)
         });
         let places = places.collect();
-        self.pages.all.push(places);
+        self.explanations.all.push(places);
     }
 
     fn line(&mut self, line: &Line) -> u32 {
@@ -153,14 +153,14 @@ impl Book {
         while numbers.last() == Some(&0) {
             numbers.pop();
         }
-        place_of(numbers, &mut self.line_places, &mut self.pages.lines)
+        place_of(numbers, &mut self.line_places, &mut self.explanations.lines)
     }
 
     fn text(&mut self, text: &str) -> u32 {
         if let Some(place) = self.text_places.get(text) {
             return *place;
         }
-        place_of(text.to_owned(), &mut self.text_places, &mut self.pages.texts)
+        place_of(text.to_owned(), &mut self.text_places, &mut self.explanations.texts)
     }
 }
 
@@ -192,15 +192,15 @@ mod tests {
 
     #[test]
     fn common_parts_of_explanations_are_stored_once() {
-        let mut book = Book::default();
-        book.text("");
+        let mut table = ExplanationTable::default();
+        table.text("");
         let common = vec![line(1, "idle(s1)", Some("library.pl:20"))];
-        book.add(&[common.clone(), vec![line(0, "idle(s1)", None), line(1, "a", None)]]);
-        book.add(&[common]);
-        let pages = book.pages;
-        assert_eq!(pages.texts, ["", "idle(s1)", "fails", "library.pl:20", "a"]);
-        assert_eq!(pages.lines, [vec![1, 4, 1, 2, 0, 3], vec![0, 4, 1, 2], vec![1, 4, 4, 2]]);
-        assert_eq!(pages.parts, [vec![0], vec![1, 2]]);
-        assert_eq!(pages.all, [vec![0, 1], vec![0]]);
+        table.add(&[common.clone(), vec![line(0, "idle(s1)", None), line(1, "a", None)]]);
+        table.add(&[common]);
+        let explanations = table.explanations;
+        assert_eq!(explanations.texts, ["", "idle(s1)", "fails", "library.pl:20", "a"]);
+        assert_eq!(explanations.lines, [vec![1, 4, 1, 2, 0, 3], vec![0, 4, 1, 2], vec![1, 4, 4, 2]]);
+        assert_eq!(explanations.parts, [vec![0], vec![1, 2]]);
+        assert_eq!(explanations.all, [vec![0, 1], vec![0]]);
     }
 }

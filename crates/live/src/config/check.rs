@@ -8,7 +8,7 @@ use mario_policy::{Acceptance, AcceptanceError};
 use mario_prolog::Engine;
 use rustls::ServerConfig;
 
-use super::places::Places;
+use super::positions::Positions;
 use super::{ConfigError, NodeConfig, TlsFile};
 use crate::fault::Fault;
 use crate::identity::{Identity, Subject};
@@ -30,33 +30,33 @@ pub struct Checked {
 /// no other daemon uses. Reports all errors.
 pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
     let text = Arc::clone(&config.text);
-    let places = Places::new(&text);
+    let positions = Positions::new(&text);
     let mut mistakes = Vec::new();
-    let identity = places.keep(&mut mistakes, &["identity"], identity(config));
-    let acceptance = places.keep(&mut mistakes, &["policy"], acceptance(config, engine));
+    let identity = positions.keep(&mut mistakes, &["identity"], identity(config));
+    let acceptance = positions.keep(&mut mistakes, &["policy"], acceptance(config, engine));
     let mut sites = Vec::new();
     for (index, TlsFile { certificate, key }) in config.tls.iter().enumerate() {
-        sites.extend(places.keep(&mut mistakes, &["tls", &index.to_string()], Site::load(certificate, key)));
+        sites.extend(positions.keep(&mut mistakes, &["tls", &index.to_string()], Site::load(certificate, key)));
     }
-    let tls = places.keep(&mut mistakes, &["tls"], clients(sites));
+    let tls = positions.keep(&mut mistakes, &["tls"], clients(sites));
     let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
     for (key, address) in listens {
-        places.keep(&mut mistakes, &["listen", key], free(address));
+        positions.keep(&mut mistakes, &["listen", key], free(address));
     }
     // Opening the journal detects whether it is damaged, belongs to another node, or is in use.
-    places.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
+    positions.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
     for (index, neighbour) in config.neighbours.iter().enumerate() {
         let result = neighbour.address.to_socket_addrs().map_err(|error| {
             Fault::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
                 .caused_by(error)
         });
-        places.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
+        positions.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
     }
     match (identity, acceptance, tls, mistakes.is_empty()) {
         (Some(identity), Some(acceptance), Some(tls), true) => {
             Ok(Checked { identity: Arc::new(identity), acceptance, tls })
         }
-        _ => Err(places.error(&config.name, mistakes)),
+        _ => Err(positions.error(&config.name, mistakes)),
     }
 }
 

@@ -141,7 +141,7 @@ impl Recorder {
                     needed: *needed,
                     workload: workload_text(*workload),
                 };
-                self.promised.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
+                self.reservations.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
                 Happened::Reserved(reserved)
             }
             Report::Released { transfer, is_started, .. } => {
@@ -203,15 +203,16 @@ impl Recorder {
         let owned: Vec<OwnedState> = ledger.owned().map(|owned| self.owned(owned)).collect();
         let custody: Vec<CustodyState<NodeId>> = ledger.custody().map(|custody| self.custody(custody)).collect();
         let draining = ledger.draining().map(|(workload, draining)| (workload_text(*workload), draining.needed));
-        let mut reserved: Vec<ReservedState> = self.promised.reserved.values().map(|(kept, _)| kept.clone()).collect();
+        let mut reserved: Vec<ReservedState> =
+            self.reservations.reserved.values().map(|(kept, _)| kept.clone()).collect();
         let places: Vec<Arc<Descriptor>> =
-            self.promised.reserved.values().map(|(_, descriptor)| Arc::clone(descriptor)).collect();
+            self.reservations.reserved.values().map(|(_, descriptor)| Arc::clone(descriptor)).collect();
         for (kept, descriptor) in reserved.iter_mut().zip(&places) {
             kept.application = self.application(descriptor);
         }
         let shrinking = ledger.shrinking().map(|(workload, surplus)| (workload_text(*workload), *surplus));
-        let released = self.promised.released.iter().map(|(workload, needed)| (workload_text(*workload), *needed));
-        let preparing = &self.promised.preparing;
+        let released = self.reservations.released.iter().map(|(workload, needed)| (workload_text(*workload), *needed));
+        let preparing = &self.reservations.preparing;
         let state = NodeState {
             records: ledger.sequence(),
             follows: !self.has_gap,
@@ -244,41 +245,41 @@ impl Recorder {
 
     /// Updates the reservations after a record.
     pub(super) fn note_record(&mut self, record: &Record) {
-        let promised = &mut self.promised;
+        let reservations = &mut self.reservations;
         match record {
             Record::Own { cause: OwnCause::Taken { transfer, .. }, .. } => {
-                promised.reserved.remove(transfer);
+                reservations.reserved.remove(transfer);
             }
             Record::Custody(custody) => {
-                promised.preparing.remove(&custody.transfer);
+                reservations.preparing.remove(&custody.transfer);
             }
             Record::Grant(grant) => {
-                promised.preparing.remove(&grant.transfer);
+                reservations.preparing.remove(&grant.transfer);
             }
-            Record::Boot { .. } => *promised = super::Promised::default(),
+            Record::Boot { .. } => *reservations = super::UnjournaledReservations::default(),
             _ => {}
         }
     }
 
     /// Updates the reservations after a report.
     pub(super) fn note_report(&mut self, report: &Report) {
-        let promised = &mut self.promised;
+        let reservations = &mut self.reservations;
         match report {
             Report::Preparing { transfer, instance, .. } => {
-                promised.preparing.insert(*transfer, instance.clone());
+                reservations.preparing.insert(*transfer, instance.clone());
             }
             Report::Aborted { transfer } => {
-                promised.preparing.remove(transfer);
+                reservations.preparing.remove(transfer);
             }
             Report::Released { transfer, workload, is_started } => {
-                if let Some((kept, _)) = promised.reserved.remove(transfer)
+                if let Some((kept, _)) = reservations.reserved.remove(transfer)
                     && *is_started
                 {
-                    promised.released.insert(*workload, kept.needed);
+                    reservations.released.insert(*workload, kept.needed);
                 }
             }
             Report::Freed(workload) => {
-                promised.released.remove(workload);
+                reservations.released.remove(workload);
             }
             _ => {}
         }

@@ -45,7 +45,7 @@ struct Gate {
 
 /// An admitted request. The gate counts it until this value is dropped.
 #[derive(Debug)]
-pub(super) struct Pass(Arc<Gate>);
+pub(super) struct Admission(Arc<Gate>);
 
 /// Why a copy did not answer.
 #[derive(Debug)]
@@ -97,10 +97,10 @@ impl Backend {
     }
 
     /// Admits a request, unless the copy is closed or full.
-    pub(super) fn enter(&self, requests_max: u64) -> Option<Pass> {
+    pub(super) fn enter(&self, requests_max: u64) -> Option<Admission> {
         let before = self.gate.state.fetch_add(1, Ordering::SeqCst);
-        let pass = Pass(Arc::clone(&self.gate));
-        (before & CLOSED == 0 && before < requests_max).then_some(pass)
+        let admission = Admission(Arc::clone(&self.gate));
+        (before & CLOSED == 0 && before < requests_max).then_some(admission)
     }
 
     fn forget_connections(&self) {
@@ -228,7 +228,7 @@ impl Drop for Connection {
     }
 }
 
-impl Drop for Pass {
+impl Drop for Admission {
     fn drop(&mut self) {
         if self.0.state.fetch_sub(1, Ordering::SeqCst) & !CLOSED == 1 {
             self.0.left.notify_waiters();

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use crate::seams::{Body, Dormant, DormantState, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes};
 
 use super::answers::Failure;
-use super::backend::{CopyError, Pass};
+use super::backend::{Admission, CopyError};
 use super::body::{Cut, Held, Replay};
 use super::forms::{label, to_absolute_form, to_origin_form};
 use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary, NO_RESPONSE};
@@ -83,7 +83,7 @@ pub(super) struct Journey {
 
 /// The next step of a request.
 pub(super) enum NextStep {
-    Copy(LocalCopy, Pass),
+    Copy(LocalCopy, Admission),
     /// An instance here that sleeps or is waking.
     Wake(Dormant),
     Hop(NextHop),
@@ -252,8 +252,8 @@ impl Forwarder {
     ) -> Result<Response<Body>, Failure> {
         loop {
             let attempt = match self.next_step(journey) {
-                NextStep::Copy(copy, pass) => {
-                    let attempt = self.ask_copy(parts, replay, journey, &copy, pass).await;
+                NextStep::Copy(copy, admission) => {
+                    let attempt = self.ask_copy(parts, replay, journey, &copy, admission).await;
                     if !matches!(attempt, Attempt::Answered(_)) {
                         journey.failed_copies.push(copy.workload);
                     }
@@ -317,8 +317,8 @@ impl Forwarder {
         // Prefers the copy with the fewest open requests. Full and closed copies admit none.
         if let Some(copy) = candidates.clone().min_by_key(|copy| copy.backend.open_requests()) {
             for copy in std::iter::once(copy).chain(candidates) {
-                if let Some(pass) = copy.backend.enter(self.settings.requests_per_copy_max) {
-                    return NextStep::Copy(copy.clone(), pass);
+                if let Some(admission) = copy.backend.enter(self.settings.requests_per_copy_max) {
+                    return NextStep::Copy(copy.clone(), admission);
                 }
                 is_busy = true;
             }
@@ -378,7 +378,7 @@ impl Forwarder {
         replay: &Replay,
         journey: &Journey,
         copy: &LocalCopy,
-        pass: Pass,
+        admission: Admission,
     ) -> Attempt {
         let mut request = Request::new(replay.attempt());
         *request.method_mut() = parts.method.clone();
@@ -406,7 +406,7 @@ impl Forwarder {
         headers::strip_own(&mut head.headers);
         headers::strip_hop_by_hop(&mut head.headers);
         head.version = Version::default();
-        let held = Held::new(incoming, self.settings.idle_timeout, (connection, pass));
+        let held = Held::new(incoming, self.settings.idle_timeout, (connection, admission));
         Attempt::Answered(Response::from_parts(head, held.boxed()))
     }
 

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use crate::seams::{Body, LinkError, LocalCopy, NextHop, Protocol};
 
 use super::answers::Failure;
-use super::backend::{self, CopyError, Pass};
+use super::backend::{self, Admission, CopyError};
 use super::forms::{label, to_absolute_form, to_origin_form};
 use super::forward::{Forwarder, Journey, NextStep, count, status};
 use super::{body, headers};
@@ -57,7 +57,7 @@ fn upgrade(parts: &Parts) -> Option<&str> {
 
 /// How a client requested the tunnel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
+enum TunnelRequest {
     /// With the `Upgrade` header of HTTP/1.1, which is answered with 101.
     Upgrade,
     /// With the method `CONNECT`, which is answered with 200.
@@ -85,10 +85,10 @@ impl Forwarder {
     /// Opens a tunnel. If a copy does not answer, the next one is tried, because nothing was sent through the tunnel
     /// yet.
     pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
-        let (asked, protocol) = match parts.extensions.get::<TunnelProtocol>() {
-            Some(protocol) => (Asked::Connect, protocol.as_str().to_owned()),
-            None if parts.method == Method::CONNECT => (Asked::Connect, RAW.to_owned()),
-            None => (Asked::Upgrade, upgrade(&parts).unwrap_or_default().to_owned()),
+        let (request_kind, protocol) = match parts.extensions.get::<TunnelProtocol>() {
+            Some(protocol) => (TunnelRequest::Connect, protocol.as_str().to_owned()),
+            None if parts.method == Method::CONNECT => (TunnelRequest::Connect, RAW.to_owned()),
+            None => (TunnelRequest::Upgrade, upgrade(&parts).unwrap_or_default().to_owned()),
         };
         headers::strip_hop_by_hop(&mut parts.headers);
         parts.headers.remove(CONTENT_LENGTH);
@@ -97,11 +97,11 @@ impl Forwarder {
             hyper::upgrade::on(&mut request)
         };
         loop {
-            let (attempt, pass) = match self.next_step(&journey) {
-                NextStep::Copy(copy, pass) => {
+            let (attempt, admission) = match self.next_step(&journey) {
+                NextStep::Copy(copy, admission) => {
                     journey.failed_copies.push(copy.workload);
                     let attempt = self.open_copy(&parts, &protocol, &journey, &copy).await;
-                    (attempt, Some(pass))
+                    (attempt, Some(admission))
                 }
                 NextStep::Wake(dormant) => {
                     self.wake(&dormant, &mut journey).await;
@@ -118,8 +118,8 @@ impl Forwarder {
             match attempt {
                 Attempt::Open { head, far_end } => {
                     self.totals.tunnelled.fetch_add(1, Ordering::Relaxed);
-                    tokio::spawn(join(near_end, far_end, pass));
-                    return switched(asked, &protocol, head);
+                    tokio::spawn(join(near_end, far_end, admission));
+                    return switched(request_kind, &protocol, head);
                 }
                 Attempt::Declined(response) => return response,
                 Attempt::DeadEnd(dead_end) => journey.itinerary.learn(&dead_end),
@@ -204,14 +204,14 @@ impl Forwarder {
 }
 
 /// The response to the client before the tunnel starts.
-fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body> {
+fn switched(request_kind: TunnelRequest, protocol: &str, mut head: HeaderMap) -> Response<Body> {
     head.remove(CONTENT_LENGTH);
-    let mut response = match asked {
-        Asked::Upgrade => status(StatusCode::SWITCHING_PROTOCOLS),
-        Asked::Connect => status(StatusCode::OK),
+    let mut response = match request_kind {
+        TunnelRequest::Upgrade => status(StatusCode::SWITCHING_PROTOCOLS),
+        TunnelRequest::Connect => status(StatusCode::OK),
     };
     *response.headers_mut() = head;
-    if asked == Asked::Upgrade
+    if request_kind == TunnelRequest::Upgrade
         && let Ok(protocol) = HeaderValue::from_str(protocol)
     {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
@@ -222,7 +222,7 @@ fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body>
 
 /// Copies bytes in both directions until both sides have ended. Meanwhile the request counts as open in the
 /// application's copy.
-async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
+async fn join(near_end: OnUpgrade, far_end: FarEnd, _admission: Option<Admission>) {
     let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
     match far_end {
         FarEnd::Tcp(stream) => copy(near, stream).await,

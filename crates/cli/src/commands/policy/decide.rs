@@ -116,14 +116,14 @@ fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
 
 /// The failures of a batch. Only the first one is shown; the others are counted.
 #[derive(Default)]
-struct Trouble {
+struct BatchFailures {
     failed: usize,
     first_failure: Option<(usize, Ending)>,
     invalid: usize,
     first_invalid: Option<(usize, Solution)>,
 }
 
-impl Trouble {
+impl BatchFailures {
     fn note(&mut self, line: usize, decision: &Decision) {
         if decision.ending != Ending::Complete {
             self.failed += 1;
@@ -175,7 +175,7 @@ fn decide_batch(
     let mut facts = arguments.inputs.shared_facts(engine)?;
     let mut batch = Batch::open(path)?;
     let mut decider = Decider::new(engine);
-    let mut trouble = Trouble::default();
+    let mut failures = BatchFailures::default();
     let mut descriptors = Descriptors::default();
     let mut progress = console.progress("decided");
     let mut read_failure = None;
@@ -195,7 +195,7 @@ fn decide_batch(
             let mut object = json!({"ops": operations(decision, policy.symbols())});
             add_faults(&mut object, decision);
             writeln!(stdout, "{object}")?;
-            trouble.note(batch.line, decision);
+            failures.note(batch.line, decision);
             descriptors.note(&facts, recorded.instance);
             count += 1;
             progress.done(count);
@@ -206,6 +206,6 @@ fn decide_batch(
     descriptors.report(&arguments.inputs, console);
     match read_failure {
         Some(failure) => Err(failure),
-        None => trouble.report(&policy, &arguments.inputs, engine, console),
+        None => failures.report(&policy, &arguments.inputs, engine, console),
     }
 }

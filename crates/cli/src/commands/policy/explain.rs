@@ -132,28 +132,32 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
     let mut explainer = arguments.inputs.load_explainer(engine, console)?;
     let mut facts = arguments.inputs.shared_facts(engine)?;
-    let mut reasons =
-        Reasons { batch: Batch::open(path)?, descriptors: Descriptors::default(), failure: None, first_ending: None };
+    let mut explanation = BatchExplanation {
+        batch: Batch::open(path)?,
+        descriptors: Descriptors::default(),
+        failure: None,
+        first_ending: None,
+    };
     match &arguments.html {
         Some(page_path) => {
             let title = format!("{}: {}", path.display(), explainer.policy().name());
             write_page(page_path, &title, |page| {
-                reasons.each(engine, &mut explainer, &mut facts, console, |line, explained| {
+                explanation.each(engine, &mut explainer, &mut facts, console, |line, explained| {
                     page::section(page, explained, Some(line))
                 })
             })?;
         }
         None => console.write_data(|stdout| {
-            reasons.each(engine, &mut explainer, &mut facts, console, |_, explained| {
+            explanation.each(engine, &mut explainer, &mut facts, console, |_, explained| {
                 writeln!(stdout, "{}", json(explained))
             })
         })?,
     }
-    reasons.descriptors.report(&arguments.inputs, console);
-    if let Some(failure) = reasons.failure {
+    explanation.descriptors.report(&arguments.inputs, console);
+    if let Some(failure) = explanation.failure {
         return Err(failure);
     }
-    let Some((line, ending)) = reasons.first_ending else { return Ok(Outcome::Done) };
+    let Some((line, ending)) = explanation.first_ending else { return Ok(Outcome::Done) };
     match failure(&ending, explainer.policy().name(), &arguments.inputs, engine) {
         Some(diagnostic) => {
             let title = format!("{} for line {line}", diagnostic.title);
@@ -164,7 +168,7 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
 }
 
 /// A batch to explain, and the failures so far.
-struct Reasons {
+struct BatchExplanation {
     batch: Batch,
     descriptors: Descriptors,
     failure: Option<Failure>,
@@ -172,7 +176,7 @@ struct Reasons {
     first_ending: Option<(usize, Ending)>,
 }
 
-impl Reasons {
+impl BatchExplanation {
     fn each(
         &mut self,
         engine: &Engine,

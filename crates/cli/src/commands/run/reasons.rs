@@ -24,14 +24,14 @@ const EXHAUSTED_MIN: u64 = 3;
 /// Warns during a run if most decisions exhaust their budget, because one cycle of many agents may then take minutes. A
 /// second thread is needed for this: the run itself reports failures only at its end, and without a terminal no
 /// progress is shown.
-pub(super) struct Watching {
+pub(super) struct BudgetWatcher {
     /// Dropped to stop the watcher.
     end: Option<Sender<()>>,
     watcher: Option<JoinHandle<()>>,
 }
 
-impl Watching {
-    pub(super) fn begin(simulation: &Simulation<'_>, scenario: &Scenario, console: &Console) -> Watching {
+impl BudgetWatcher {
+    pub(super) fn begin(simulation: &Simulation<'_>, scenario: &Scenario, console: &Console) -> BudgetWatcher {
         let (end, ended) = mpsc::channel::<()>();
         let (watch, console) = (simulation.budget_watch(), console.clone());
         let budget = scenario.agents.budget.unwrap_or(Settings::default().budget.inferences);
@@ -44,11 +44,11 @@ impl Watching {
             }
         });
         // If no thread can be started, the warning is given at the end of the run.
-        Watching { end: Some(end), watcher: watcher.ok() }
+        BudgetWatcher { end: Some(end), watcher: watcher.ok() }
     }
 }
 
-impl Drop for Watching {
+impl Drop for BudgetWatcher {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(watcher) = self.watcher.take() {

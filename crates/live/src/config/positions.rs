@@ -71,14 +71,14 @@ impl Error for ConfigError {
 }
 
 /// A text, and the positions of its values.
-pub(crate) struct Places<'a> {
+pub(crate) struct Positions<'a> {
     text: &'a str,
     table: Option<Spanned<DeTable<'a>>>,
 }
 
-impl<'a> Places<'a> {
-    pub(crate) fn new(text: &'a str) -> Places<'a> {
-        Places { text, table: DeTable::parse(text).ok() }
+impl<'a> Positions<'a> {
+    pub(crate) fn new(text: &'a str) -> Positions<'a> {
+        Positions { text, table: DeTable::parse(text).ok() }
     }
 
     /// The span of a value, by a path of keys and list positions. For a missing value, the span of its nearest
