@@ -43,10 +43,10 @@ pub struct Sleep {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wakefulness {
-    /// Its workload runs, or starts.
+    /// The workload is running or starting.
     #[default]
     Awake,
-    /// Its workload is stopped, or stops; its agent continues.
+    /// The workload is stopped or stopping. The agent continues.
     Asleep,
 }
 

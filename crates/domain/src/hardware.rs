@@ -61,14 +61,14 @@ impl fmt::Display for HardwareKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Hardware {
     units: u64,
-    /// In the order of [`HardwareKind::ALL`], without the units. Usually all zeros.
+    /// The amounts of the other kinds, in the order of [`HardwareKind::ALL`]. Usually all zeros.
     further: [u32; HardwareKind::FURTHER],
 }
 
 /// The hardware that a node has, or has free.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Capacity {
-    /// This amount.
+    /// A limited amount.
     Bounded(Hardware),
     /// Unlimited, as in the cloud.
     Unbounded,
@@ -177,7 +177,7 @@ impl Hardware {
 }
 
 impl Capacity {
-    /// This many units.
+    /// A capacity of this number of units.
     pub const fn units(units: u64) -> Capacity {
         Capacity::Bounded(Hardware::units(units))
     }

@@ -23,7 +23,7 @@ pub struct Time(f64);
 pub struct Duration(f64);
 
 impl Time {
-    /// The start.
+    /// The start of the run or of the daemon.
     pub const ZERO: Time = Time(0.0);
 
     /// Later than every time of a run: for events that never happen.
@@ -39,7 +39,7 @@ impl Time {
         self.0
     }
 
-    /// Whether it is neither infinite nor NaN.
+    /// Whether the value is neither infinite nor NaN.
     pub const fn is_finite(self) -> bool {
         self.0.is_finite()
     }
@@ -49,7 +49,7 @@ impl Duration {
     /// An empty duration.
     pub const ZERO: Duration = Duration(0.0);
 
-    /// Longer than every run.
+    /// A duration longer than every run.
     pub const INFINITE: Duration = Duration(f64::INFINITY);
 
     /// A duration of `units` units.
@@ -62,7 +62,7 @@ impl Duration {
         self.0
     }
 
-    /// Whether it is neither infinite nor NaN.
+    /// Whether the value is neither infinite nor NaN.
     pub const fn is_finite(self) -> bool {
         self.0.is_finite()
     }

@@ -86,7 +86,7 @@ pub enum Rule {
     },
     /// The agent's memory is too large to be transferred.
     Oversized {
-        /// Its size.
+        /// The size of the memory.
         bytes: u64,
         /// The maximum size that a node accepts.
         bytes_max: u64,

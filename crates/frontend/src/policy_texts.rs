@@ -12,7 +12,7 @@ use crate::input::{directory, read_text};
 
 /// The text of a policy, and where to find the files that it loads.
 pub struct Text {
-    /// Its name, and the text itself.
+    /// The name and the text of the policy.
     pub source: Source,
     origin: Origin,
 }

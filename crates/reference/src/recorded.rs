@@ -96,7 +96,7 @@ pub struct Judged {
     pub instance: i64,
     /// The proposal; `None` is a nop.
     pub proposal: Option<Proposal>,
-    /// Whether it was accepted. A nop always is.
+    /// Whether the proposal was accepted. A nop always is.
     pub accepted: bool,
     /// The id of the created instance, if any.
     pub created: Option<i64>,

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_the_published_algorithm() {
-        // From the reference implementation by Sebastiano Vigna, with seed 1234567.
+        // These numbers come from the reference implementation by Sebastiano Vigna, with seed 1234567.
         let mut random = Random::new(1_234_567);
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([(); 3].map(|()| random.number()), expected);
