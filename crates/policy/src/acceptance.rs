@@ -99,7 +99,7 @@ struct Words {
     shrink: Atom,
     request: Atom,
     none: Atom,
-    /// In the order of [`OperationName::ALL`].
+    /// The names of the operations, in the order of [`OperationName::ALL`].
     operations: [Atom; OperationName::ALL.len()],
 }
 

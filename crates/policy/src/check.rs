@@ -249,7 +249,7 @@ fn warning(problem: &Problem) -> Finding {
 
 fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
     let mut places = loaded.trees.iter().map(|tree| &tree.place);
-    // Without clauses, there is no place to report.
+    // Without clauses, there is no place to report, so it is an error.
     let first: Option<&Place> = places.find(|place| place.source_name() == name);
     let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
     let message = "this text has no clause of operation/3, so it proposes nothing";

@@ -17,9 +17,9 @@ use crate::vocabulary::{AGE, HISTORY};
 /// How many solutions to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// All, in order, including duplicates.
+    /// All solutions, in order, including duplicates.
     All,
-    /// The first, which is the agent's proposal.
+    /// The first solution, which is the agent's proposal.
     First,
 }
 
@@ -35,7 +35,7 @@ pub struct Decision {
     /// Whether the policy read the past: `earlier/5`, `done/4` or `age/2`. If not, the decision does not depend on the
     /// past.
     pub looked_back: bool,
-    /// Whether it read `age/2`. If not, its decision is the same at every age.
+    /// Whether the policy read `age/2`. If not, the decision is the same at every age.
     pub read_age: bool,
 }
 

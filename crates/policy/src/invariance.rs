@@ -42,7 +42,7 @@ pub struct NameInvariance {
 /// The `fact/3` facts under which a policy is invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactsAllowed {
-    /// Facts without names of nodes and instances that are renamed.
+    /// Facts that contain no names of renamed nodes and instances.
     Fixed,
     /// No facts: a goal that reads `fact/3` always fails.
     None,
@@ -90,7 +90,7 @@ impl Signatures {
         Signatures(signatures)
     }
 
-    /// The kinds of the arguments of a goal with these arguments.
+    /// The kinds of the arguments in the signature that applies to a goal with these arguments.
     fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
         let found = match self.0.get(indicator)?.as_slice() {
             [only] => only,

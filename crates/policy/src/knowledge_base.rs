@@ -386,7 +386,7 @@ pub(crate) fn constant_text(symbols: &Symbols, constant: Value<'_>) -> String {
         Value::Atom(atom) => symbols.name(atom).to_owned(),
         Value::Integer(value) => value.to_string(),
         Value::Float(value) => format!("{value:?}"),
-        // These are not constants.
+        // These values are not constants.
         Value::List(_) | Value::Compound(..) | Value::Term(_) => String::new(),
     }
 }

@@ -122,19 +122,19 @@ impl ManagerView {
         }
     }
 
-    /// Adds that an instance runs in a flavour.
+    /// Adds the fact that an instance runs in a flavour.
     pub fn push_running(&mut self, instance: &InstanceId, flavour: &FlavourId) {
         let (instance, flavour) = (self.facts.id(instance.id()), self.facts.id(flavour.id()));
         self.facts.push_running(instance, flavour);
     }
 
-    /// Adds that an instance on the node sleeps.
+    /// Adds the fact that an instance on the node sleeps.
     pub fn push_asleep(&mut self, instance: &InstanceId) {
         let instance = self.facts.id(instance.id());
         self.facts.push_asleep(instance);
     }
 
-    /// Adds that an instance on the node will be evicted, and how many evaluations it has left.
+    /// Adds the fact that an instance on the node will be evicted, with the number of evaluations left.
     pub fn push_leave(&mut self, instance: &InstanceId, evaluations: u32) {
         let instance = self.facts.id(instance.id());
         self.facts.push_leave(instance, evaluations);

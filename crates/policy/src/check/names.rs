@@ -107,7 +107,7 @@ fn unknown(
     }
 }
 
-/// A fact predicate with the meaning of its arguments.
+/// A description of a fact predicate: its name, arity, and the meaning of its arguments.
 fn signature(fact: &FactPredicate) -> String {
     let arguments: Vec<&str> = fact.arguments.iter().map(|argument| argument.meaning).collect();
     format!("{}/{} ({})", fact.name, fact.arity(), arguments.join(", "))

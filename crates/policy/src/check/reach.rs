@@ -1,4 +1,4 @@
-//! Clauses of `operation/3` that never produce the proposal, and targets that are never bound.
+//! Finds clauses of `operation/3` that never produce the proposal, and targets that are never bound.
 
 use std::collections::BTreeMap;
 

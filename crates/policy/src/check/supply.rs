@@ -1,4 +1,4 @@
-//! Goals that read facts that nothing supplies, and state that does not survive the query.
+//! Finds goals that read unsupplied facts, and state that does not survive the query.
 
 use std::collections::BTreeSet;
 

@@ -29,7 +29,7 @@ enum Change {
 /// The content of the sources of a policy.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
-    /// In reading order.
+    /// The clauses, in reading order.
     pub(super) clauses: Vec<Clause<'a>>,
     by_name: BTreeMap<Indicator, Vec<usize>>,
     /// Predicates that are declared dynamic.
@@ -148,7 +148,7 @@ pub(super) struct Call<'t> {
     pub(super) tree: &'t Tree,
 }
 
-/// All calls of a body, control constructs included.
+/// All calls of a body, including control constructs.
 pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
     let mut calls = Vec::new();
     let mut pending = vec![(body, 0)];

@@ -252,7 +252,7 @@ impl Situation {
             row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
         };
         let lowered = |&column: &usize| {
-            // With a single row, the change is among the single changes.
+            // For a single row, the single changes already include this change.
             if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
                 return None;
             }

@@ -138,7 +138,7 @@ fn collected(step: &Step) -> String {
     if step.items.is_empty() { "collected nothing".to_owned() } else { format!("collected {}", step.items.join(", ")) }
 }
 
-/// Goals that succeed.
+/// Adds lines for goals that succeed.
 fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
         let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Met, step.text.clone()) };
@@ -160,7 +160,7 @@ fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     }
 }
 
-/// Goals that fail.
+/// Adds lines for goals that fail.
 fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
     for step in steps {
         let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Failed, step.text.clone()) };

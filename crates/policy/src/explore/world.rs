@@ -29,7 +29,7 @@ pub(super) const CAPACITIES: [i64; 2] = [4, 1];
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ExtraFact {
     pub(super) key: String,
-    /// At least two.
+    /// The values, at least two.
     pub(super) values: Vec<ExtraValue>,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct World<'a> {
     pub(super) gpus: Gpus,
     /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: &'a [String],
-    /// If present, the first instance is told to leave after this number of evaluations.
+    /// If set, the owner of the node tells the first instance to leave within this number of evaluations.
     pub(super) notice: Option<u32>,
     /// Whether the owner of the application lets it sleep; a sleeping instance occupies no hardware.
     pub(super) can_sleep: bool,

@@ -23,7 +23,7 @@ pub(super) enum Shape {
     List(Kind),
     /// Terms with one name, whose arguments have these kinds.
     Compound(String, Vec<Kind>),
-    /// The same as another kind.
+    /// Unified with another kind.
     Same(Kind),
 }
 
