@@ -43,7 +43,7 @@ pub(crate) const FIRST: State = (0, 0);
 /// The result of one call of a non-deterministic builtin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// No answer, or no further answer.
+    /// There is no (further) answer.
     Fail,
     /// The last answer.
     Last,
@@ -67,7 +67,7 @@ pub(crate) enum Code {
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
 
-/// A row of the table of a topic.
+/// An entry of a table of builtins.
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) arity: usize,

@@ -23,7 +23,7 @@ pub(crate) struct Global {
     /// The address of a cell whose value backtracking restores. Its value takes precedence unless it is unbound. Cells
     /// are never freed, so that no two variables share one.
     pub(crate) cell: Option<usize>,
-    /// Set by `nb_setval/2`: survives backtracking.
+    /// The value set by `nb_setval/2`, which survives backtracking.
     pub(crate) kept: Option<StoredTerm>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Database {
     generation: Generation,
     /// Bytes used by clauses added in this query and by indexes; counted against the heap budget.
     bytes: usize,
-    /// Clauses visited or copied that are not charged yet.
+    /// The number of clauses visited or copied that are not charged yet.
     work: usize,
     /// Whether there are enough dead clauses for a sweep.
     pub(crate) wants_sweep: bool,

@@ -18,9 +18,9 @@ pub struct Budget {
     pub trail_entries: usize,
     /// Choice points open at once; environments are charged, too, one per 16 words.
     pub choice_points: usize,
-    /// Answers delivered.
+    /// Answers returned to the host.
     pub answers: u64,
-    /// Bytes written.
+    /// Bytes of output.
     pub output_bytes: usize,
 }
 

@@ -4,9 +4,9 @@
 
 /// Receives the output of a program.
 pub trait Sink: Send {
-    /// Takes a piece of text written to standard output.
+    /// Receives a piece of text written to standard output.
     fn write(&mut self, text: &str);
-    /// Takes a piece of text written to standard error. By default it is dropped.
+    /// Receives a piece of text written to standard error. By default, the text is dropped.
     fn write_error(&mut self, text: &str) {
         let _ = text;
     }

@@ -276,7 +276,7 @@ enum Sharing {
     Kept,
 }
 
-/// Set in a forwarding word in the first argument of a compound.
+/// A bit that is set in a forwarding word in the first argument of a compound.
 const COMPOUND: u64 = 1;
 
 /// The cell of the first argument of a list cell or a structure.

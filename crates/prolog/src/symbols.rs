@@ -11,7 +11,7 @@ use std::sync::{Arc, RwLock};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Atom(pub(crate) u32);
 
-/// Set in atoms that are local to a query of one machine.
+/// A bit that is set in atoms that are local to a query.
 const LOCAL: u32 = 1 << 31;
 
 macro_rules! well_known {
@@ -122,9 +122,9 @@ const KEPT_NAMES: usize = 1 << 12;
 /// The table for new names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scope {
-    /// The shared table: for text that is loaded.
+    /// The shared table, for text that is loaded.
     Shared,
-    /// This table only: for names created while a query runs.
+    /// The machine's own table, for names created while a query runs.
     Local,
 }
 

@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Cost of looking up and recording a compound, in cells walked.
 const LOOKUP_CELLS: u64 = 8;
-/// Words per element of a hash table, free slots included, while it grows.
+/// Words of memory per element of a hash table, including free slots, while it grows.
 const TABLE_WORDS: usize = 6;
-/// Words per entry of the path, while it grows.
+/// Words of memory per entry of the path, while it grows.
 const PATH_WORDS: usize = 9;
 
 /// Properties of all values that must be known before the first one is written.

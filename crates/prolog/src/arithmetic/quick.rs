@@ -8,7 +8,7 @@ use crate::number::Number;
 use crate::store::{Store, View};
 use crate::term::Term;
 
-/// Deeper expressions are left to the general evaluation, which does not recurse on the thread's stack.
+/// The maximum depth of a simple expression. Deeper ones are left to the general evaluation, which does not recurse.
 const LEVELS: u32 = 8;
 
 /// Returns the value of a simple expression, and adds the number of its subterms to `steps`.

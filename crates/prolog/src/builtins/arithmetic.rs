@@ -118,7 +118,7 @@ fn upper_bound(core: &Core, term: Term) -> Solved<Option<Number>> {
     }
 }
 
-/// The state is the number of answers so far.
+/// `between(+Low, +High, ?Value)`. The state is the number of answers so far.
 fn between(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[low, high, value] = arguments else { return Ok(Step::Fail) };
     let first = arguments::integer(core, low)?;

@@ -10,7 +10,7 @@ use crate::term::{Tag, Term};
 pub(crate) const TABLE: &[Builtin] =
     &[nondet("length", 2, length), nondet("memberchk", 2, memberchk), det("$skip_list", Code::D3(skip_list))];
 
-/// For a partial list, the state is the number of answers so far.
+/// `length(?List, ?Length)`. For a partial list, the state is the number of answers so far.
 fn length(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[list, count] = arguments else { return Ok(Step::Fail) };
     let wanted = arguments::integer_or_variable(core, count)?;

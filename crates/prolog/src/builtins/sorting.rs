@@ -50,7 +50,7 @@ enum Direction {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duplicates {
     Keep,
-    /// Only the first of them is kept.
+    /// Keep only the first of them.
     Drop,
 }
 

@@ -94,7 +94,7 @@ fn index_of_argument(core: &Core, position: Term, count: usize) -> Solved<Option
     })
 }
 
-/// The state is the number of arguments tried, if the position is unbound.
+/// `arg(?Position, +Term, ?Argument)`. If the position is unbound, the state is the number of arguments tried.
 fn arg(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let &[position, term, value] = arguments else { return Ok(Step::Fail) };
     let (count, start) = compound(core, term)?;

@@ -76,7 +76,7 @@ pub(crate) trait Scope {
 pub(crate) enum CompileError {
     /// A number or string where a goal was expected.
     NotCallable(Term),
-    /// More variables or arguments than the machine has room for.
+    /// The clause has more variables or arguments than the machine supports.
     TooLarge,
 }
 
@@ -249,7 +249,7 @@ impl Goals<'_> {
         })
     }
 
-    /// Goals that have their own instructions.
+    /// The goal for a call that has its own instructions; `None` for any other call.
     fn inline(
         &mut self,
         name: Atom,

@@ -11,7 +11,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// All registers are free; `arguments` registers are reserved for arguments.
+    /// A set of free registers, of which the first `arguments` are reserved for arguments.
     pub(super) fn new(arguments: usize) -> Registers {
         Registers { occupied: [false; 256], base: arguments }
     }

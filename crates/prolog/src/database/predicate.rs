@@ -16,7 +16,7 @@ pub(crate) type Position = i64;
 
 /// The number of leading arguments that can be indexed, as for compiled predicates.
 const INDEXED_ARGUMENTS: usize = 4;
-/// Up to this number of clauses, a linear scan is used.
+/// The maximum number of clauses for a linear scan instead of an index.
 const SCANNED: usize = 8;
 /// Memory of a clause in addition to its cells: the headers of its two allocations, and its slot in a list that may be
 /// half empty.
@@ -104,7 +104,7 @@ pub(crate) struct DynamicPredicate {
     dead: usize,
     /// The number of dead clauses that the last sweep could not drop.
     dead_left: usize,
-    /// By argument.
+    /// The indexes, by argument. Built on demand.
     indexes: [OnceLock<Box<Index>>; INDEXED_ARGUMENTS],
     /// Whether the last added clause is a rule. If so, all clauses are rules, and a call that matches no rule is an
     /// error.

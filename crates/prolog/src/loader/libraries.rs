@@ -7,7 +7,7 @@
 const LIBRARIES: &[&str] = &[
     "aggregate",
     "apply",
-    // It optimises calls that this engine always compiles.
+    // This library optimises calls that this engine always compiles.
     "apply_macros",
     "assoc",
     "coroutining",

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// Where a run starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry {
-    /// With the goal in `X0`.
+    /// At the goal in `X0`.
     Goal,
-    /// With the next alternative.
+    /// At the next alternative.
     Retry,
 }
 
@@ -91,7 +91,7 @@ impl Machine {
                 goto!(self.raise(program, host, $raised, Culprit { functor: $functor })?)
             };
         }
-        // Goals woken by the unifications so far must run first.
+        // Runs the goals that previous unifications have woken, before the current instruction.
         macro_rules! wake {
             ($live:expr) => {
                 if !self.core.store.woken.is_empty() {

@@ -44,7 +44,7 @@ pub(super) enum Bracket {
     Curly,
     Arguments(Atom),
     List,
-    /// After the `|` of a list.
+    /// The tail of a list, after `|`.
     Tail,
 }
 

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(super) enum Token {
     Name(Atom),
     QuotedName(Atom),
-    /// The name is the text of the span.
+    /// A variable, whose name is the text of the span.
     Variable,
     Number(Number),
     DoubleQuoted(String),

@@ -12,7 +12,7 @@ use crate::symbols::{Atom, Atoms};
 use crate::term::{BoxHeader, BoxKind, Tag, Term};
 use std::cmp::Ordering;
 
-/// Bytes of two names compared in the time of one step.
+/// The number of bytes of two names that are compared in the time of one step.
 const BYTES_PER_STEP: u64 = 64;
 
 impl Store {

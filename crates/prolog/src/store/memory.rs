@@ -46,7 +46,7 @@ pub(super) struct VisitedPairs {
 }
 
 impl VisitedPairs {
-    /// For a walk over terms of a store with this many cells.
+    /// The visited pairs of a walk over terms of a store with this number of cells.
     pub(super) fn new(patience: usize, cells: usize) -> VisitedPairs {
         VisitedPairs { patience, cells, left: None, classes: None }
     }
@@ -88,7 +88,7 @@ impl VisitedPairs {
 
 /// Cost of a step that looks up and records a pair, relative to a step that does not.
 const REMEMBERED_STEP_CELLS: u64 = 8;
-/// Words per element of a hash table, free slots included, while it grows.
+/// Words of memory per element of a hash table, including free slots, while it grows.
 const TABLE_WORDS: usize = 8;
 
 /// Classes of compounds that are assumed equal because their comparison is done or in progress (union-find by address).

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 const KEPT_FRAMES: usize = 1 << 12;
 /// The words of an entry of `frames`.
 const FRAME_WORDS: usize = 3;
-/// Words of two boxes compared in the time of one step.
+/// The number of words of two boxes that are compared in the time of one step.
 pub(super) const WORDS_PER_STEP: u64 = 8;
 
 /// Whether a variable may be bound to a term that contains it.

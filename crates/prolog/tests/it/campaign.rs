@@ -23,7 +23,7 @@ const SEED: u64 = 1;
 /// Kinds of large arguments that each predicate is called with.
 const KINDS: usize = 8;
 
-/// Enough to build the arguments.
+/// A budget that suffices to build the arguments.
 const BUDGET: Budget = Budget {
     inferences: 30_000,
     heap_bytes: 8 << 20,
@@ -32,7 +32,7 @@ const BUDGET: Budget = Budget {
     answers: 3,
     output_bytes: 1 << 20,
 };
-/// For goals with small arguments, in long runs by hand.
+/// The budget of goals with small arguments, in long runs by hand.
 const SMALL_BUDGET: Budget = Budget { inferences: 1_000, ..BUDGET };
 /// The CPU time that a goal may take: per inference of the budget, about 200 times the time of the cheapest inference
 /// in an optimised build. Generous, because machines that run tests are busy and slow.

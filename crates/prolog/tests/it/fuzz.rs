@@ -268,7 +268,7 @@ impl Target {
         is_loaded
     }
 
-    /// Asks a goal for all answers that the budget allows.
+    /// Runs a goal for all answers that the budget allows.
     fn call(&mut self, program: &Arc<Program>, goal: &str) {
         let _note = PanicNote("the goal", goal);
         let start = Instant::now();

@@ -9,7 +9,7 @@ use mario_prolog::{Budget, Engine, Machine, Outcome, Program, Resource};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Small enough that exhausting any part of it takes well under a second.
+/// A budget of which any part is exhausted in well under a second.
 pub const SMALL: Budget = Budget {
     inferences: 300_000,
     heap_bytes: 1 << 20,
@@ -19,7 +19,7 @@ pub const SMALL: Budget = Budget {
     output_bytes: 10_000,
 };
 
-/// Enough for a million of any resource.
+/// A budget that allows a million units of any resource.
 pub const LARGE: Budget = Budget {
     inferences: 200_000_000,
     heap_bytes: 2 << 30,

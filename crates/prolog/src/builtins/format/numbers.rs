@@ -87,7 +87,7 @@ impl Scientific {
         }
     }
 
-    /// From an integer outside the range of floats.
+    /// Converts an integer outside the range of floats.
     fn of_digits(value: &BigInt, precision: usize) -> Scientific {
         let digits = value.magnitude().to_string();
         let cut = digits.len().saturating_sub(precision + 1);

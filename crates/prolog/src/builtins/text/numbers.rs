@@ -97,7 +97,8 @@ fn number_chars(core: &mut Core, number: Term, characters: Term) -> Solved {
     number_list(core, number, characters, Kind::Characters)
 }
 
-/// If the list is known, the number is read from it, because it may use a different notation, such as `0xc`.
+/// `number_codes/2` and `number_chars/2`. A known list is parsed even if the number is known, because it may use a
+/// different notation, such as `0xc`.
 fn number_list(core: &mut Core, number: Term, list: Term, kind: Kind) -> Solved {
     let is_unbound = check_number(core, number)?;
     match read_text(core, list, Accept::List) {

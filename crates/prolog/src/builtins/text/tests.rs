@@ -13,7 +13,7 @@ use crate::term::Term;
 use crate::testing::Fixture;
 use std::sync::{Arc, Mutex};
 
-/// More answers than any case has.
+/// The maximum number of answers collected, more than any case has.
 const ANSWERS_MAX: usize = 50;
 
 fn find(name: &str, arity: usize) -> Code {

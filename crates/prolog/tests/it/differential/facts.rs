@@ -62,7 +62,7 @@ impl Generator {
         self.fill(&text)
     }
 
-    /// Steps taken while a goal on the table has an open choice point.
+    /// A loop whose steps run while a goal on the table has an open choice point.
     fn open_loop(&mut self) -> String {
         let goal = self.choose(&[
             "t({asked},_,V)",
@@ -95,7 +95,7 @@ pub fn case(generator: &mut Generator) -> Case {
         .map(|step| format!("\\+ \\+ ( {step}, nl )"))
         .collect();
     let queries = "forall(clause(t(_,_,V),B),( ( ground(V) -> write(V) ; write(v) ), ( B == true -> true ; write(r) ), write(' ') ))";
-    // In SWI-Prolog, global variables outlive a goal.
+    // In SWI-Prolog, global variables outlive a goal, so each case uses its own names.
     let counter = format!("k{}", generator.random.number());
     let goal = format!("{}, {queries} .", steps.join(", ")).replace("val(k,", &format!("val({counter},"));
     Case { theme: "facts", program, goal }

@@ -34,7 +34,7 @@ const SOURCES: &[&str] = &[
     "throw(ball)",
     "( X = Y ; true ; X = Z )",
 ];
-/// Without unbound variables, because the order of variables differs between engines.
+/// Goals without unbound variables, because the order of variables differs between engines.
 const BOUND: &[&str] = &[
     "member(X-Y,[b-1,a-2,b-0,a-2,c-1])",
     "member(X-Y,[2-z,10-y,2-a,f(a)-1.0,[]-1])",
