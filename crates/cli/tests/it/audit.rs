@@ -135,7 +135,8 @@ fn a_trace_whose_policies_exhaust_the_budget_is_rejected_after_all_other_finding
     let (code, report, message) = audit(&path, &["--budget", "100000"]);
     assert_eq!(code, Some(2), "{report}{message}");
     assert!(
-        report.contains("not checked: decisions from line 4 on: the policies of the trace used up the budget of 100000"),
+        report
+            .contains("not checked: decisions from line 4 on: the policies of the trace used up the budget of 100000"),
         "{report}"
     );
     let expected = "take too long to decide from line 4 on: they have used all of 100000 inferences\nhint: allow more with \

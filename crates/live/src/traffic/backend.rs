@@ -72,12 +72,6 @@ impl Backend {
         self.forget_connections();
     }
 
-    /// Admits requests again: the copy was restarted.
-    pub fn reopen(&self) {
-        self.gate.state.fetch_and(!CLOSED, Ordering::SeqCst);
-        self.forget_connections();
-    }
-
     /// The number of open requests.
     pub fn open_requests(&self) -> u64 {
         self.gate.state.load(Ordering::SeqCst) & !CLOSED
