@@ -290,13 +290,7 @@ impl LiveWorld {
             Happened::Reserved(reserved) => {
                 let before = self.nodes[node as usize].reserved.insert(reserved.transfer.clone(), reserved.clone());
                 let transfer = &reserved.transfer;
-                self.require(
-                    before.is_none(),
-                    node,
-                    FindingKind::Transfer,
-                    "one reservation for each transfer",
-                    transfer,
-                );
+                self.require(before.is_none(), node, FindingKind::Transfer, "one reservation per transfer", transfer);
             }
             Happened::Released { transfer, is_started } => self.release(node, transfer, *is_started),
             Happened::Freed { workload } => {
