@@ -1,6 +1,6 @@
-//! Bounds on everything in a message or a record, so that no neighbour can exhaust the memory of a node.
+//! Bounds on the size of messages and records, so that no neighbour can exhaust the memory of a node.
 //!
-//! A value beyond its bound is rejected on both sides: it is neither sent nor accepted.
+//! A value beyond its bound is rejected on both sides: it is not sent, and not accepted.
 
 /// The maximum size of a frame in bytes, without its length field.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;
@@ -8,7 +8,7 @@ pub const FRAME_BYTES_MAX: usize = 1 << 20;
 /// The maximum size of a name in bytes: of nodes, instances, applications, owners, and of the subjects of facts.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// The maximum size of a reason for people, in bytes. A longer one is truncated when it is written.
+/// The maximum size of a human-readable reason in bytes. Longer reasons are truncated when they are written.
 pub const REASON_BYTES_MAX: usize = 4 << 10;
 
 /// The maximum size of one file of a policy, in bytes.

@@ -22,14 +22,15 @@ use crate::versions::Versions;
 /// The content of one frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Envelope {
-    /// The journal of the node that sends it.
+    /// The journal of the sending node.
     pub sender: JournalId,
-    /// The receiver's journal that the sender expects; `None` in a hello and in messages that concern only the link.
+    /// The journal that the sender expects the receiver to have; `None` in a hello and in messages that concern only
+    /// the link.
     pub receiver: Option<JournalId>,
-    /// The versions that the sender speaks: only in a hello.
+    /// The versions that the sender speaks. Present only in a hello.
     pub versions: Option<Versions>,
-    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, plus a counter. It is used only to
-    /// order traces.
+    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, plus a counter. Used only to order
+    /// traces.
     pub clock: Option<u64>,
     /// The message.
     pub body: Body,
@@ -38,37 +39,38 @@ pub struct Envelope {
 /// The message of an envelope.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// A message of the transfer, or a hello.
+    /// A message of the transfer protocol, or a hello.
     Colony(Message),
-    /// A message of the routers.
+    /// A message of the routing protocol.
     Routing(RoutingMessage),
-    /// Asks for a pong at once.
+    /// Asks for an immediate pong.
     Ping(Ping),
     /// Answers a ping.
     Pong(Pong),
 }
 
-/// Asks for a pong at once, so that the round-trip time can be measured without synchronised clocks.
+/// Asks for an immediate pong, to measure the round-trip time without synchronised clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ping {
     /// When it was sent, in microseconds of the sender's own clock.
     pub sent: u64,
 }
 
-/// Answers a ping. The round-trip time is the time since the ping was sent, minus the time that the neighbour held it.
+/// Answers a ping. The round-trip time is the time since the ping was sent, minus the time that the answering node held
+/// the ping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pong {
-    /// The `sent` of the ping.
+    /// Copied from [`Ping::sent`].
     pub ping_sent: u64,
     /// When the ping arrived, in microseconds of the answering node's own clock.
     pub received: u64,
-    /// When the pong was sent, by the same clock.
+    /// When the pong was sent, in microseconds of the same clock.
     pub sent: u64,
 }
 
 impl Pong {
-    /// The round-trip time in microseconds if the pong arrives at `now`, by the clock of the ping's sender. `None` if
-    /// the timestamps contradict each other.
+    /// The round-trip time in microseconds. `now` is the arrival of the pong by the clock of the ping's sender. `None`
+    /// if the timestamps contradict each other.
     pub fn round_trip(self, now: u64) -> Option<u64> {
         let held = self.sent.checked_sub(self.received)?;
         now.checked_sub(self.ping_sent)?.checked_sub(held)
@@ -99,10 +101,10 @@ pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError>
     written
 }
 
-/// Reads an envelope that takes up all of `bytes`. Total: any bytes yield an envelope or an error.
+/// Decodes an envelope from `bytes`, without trailing bytes. Total: any input yields an envelope or an error.
 ///
-/// If the error [is newer](DecodeError::is_newer), the message has a kind or a reason that this version does not know:
-/// the caller drops it, as if it had been lost. Any other error ends the session.
+/// If the error [is newer](DecodeError::is_newer), the message has a kind or a reason that this version does not know.
+/// The caller drops such a message, as if it had been lost. Any other error ends the session.
 pub fn decode(bytes: &[u8]) -> Result<Envelope, DecodeError> {
     if bytes.len() > FRAME_BYTES_MAX {
         return Err(Problem::TooLong { bytes: bytes.len(), bytes_max: FRAME_BYTES_MAX }.into());

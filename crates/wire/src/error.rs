@@ -1,4 +1,4 @@
-//! Errors of decoding and encoding, each with the field in which it occurred.
+//! Errors of decoding and encoding, with the path to the field in which they occurred.
 
 use std::error::Error;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 /// Why bytes are not a message or a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DecodeError {
-    pub(crate) place: Place,
+    pub(crate) path: FieldPath,
     pub(crate) problem: Problem,
 }
 
 /// Why a message or a record cannot be written: it exceeds a bound that its reader enforces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncodeError {
-    pub(crate) place: Place,
+    pub(crate) path: FieldPath,
     pub(crate) problem: Problem,
 }
 
 /// The path of fields to a value, innermost first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Place(Vec<&'static str>);
+pub(crate) struct FieldPath(Vec<&'static str>);
 
 /// A problem of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,12 +27,12 @@ pub(crate) struct Place(Vec<&'static str>);
 pub enum Problem {
     /// The bytes end inside a value.
     Truncated,
-    /// A number has more than 64 bits, or is outside the range of its field.
+    /// A number has more than 64 bits, or is too large for its field.
     NumberTooLarge {
         /// The largest value of the field.
         max: u64,
     },
-    /// The field's content has another wire type than expected.
+    /// The field has a different wire type than expected.
     WrongContent,
     /// A wire type that no field has, such as a group.
     UnknownContent {
@@ -41,23 +41,23 @@ pub enum Problem {
     },
     /// A required field is missing.
     Missing,
-    /// A singular field occurs twice.
+    /// A field that may occur only once occurs twice.
     Twice,
-    /// More bytes than the field may have.
+    /// A field has more bytes than allowed.
     TooLong {
         /// The size in bytes.
         bytes: usize,
-        /// The maximum that is allowed.
+        /// The maximum size in bytes.
         bytes_max: usize,
     },
-    /// More entries than the list may have.
+    /// A list has more entries than allowed.
     TooMany {
-        /// The maximum that is allowed.
+        /// The maximum number of entries.
         entries_max: usize,
     },
     /// A text is not UTF-8.
     NotText,
-    /// A name is empty, or `self` where a node is meant.
+    /// A name is empty, or the name of a node is `self`.
     NotAnId,
     /// A number of a fact, a rate or a latency is infinite, NaN, or negative.
     NotAQuantity,
@@ -66,12 +66,12 @@ pub enum Problem {
         /// The number of its field.
         number: u32,
     },
-    /// A field that this version does not know, in a record of the journal.
+    /// A journal record has a field that this version does not know.
     UnknownField {
         /// Its number.
         number: u32,
     },
-    /// A record of the journal in a format that this version does not know.
+    /// A journal record has a format that this version does not know.
     UnknownFormat {
         /// The format of the record.
         format: u64,
@@ -82,7 +82,7 @@ pub enum Problem {
 
 impl DecodeError {
     pub(crate) fn inside(mut self, field: &'static str) -> DecodeError {
-        self.place.0.push(field);
+        self.path.0.push(field);
         self
     }
 
@@ -91,8 +91,8 @@ impl DecodeError {
         &self.problem
     }
 
-    /// Whether the bytes may be valid in a newer version. Such a message is dropped; any other error means that the
-    /// neighbour does not speak the protocol, and its session is closed.
+    /// Whether the bytes may be valid in a newer version. Such a message is dropped. Any other error means that the
+    /// neighbour does not speak the protocol, so its session is closed.
     pub fn is_newer(&self) -> bool {
         matches!(
             self.problem,
@@ -103,7 +103,7 @@ impl DecodeError {
 
 impl EncodeError {
     pub(crate) fn inside(mut self, field: &'static str) -> EncodeError {
-        self.place.0.push(field);
+        self.path.0.push(field);
         self
     }
 
@@ -115,17 +115,17 @@ impl EncodeError {
 
 impl From<Problem> for DecodeError {
     fn from(problem: Problem) -> DecodeError {
-        DecodeError { place: Place::default(), problem }
+        DecodeError { path: FieldPath::default(), problem }
     }
 }
 
 impl From<Problem> for EncodeError {
     fn from(problem: Problem) -> EncodeError {
-        EncodeError { place: Place::default(), problem }
+        EncodeError { path: FieldPath::default(), problem }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FieldPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
             return formatter.write_str("the whole");
@@ -168,13 +168,13 @@ impl fmt::Display for Problem {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "cannot read {}: {}", self.place, self.problem)
+        write!(formatter, "cannot read {}: {}", self.path, self.problem)
     }
 }
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "cannot write {}: {}", self.place, self.problem)
+        write!(formatter, "cannot write {}: {}", self.path, self.problem)
     }
 }
 

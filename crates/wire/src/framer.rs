@@ -1,4 +1,4 @@
-//! Frames in a stream of bytes: the length as four bytes, big-endian, then the envelope.
+//! Frames in a byte stream: the length as four big-endian bytes, then the envelope.
 
 use std::error::Error;
 use std::fmt;
@@ -35,8 +35,8 @@ pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), Encode
 /// assert!(framer.next_frame().is_err(), "256 bytes are announced, and 16 are allowed");
 /// ```
 ///
-/// It buffers at most one frame plus the bytes added since. So read no more from a link before [`Framer::next_frame`]
-/// has returned `None`.
+/// It buffers at most one frame plus the bytes added since the last call of [`Framer::next_frame`]. To bound its
+/// memory, read from the link only after that call has returned `None`.
 #[derive(Debug)]
 pub struct Framer {
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ pub struct Framer {
     frame_bytes_max: usize,
 }
 
-/// A frame that is longer than allowed was announced. The start of the next one is unknown, so the link must be closed.
+/// The length of a frame exceeds the maximum. The link must be closed, because the start of the next frame is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameTooLong {
     /// The announced length in bytes.
@@ -55,7 +55,7 @@ pub struct FrameTooLong {
 }
 
 impl Framer {
-    /// A framer for frames of at most this length, which is capped at [`FRAME_BYTES_MAX`].
+    /// A framer for frames of at most this length, but no more than [`FRAME_BYTES_MAX`].
     pub fn new(frame_bytes_max: usize) -> Framer {
         Framer { bytes: Vec::new(), start: 0, frame_bytes_max: frame_bytes_max.min(FRAME_BYTES_MAX) }
     }
@@ -69,7 +69,7 @@ impl Framer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next frame, without its length; `None` if it has not arrived completely.
+    /// Returns the next frame, without its length field; `None` if it has not arrived completely.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameTooLong> {
         let rest = &self.bytes[self.start..];
         let Some((prefix, rest)) = rest.split_first_chunk::<PREFIX_BYTES>() else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Framer {
         Ok(Some(&self.bytes[start..self.start]))
     }
 
-    /// The number of buffered bytes, including those of frames not taken yet.
+    /// The number of buffered bytes.
     pub fn held(&self) -> usize {
         self.bytes.len() - self.start
     }

@@ -1,4 +1,4 @@
-//! The encoding of a ledger, which is stored in place of the records that it replaces.
+//! The encoding of a ledger, which replaces the journal records that it summarises.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub fn encode_ledger(ledger: &Ledger, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Reads a ledger that takes up all of `bytes`.
+/// Decodes a ledger from `bytes`, without trailing bytes.
 pub fn decode_ledger(bytes: &[u8]) -> Result<Ledger, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;

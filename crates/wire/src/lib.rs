@@ -1,6 +1,6 @@
-//! The encoding of messages between nodes and of the records of a journal: schema, framing, versions.
+//! The encoding of messages between nodes and of journal records: schema, framing, versions.
 //!
-//! Start at [`encode_frame`] and [`Framer`] for a link, at [`encode_record`] and [`decode_record`] for a journal.
+//! Start at [`encode_frame`] and [`Framer`] for a link, and at [`encode_record`] and [`decode_record`] for a journal.
 //!
 //! ```
 //! use mario_colony::{JournalId, Message, TransferId};
@@ -20,14 +20,14 @@
 //! ```
 //!
 //! The encoding is that of Protocol Buffers. Each type has one table with the number, name, presence and codec of each
-//! field; encoder, decoder and its part of `docs/wire.md` are derived from it.
+//! field. Encoder, decoder and the type's part of `docs/wire.md` are derived from it.
 //!
-//! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value or to a [`DecodeError`] that says where and
-//! why. **Invariant:** nothing that exceeds its bound in [`bounds`] is read or written, and the bound is checked before
+//! **Invariant:** no I/O, no clock, no panic. Any bytes decode to a value, or to a [`DecodeError`] with a position and
+//! a reason. **Invariant:** no value beyond its bound in [`bounds`] is read or written, and the bound is checked before
 //! memory is allocated. **Invariant:** equal values have equal bytes, and decoding returns the encoded value.
-//! **Invariant:** unknown fields are skipped in a message, and rejected in a record of a journal.
+//! **Invariant:** unknown fields are skipped in a message, and rejected in a journal record.
 //!
-//! Not here: what messages mean (`colony`), and who sends them (`live`).
+//! Not here: the meaning of messages (`colony`), and sending them (`live`).
 
 pub mod bounds;
 
@@ -50,7 +50,7 @@ pub use envelope::{Body, Envelope, Ping, Pong, decode, encode};
 pub use error::{DecodeError, EncodeError, Problem};
 pub use framer::{FrameTooLong, Framer, encode_frame};
 pub use ledger::{decode_ledger, encode_ledger};
-// For the test that writes `docs/wire.md`.
+// Public only for the test that writes `docs/wire.md`.
 #[doc(hidden)]
 pub use page::{bounds_table, schema_tables};
 pub use records::{RECORD_FORMAT, decode_record, encode_record};

@@ -1,4 +1,4 @@
-//! The tables of the domain types.
+//! The schema tables of the domain types.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::schema::{
     write_fields, write_text,
 };
 
-/// Types that hold one value of a codec.
+/// Implements codecs for types that wrap a single value of another codec.
 macro_rules! wrapped {
     ($($type:ty: $codec:ident, $inner:ty, |$value:ident| $unwrap:expr, $wrap:expr;)*) => { $(
         impl Codec<$type> for $codec {
@@ -48,12 +48,12 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
-    // A number above every count of flavours stays invalid when it is truncated to the type's range.
+    // An out-of-range number becomes the maximum, which is not the index of any flavour.
     Wakefulness: Flag, bool, |value| value.is_asleep(), |is_asleep: bool| if is_asleep { Wakefulness::Asleep } else { Wakefulness::Awake };
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 
-/// Hardware: a number of units, or a message of amounts where other kinds are named.
+/// Hardware: a number of units, or a message of amounts if there are other kinds of hardware.
 impl Codec<Hardware> for Unsigned {
     fn write(&self, number: u32, value: &Hardware, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if !value.has_further() {
@@ -134,7 +134,7 @@ impl Schema for Id {
     }
 }
 
-/// Id types, each with its validity check.
+/// Implements the schema of id types, each with its validity check.
 macro_rules! ids {
     ($($type:ty)*) => { $(
         impl Schema for $type {
@@ -185,7 +185,7 @@ impl Schema for Target {
     }
 }
 
-/// A target as fields; with neither a node nor a flavour, it is the own node.
+/// A target as fields. Without a node and a flavour, it is the agent's own node.
 struct Place {
     node: Option<NodeId>,
     flavour: Option<FlavourId>,
@@ -212,7 +212,7 @@ impl Schema for Capacity {
     }
 }
 
-/// A capacity as fields; without units, it is unbounded.
+/// A capacity as fields. Without units, it is unbounded.
 struct Room {
     units: Option<Hardware>,
 }

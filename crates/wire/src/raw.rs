@@ -8,7 +8,7 @@ pub(crate) enum Content<'a> {
     Varint(u64),
     Fixed64(u64),
     Bytes(&'a [u8]),
-    /// No field has this wire type yet; a field of a newer version may.
+    /// No field has this wire type yet, but a field of a newer version may.
     Fixed32,
 }
 
@@ -17,7 +17,7 @@ const FIXED64: u8 = 1;
 const BYTES: u8 = 2;
 const FIXED32: u8 = 5;
 
-/// Reads the fields of a message one by one. Total: any bytes yield fields or a [`Problem`].
+/// Reads the fields of a message one by one. Total: any input yields fields or a [`Problem`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
@@ -106,14 +106,15 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Writes a length-delimited field whose content `write` writes.
+/// Writes a length-delimited field whose content is written by `write`.
 pub(crate) fn put_nested<E>(
     out: &mut Vec<u8>,
     number: u32,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     put_varint(out, u64::from(number) << 3 | u64::from(BYTES));
-    // Most messages are short, so one byte is reserved for the length; if the length needs more, the content is moved.
+    // Reserves one byte for the length, because most messages are short. If the length needs more, the content is
+    // moved.
     let start = out.len();
     out.push(0);
     write(out)?;
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_content_of_any_length_has_its_length_before_it() {
+    fn nested_content_of_any_length_is_preceded_by_its_length() {
         for length in [0, 1, 127, 128, 20_000] {
             let mut bytes = vec![9];
             let written: Result<(), ()> = put_nested(&mut bytes, 7, |out| {

@@ -1,7 +1,7 @@
-//! The encoding of the records of a journal.
+//! The encoding of journal records.
 //!
-//! Each record starts with the number of its format. Unlike in messages, unknown fields are rejected: a journal that is
-//! understood only in part must not be used.
+//! Each record starts with its format number. Unlike in messages, unknown fields are rejected, because a journal must
+//! not be used unless it is understood completely.
 
 use mario_colony::{
     AgentSnapshot, Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, OwnCause, Owned, Record, Token, TransferId,
@@ -31,7 +31,7 @@ pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeErr
     written
 }
 
-/// Reads a record that takes up all of `bytes`.
+/// Decodes a record from `bytes`, without trailing bytes.
 pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     let mut fields = Fields::new(bytes);
     let format = fields.varint()?;
@@ -132,7 +132,7 @@ message! { Grant {
     8 replications_left: Option<Split> = Optional(Nested),
 } }
 
-/// The replications left to a parent, and those passed to its child.
+/// The numbers of replications that a parent keeps and that it passes to its child.
 type Split = [u32; 2];
 
 impl Schema for Split {

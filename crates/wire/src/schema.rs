@@ -1,13 +1,13 @@
-//! Derives encoder, decoder and documentation of each type from one table.
+//! Derives the encoder, decoder and documentation of each type from one table.
 //!
-//! A row of a table is the number of a field, its name, its presence, and the codec of its content:
+//! A row of a table has the number of a field, its name, its type, its presence, and the codec of its content:
 //!
 //! ```text
 //! message! { Label { 1 sequence: u64 = Required(Unsigned), 2 metric: u32 = Required(Unsigned) } }
 //! ```
 //!
-//! `message!` is for structures, `alternatives!` for enums: a message in which exactly one field is set. A new field of
-//! a colony type does not compile until it has a row.
+//! `message!` is for structs. `alternatives!` is for enums, which are encoded as a message in which exactly one field
+//! is set. A new field of a colony type does not compile until it has a row.
 
 mod codecs;
 
@@ -20,12 +20,12 @@ pub(crate) use codecs::{
     Bits128, Double, Excerpt, Flag, Nested, Octets, Signed, Text, Unsigned, Word, read_text, write_text,
 };
 
-/// How fields of unknown numbers are treated.
+/// How fields with unknown numbers are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unknown {
-    /// Skipped: a neighbour of a newer version may send more.
+    /// Skipped, because a neighbour of a newer version may send more fields.
     Skip,
-    /// Rejected: a journal must be understood completely.
+    /// Rejected, because a journal must be understood completely.
     Refuse,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Unknown {
 pub(crate) trait Schema: Sized {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Self, DecodeError>;
-    /// Adds its table, and those that it refers to, to the page.
+    /// Adds the table of the type, and those that it refers to, to the page. Returns the type's name.
     fn describe(page: &mut Page) -> &'static str;
 }
 
@@ -53,7 +53,7 @@ pub(crate) trait Presence<F> {
     fn describe(&self, page: &mut Page) -> (String, String);
 }
 
-/// An empty slot in which a presence collects values.
+/// An empty slot, in which the values of a field are collected.
 pub(crate) fn slot<F, P: Presence<F>>(_: &P) -> P::Slot {
     P::Slot::default()
 }
@@ -64,7 +64,7 @@ pub(crate) struct Required<C>(pub(crate) C);
 /// Occurs at most once.
 pub(crate) struct Optional<C>(pub(crate) C);
 
-/// Occurs once, unless it has the default value.
+/// Omitted if it has the default value, else occurs once.
 pub(crate) struct OrDefault<C>(pub(crate) C);
 
 /// Occurs up to a maximum number of times.
@@ -208,7 +208,7 @@ pub(crate) struct Row {
 }
 
 impl Page {
-    /// Adds a table unless it is already there. A table precedes those that it refers to.
+    /// Adds a table, unless it is already present. A table precedes those that it refers to.
     pub(crate) fn add(&mut self, name: &'static str, is_choice: bool, rows: impl FnOnce(&mut Page) -> Vec<Row>) {
         if self.tables.iter().any(|table| table.name == name) {
             return;
@@ -237,7 +237,7 @@ impl Unknown {
     }
 }
 
-/// Writes the fields of a structure or of an alternative, which are bound to variables of their names.
+/// Writes the fields of a struct or of an alternative. They must be bound to variables of the same names.
 macro_rules! write_fields {
     ($out:ident, $($number:literal $field:ident: $kind:ty = $presence:expr),*) => {{
         $(
@@ -247,7 +247,7 @@ macro_rules! write_fields {
     }};
 }
 
-/// Reads the fields of a structure or of an alternative.
+/// Reads the fields of a struct or of an alternative.
 macro_rules! read_fields {
     ($fields:ident, $unknown:ident, [$($made:tt)*] $($number:literal $field:ident: $kind:ty = $presence:expr),*) => {{
         let mut fields: Fields<'_> = $fields;
@@ -269,7 +269,7 @@ macro_rules! read_fields {
     }};
 }
 
-/// The table of a structure.
+/// The table of a struct.
 macro_rules! message {
     ($type:ident { $($number:literal $field:ident: $kind:ty = $presence:expr),* $(,)? }) => {
         impl Schema for $type {
@@ -292,8 +292,8 @@ macro_rules! message {
     };
 }
 
-/// The table of an enum: exactly one of the fields is set. Alternatives with one value are listed under `values`, those
-/// with fields of their own, or with none, under `fields`.
+/// The table of an enum: exactly one of the fields is set. Alternatives with one value are listed under `values`; those
+/// with named fields, or without fields, under `fields`.
 macro_rules! alternatives {
     ($type:ident {
         values { $($value_number:literal $value_name:ident: $value_variant:ident($value_kind:ty) = $codec:expr),* $(,)? }
@@ -365,7 +365,7 @@ macro_rules! alternatives {
 pub(crate) use {alternatives, message, read_fields, write_fields};
 
 impl Row {
-    /// An alternative with fields of its own.
+    /// The row of an alternative with named fields.
     pub(crate) fn inline(number: u32, name: &str, rows: &[Row]) -> Row {
         let field = |row: &Row| format!("{} {}: {} ({})", row.number, row.name, row.content, row.presence);
         let content = match rows {

@@ -26,7 +26,7 @@ impl Versions {
     /// node.
     pub const OURS: Versions = Versions { min: 1, max: 1 };
 
-    /// The newest version that both speak. Both ends of a link compute the same one.
+    /// The newest version that both nodes speak. Both ends of a link compute the same result.
     pub fn agree(self, theirs: Versions) -> Result<u32, NoCommonVersion> {
         let newest = self.max.min(theirs.max);
         if newest < self.min.max(theirs.min) {

@@ -27,13 +27,13 @@ pub(crate) struct Text(pub(crate) usize);
 /// Opaque bytes of bounded length.
 pub(crate) struct Octets(pub(crate) usize);
 
-/// A text for people, truncated where it is too long.
+/// A human-readable text, which is truncated if it is too long.
 pub(crate) struct Excerpt(pub(crate) usize);
 
-/// A message with a table of its own.
+/// A nested message, which has its own table.
 pub(crate) struct Nested;
 
-/// One of a few values without content.
+/// One of a few constants, encoded as a number.
 pub(crate) struct Word<T: 'static>(pub(crate) &'static [(u64, &'static str, T)]);
 
 macro_rules! unsigned {
@@ -146,7 +146,7 @@ impl Codec<String> for Text {
     }
 }
 
-/// Writes a text that is not longer than `bytes_max`.
+/// Writes a text. Fails if it is longer than `bytes_max`.
 pub(crate) fn write_text(number: u32, text: &str, bytes_max: usize, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     if text.len() > bytes_max {
         return Err(Problem::TooLong { bytes: text.len(), bytes_max }.into());
@@ -155,7 +155,7 @@ pub(crate) fn write_text(number: u32, text: &str, bytes_max: usize, out: &mut Ve
     Ok(())
 }
 
-/// Reads a text of at most `bytes_max` bytes. The length is checked before anything is copied.
+/// Reads a text of at most `bytes_max` bytes.
 pub(crate) fn read_text(content: Content<'_>, bytes_max: usize) -> Result<&str, DecodeError> {
     let Content::Bytes(bytes) = content else { return Err(Problem::WrongContent.into()) };
     if bytes.len() > bytes_max {

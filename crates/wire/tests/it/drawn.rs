@@ -33,7 +33,7 @@ impl Draw {
         self.random.below(bound)
     }
 
-    /// Numbers of all lengths, including the smallest and the largest.
+    /// A number of any length, including the smallest and the largest.
     fn unsigned(&mut self) -> u64 {
         match self.below(8) {
             0 => 0,
@@ -100,7 +100,7 @@ impl Draw {
     }
 
     fn operation(&mut self) -> AgentOperation {
-        // The operations without a flavour as a target.
+        // Only operations whose target is a node.
         AgentOperation::ALL[self.below(3) as usize]
     }
 

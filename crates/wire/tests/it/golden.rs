@@ -1,5 +1,5 @@
-//! The bytes of version 1. A node of the next version must read them, so they must not change once version 1 is
-//! released.
+//! The encoded bytes of version 1. They must not change once version 1 is released, because nodes of the next version
+//! must read them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -41,6 +41,6 @@ fn line(text: &mut String, sort: &str, kind: u64, bytes: &[u8]) {
 }
 
 #[test]
-fn version_1_has_these_bytes() {
+fn the_bytes_of_version_1_are_unchanged() {
     check_stored(Path::new(PATH), &lines(), "UPDATE_GOLDEN");
 }

@@ -1,4 +1,5 @@
-//! Arbitrary bytes cause no panic and no wrong value; errors are precise, and every bound is enforced.
+//! Tests that arbitrary bytes cause neither a panic nor a wrong value, that errors are precise, and that every bound is
+//! enforced.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use mario_wire::{Body, Envelope, FrameTooLong, Framer, bounds, decode, decode_re
 
 use crate::drawn::Draw;
 
-/// How many mutated messages and records are read. `MARIO_WIRE_MUTATIONS=10000000` for more.
+/// The number of mutated messages and records to read. `MARIO_WIRE_MUTATIONS=10000000` overrides it.
 fn mutations() -> u64 {
     let wanted = std::env::var("MARIO_WIRE_MUTATIONS").ok();
     wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or(40_000)
@@ -82,7 +83,7 @@ fn random_bytes_never_decode() {
     for seed in 0..mutations() {
         let mut draw = Draw::new(seed);
         let bytes: Vec<u8> = (0..draw.below(64)).map(|_| draw.number() as u8).collect();
-        // Nothing decodes without the sixteen bytes of the sender's journal.
+        // An envelope needs the sixteen bytes of the sender's journal, which random bytes do not have.
         assert!(decode(&bytes).is_err(), "seed {seed}");
     }
 }
@@ -159,8 +160,8 @@ fn values_at_a_bound_are_written_and_read() {
 }
 
 #[test]
-fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
-    // A snapshot encoded by hand: 4,097 inhibited undeploys on the own node, each in field 2.
+fn a_list_beyond_its_bound_is_rejected_while_it_is_read() {
+    // A snapshot encoded by hand: 4,097 inhibited undeploys on the agent's own node, each in field 2.
     let entry = [0x12, 6, 0x08, 1, 0x10, 0, 0x1a, 0];
     for (entries, is_read) in [(bounds::MEMORY_MAX, true), (bounds::MEMORY_MAX + 1, false)] {
         let snapshot = [&[0x08, 0][..], &entry.repeat(entries)].concat();
@@ -218,7 +219,7 @@ fn no_node_is_called_self_and_no_name_is_empty() {
 }
 
 #[test]
-fn a_frame_that_is_too_long_is_refused_before_it_arrives() {
+fn a_frame_that_is_too_long_is_rejected_before_it_arrives() {
     let mut framer = Framer::default();
     framer.extend(&u32::MAX.to_be_bytes());
     let refused = FrameTooLong { bytes: u32::MAX as usize, bytes_max: bounds::FRAME_BYTES_MAX };

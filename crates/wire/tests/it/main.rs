@@ -1,4 +1,4 @@
-//! Tests of the public interface.
+//! Integration tests of the wire format.
 
 #![allow(clippy::disallowed_methods, reason = "tests read files and wait for processes")]
 

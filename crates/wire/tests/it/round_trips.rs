@@ -1,4 +1,4 @@
-//! Encoded values decode to the same values; values of newer versions are skipped or rejected.
+//! Tests that encoded values decode to the same values, and that values of newer versions are skipped or rejected.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn flavours_round_trip() {
     };
     for seed in 0..200 {
         let mut draw = Draw::new(seed);
-        // Of all messages, only one has a descriptor.
+        // `Prepare` is the only message with a descriptor.
         let Message::Prepare(drawn) = draw.message(1) else { panic!("not what was drawn") };
         let mut descriptor = Descriptor::clone(&drawn.descriptor);
         descriptor.application.flavours = vec![flavour("full", seed), flavour("lite", 1), flavour("self", 0)];
@@ -144,7 +144,7 @@ fn every_generated_record_round_trips() {
 }
 
 #[test]
-fn frames_come_out_of_a_stream_that_arrives_in_pieces() {
+fn frames_are_split_from_a_stream_that_arrives_in_pieces() {
     let envelopes: Vec<Envelope> = (0..200).map(|seed| Draw::new(seed).envelope()).collect();
     let mut stream = Vec::new();
     for envelope in &envelopes {
@@ -189,7 +189,7 @@ fn fields_of_newer_versions_are_skipped_in_messages() {
 fn messages_of_newer_kinds_are_distinguished_from_garbage() {
     let envelope = Envelope::new(JournalId(1), None, Body::Ping(Ping { sent: 5 }));
     let mut bytes = encoded(&envelope);
-    // The body is the last field: an alternative with number 3 becomes one with number 9.
+    // The body is the last field. Its alternative is changed from number 3 to number 9.
     let place = bytes.len() - 4;
     assert_eq!(bytes[place], 3 << 3 | 2);
     bytes[place] = 9 << 3 | 2;
@@ -209,7 +209,7 @@ fn a_journal_of_a_newer_format_is_rejected() {
         let error = decode_record(&newer).expect_err("a newer format");
         assert_eq!(error.problem(), &Problem::UnknownFormat { format: RECORD_FORMAT + 1, format_max: RECORD_FORMAT });
         assert!(error.is_newer());
-        // A field that this version would skip in a message.
+        // An unknown field, which would be skipped in a message.
         bytes.extend_from_slice(&[0x98, 0x06, 0x05]);
         assert!(decode_record(&bytes).expect_err("a newer field").is_newer());
     }
