@@ -19,8 +19,8 @@ pub fn input(target: &Target, number: u64) -> Vec<u8> {
     mutated(&(target.seeds)(), target.pieces, number)
 }
 
-/// Runs a target on the inputs with these numbers. When it panics, the command that replays the input is written to
-/// standard error.
+/// Runs a target on the inputs with these numbers. If it panics, prints the command that replays the input to standard
+/// error.
 pub fn campaign(target: &Target, numbers: Range<u64>) -> Tally {
     let seeds = (target.seeds)();
     let mut tally = Tally::default();
@@ -36,7 +36,7 @@ pub fn campaign(target: &Target, numbers: Range<u64>) -> Tally {
     tally
 }
 
-/// When dropped by a panic, prints how to replay the current input.
+/// A guard that prints how to replay the current input if it is dropped during a panic.
 struct Reporting {
     target: &'static str,
     number: u64,

@@ -1,28 +1,28 @@
 //! One fuzz target for each reader of outside bytes: files, messages and requests that mario did not write itself.
 //!
-//! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: valid inputs to start from. It panics when its
-//! reader violates an invariant, for example with an error whose position is outside of the text. Two drivers call it:
+//! A [`Target`] is a function from bytes to an [`Outcome`], with seeds: valid inputs to start from. It panics if its
+//! reader violates an invariant, for example if the position of an error is outside the text. There are two drivers:
 //!
-//! - [`campaign`](fn@campaign) mutates the seeds a fixed number of times. The tests of this crate run it for every target, on the
-//!   pinned toolchain, with the same inputs each time.
+//! - [`campaign`](fn@campaign) mutates the seeds a fixed number of times. The tests of this crate run it for every
+//!   target on the pinned toolchain, with the same inputs each time.
 //! - The programs in `fuzz/` pass it to libFuzzer, which is guided by coverage and runs until it is stopped.
 //!
 //! ```
 //! use mario_fuzzing::{Outcome, campaign, target};
 //!
-//! let graphs = target("graph").expect("there is one");
+//! let graphs = target("graph").expect("a known target");
 //! assert_eq!((graphs.run)(b"not a graph"), Outcome::Rejected);
 //! let tally = campaign(graphs, 0..20);
 //! assert_eq!(tally.accepted + tally.rejected, 20);
 //! ```
 //!
-//! To add a reader, add its target to [`TARGETS`]; the tests say what is missing in `fuzz/`.
+//! To add a reader, add its target to [`TARGETS`]. The tests then report what is missing in `fuzz/`.
 //!
 //! **Invariant:** input `n` of a target is a pure function of its seeds and `n`, so that its number reproduces a failure.
 //! **Invariant:** no target opens a file that its input names, or connects to another machine.
 //!
-//! Not here: tests that draw valid values and mutate their encoding (`wire`), or write programs of the policy language
-//! (`prolog`). They are specific to one format, and are in the crate of its reader.
+//! Not here: tests that are specific to one format, such as those that draw valid values and mutate their encoding
+//! (`wire`) or generate programs of the policy language (`prolog`). They are in the crate of their reader.
 
 #![allow(clippy::disallowed_methods, reason = "readers of files and of requests are given files and requests")]
 

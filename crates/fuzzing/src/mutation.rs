@@ -1,4 +1,4 @@
-//! Mutations: small changes of valid inputs, which reach deeper into a reader than random bytes do.
+//! Mutations: small changes to valid inputs, which reach deeper into a reader than random bytes.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -22,7 +22,7 @@ const NUMBERS: [&str; 12] = [
 /// Bytes that are delimiters or limits in most formats.
 const BYTES: [u8; 16] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'\'', b'<', b'>', b'[', b']', b'{', b'}', b'\n', b',', b'\\'];
 
-/// Returns mutation `number` of the seeds. `pieces` are words of the format, to be inserted.
+/// Returns mutation `number` of the seeds. `pieces` are words of the format to insert.
 pub(crate) fn mutated(seeds: &[Vec<u8>], pieces: &[&str], number: u64) -> Vec<u8> {
     let mut random = Pcg64::seed_from_u64(number);
     let mut input = seeds[random.random_range(0..seeds.len())].clone();

@@ -1,9 +1,10 @@
-//! Temporary directories of targets whose readers read from disk.
+//! Temporary directories for targets whose readers read from disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that is removed when the value is dropped. If libFuzzer aborts the process, it stays; it is small.
+/// A directory that is removed when the value is dropped. If libFuzzer aborts the process, the directory is left
+/// behind, but it is small.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {

@@ -29,7 +29,7 @@ pub struct Target {
     pub reads: &'static str,
     /// Reads an input. Panics if the reader violates an invariant.
     pub run: fn(&[u8]) -> Outcome,
-    /// Returns the inputs that mutations start from. They are from the repository, and most are valid.
+    /// Returns the inputs that mutations start from: files of the repository, most of them valid.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Words of the format, which mutations insert.
     pub pieces: &'static [&'static str],
@@ -66,7 +66,7 @@ pub fn target(name: &str) -> Option<&'static Target> {
 }
 
 impl Outcome {
-    /// Accepted if it holds.
+    /// Returns `Accepted` if `is_accepted`, else `Rejected`.
     fn of(is_accepted: bool) -> Outcome {
         if is_accepted { Outcome::Accepted } else { Outcome::Rejected }
     }
@@ -83,7 +83,7 @@ fn file(path: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The contents of all files in a folder of the repository with this ending, sorted by name.
+/// The contents of all files in a folder of the repository whose names end with `ending`, sorted by name.
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(repository(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();

@@ -1,4 +1,4 @@
-//! Applications as their owners describe and sign them.
+//! Descriptions of applications, which their owners write and sign.
 
 use std::sync::LazyLock;
 
@@ -104,8 +104,8 @@ fn application_file(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Opens bytes as a signed document, and as the text of one that is signed here, since no mutation of a signed document
-/// has a valid signature.
+/// Opens bytes as a signed document. Also signs them as the text of a document and opens that, because a mutated
+/// document never has a valid signature.
 pub(super) const APPLICATION: Target = Target {
     name: "application",
     reads: "the signed description of an application, as operators and nodes send it",
@@ -113,7 +113,8 @@ pub(super) const APPLICATION: Target = Target {
     seeds: || {
         let file: ApplicationFile = toml::from_str(FILE).expect("an application");
         let text = serde_json::json!({ "file": file, "policy": policy() }).to_string().into_bytes();
-        // From another authority, with an invalid signature: seeds must be the same in every process, and keys are random.
+        // The certificate is from another authority, and the signature is invalid: keys are random, but seeds must be
+        // the same in every process.
         let document = document(&text, &super::file("crates/fuzzing/data/application.der"), &[7; 70]);
         vec![text, document]
     },

@@ -1,7 +1,7 @@
 //! Checkpoints of simulated runs.
 //!
-//! A checkpoint ends with a checksum, which no mutation would get right. So the inputs are the content of a checkpoint,
-//! and the target compresses it and computes the checksum.
+//! A checkpoint ends with a checksum, which no mutation would get right. So an input is only the content of a
+//! checkpoint; the target compresses it and computes the checksum.
 
 use std::fs;
 use std::path::Path;
@@ -15,11 +15,12 @@ use mario_simulator::{Checkpoint, Detail, Existing, Keep, ResumeError, Reuse, Ru
 use super::{Outcome, Target};
 use crate::scratch::Scratch;
 
-/// How long a resumed run continues, in calls of `wants_pause`: enough to use the numbers that the validation accepted.
-const LOOKS: u32 = 1_000;
+/// How long a resumed run continues, in calls of `wants_pause`: long enough to use the numbers that validation
+/// accepted.
+const PAUSE_CHECKS: u32 = 1_000;
 
-/// Resumes a run with bytes as the content of a checkpoint. The first byte says of which file: `0` for
-/// `checkpoint.scenario`, all others for `checkpoint`.
+/// Resumes a run with bytes as the content of a checkpoint file. The first byte selects the file: `0` for
+/// `checkpoint.scenario`, anything else for `checkpoint`.
 pub(super) const CHECKPOINT: Target =
     Target { name: "checkpoint", reads: "a checkpoint", run: checkpoint, seeds, pieces: &[], inputs: 150 };
 
@@ -133,7 +134,7 @@ fn checkpoint(bytes: &[u8]) -> Outcome {
     };
     fs::write(path.join("checkpoint"), packed(opening, &state).0).expect("the temporary directory is writable");
     match resumed(path) {
-        // Sums that do not add up are found only while the run continues, and are an error, too.
+        // Contradictory sums are only detected while the run continues.
         Err(ResumeError::Contradictory { .. }) => Outcome::Rejected,
         Err(error) => {
             assert!(!error.to_string().is_empty());
@@ -148,7 +149,7 @@ fn resumed(path: &Path) -> Result<(), ResumeError> {
     Checkpoint::guarded(path, || {
         let checkpoint = Checkpoint::open(path)?;
         let (mut simulation, mut kept) = checkpoint.resume(1)?;
-        let mut left = LOOKS;
+        let mut left = PAUSE_CHECKS;
         simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
             left -= 1;
             left == 0

@@ -10,7 +10,7 @@ use super::{Outcome, Target, files};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// Large enough to reach every predicate, and small enough that no input takes long.
+/// Large enough to reach every predicate, and small enough that every input is fast.
 const BUDGET: Budget = Budget {
     inferences: 2_000,
     heap_bytes: 1 << 20,
@@ -23,7 +23,7 @@ const BUDGET: Budget = Budget {
 const PIECES: &[&str] =
     &[" :- ", ". ", "(", ")", "[H|T]", "X", "0'", "/*", "\\+ ", "é", "call(X)", "99999999999999999999"];
 
-/// Loads a text as a program. It yields a program, or problems whose positions are in the text.
+/// Loads a text as a program. The result must be a program, or errors with positions inside the text.
 pub(super) const READER: Target = Target {
     name: "reader",
     reads: "a program of the policy language",

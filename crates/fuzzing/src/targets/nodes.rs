@@ -1,4 +1,4 @@
-//! What a live node reads from other nodes, and its configuration.
+//! Messages from other nodes to a live node, certificates, and the node's configuration.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use rustls::pki_types::CertificateDer;
 
 use super::{Outcome, Target, file, files};
 
-/// Decodes bytes as a message between nodes, as a record of a journal and as a ledger. Each yields a value that encodes
-/// to the same bytes, or an error that says where.
+/// Decodes bytes as a message between nodes, as a journal record and as a ledger. Each result must be a value that
+/// encodes to the same bytes, or an error with a position.
 pub(super) const WIRE: Target = Target {
     name: "wire",
     reads: "messages between nodes, records of a journal and ledgers",
@@ -58,7 +58,7 @@ fn wire(bytes: &[u8]) -> Outcome {
     Outcome::of(is_accepted)
 }
 
-/// Reads a text as `node.toml`. It yields a configuration, or mistakes whose positions are in the text.
+/// Reads a text as `node.toml`. The result must be a configuration, or errors with positions inside the text.
 pub(super) const NODE_CONFIG: Target = Target {
     name: "node_config",
     reads: "`node.toml`",
@@ -122,7 +122,7 @@ fn node_config(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Reads bytes as a certificate in DER, and takes its subject and claims from it.
+/// Reads bytes as a DER certificate, and extracts its subject and claims.
 pub(super) const CERTIFICATE: Target = Target {
     name: "certificate",
     reads: "the claims of a certificate",

@@ -78,7 +78,8 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     address.recv().expect("it listens")
 });
 
-/// Sends bytes and returns the answer. It may be empty if the client has shut down its side: to the ingress, it is gone.
+/// Sends bytes and returns the answer. It may be empty if the client has shut down its side, because then the ingress
+/// treats the client as disconnected.
 fn ask(bytes: &[u8], shut: Option<Shutdown>) -> Vec<u8> {
     let mut stream = TcpStream::connect(*ADDRESS).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -124,6 +125,6 @@ pub(super) const OPERATORS: Target = Target {
 fn operators(bytes: &[u8]) -> Outcome {
     let answer = converse(bytes);
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 "), "{}", String::from_utf8_lossy(&answer));
-    // Most of the other answers are about instances that the node does not have.
+    // Most other answers report that the node does not have the requested instance.
     Outcome::of(!answer.is_empty() && !answer.starts_with(b"HTTP/1.1 400"))
 }

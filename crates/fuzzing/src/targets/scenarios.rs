@@ -7,10 +7,10 @@ use mario_scenario::{Document, Files, NoFiles, Resolved, ScenarioError};
 
 use super::{Outcome, Target, file};
 
-/// Settings that bound the size of a world, so that no input fills the memory. Small worlds have the same readers.
+/// Settings that bound the size of a world, so that no input exhausts memory. Small worlds use the same readers.
 const LIMITS: [&str; 2] = ["limits.memory_mib=64", "limits.events=1000000000"];
 
-/// Resolves a text as a scenario. It yields a world, or mistakes whose positions are in their texts.
+/// Resolves a text as a scenario. The result must be a world, or mistakes with positions inside their texts.
 pub(super) const SCENARIO: Target = Target {
     name: "scenario",
     reads: "a scenario",
@@ -66,10 +66,10 @@ fn resolved(result: Result<Resolved, ScenarioError>) -> Outcome {
     Outcome::Rejected
 }
 
-/// Reads bytes as a file of access points, step by step.
+/// Reads bytes as a file of the users' access points in each step.
 pub(super) const ATTACHMENTS: Target = Target {
     name: "attachments",
-    reads: "the access points of users, step by step",
+    reads: "the access points of users in each step",
     run: attachments,
     seeds: || {
         let small = r#"{"users": {"ann": {"app": 4, "step": 0}, "7": {"app": 1}},
@@ -81,7 +81,7 @@ pub(super) const ATTACHMENTS: Target = Target {
     inputs: 300,
 };
 
-/// A file with this content, whatever its path.
+/// A file system in which every path has this content.
 struct OneFile<'a>(&'a [u8]);
 
 impl Files for OneFile<'_> {

@@ -1,4 +1,4 @@
-//! Traces, and the parts of traces that live nodes write.
+//! Traces, and the partial traces that live nodes write.
 
 use std::io::{self, BufRead, Cursor};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use mario_trace::join::join;
 use super::checkpoints::finished_trace;
 use super::{Outcome, Target};
 
-/// Audits bytes as a trace. Its policies come from its header, which is fuzzed too, so their budget is small.
+/// Audits bytes as a trace. The budget is small, because the policies in the header are fuzzed too.
 pub(super) const TRACE: Target = Target {
     name: "trace",
     reads: "a trace",
@@ -39,7 +39,7 @@ fn trace(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Joins bytes as the parts of two nodes, one after the other, with an empty line in between.
+/// Joins bytes as the parts of two nodes, separated by an empty line.
 pub(super) const TRACE_PART: Target = Target {
     name: "trace_part",
     reads: "the parts of a trace that live nodes write",
@@ -58,7 +58,7 @@ pub(super) const TRACE_PART: Target = Target {
     inputs: 4_000,
 };
 
-/// An instance moves from `a` to `b`, and the clock of `b` is ten seconds behind.
+/// The parts of two nodes: an instance moves from `a` to `b`, and the clock of `b` is ten seconds behind.
 fn parts() -> String {
     let header = |node: &str, neighbour: &str| {
         format!(

@@ -7,7 +7,7 @@ use mario_scenario::mobility::{
 
 use super::{Outcome, Target};
 
-/// Reads bytes as tracks, in each format, and as positions step by step.
+/// Reads bytes as tracks in each format, and as positions in each step.
 pub(super) const TRACKS: Target = Target {
     name: "tracks",
     reads: "tracks as lines of taxis, CSV, GPX or SUMO, and positions step by step",
@@ -53,7 +53,7 @@ fn tracks(bytes: &[u8]) -> Outcome {
             Ok(tracks) => {
                 is_accepted = true;
                 for clock in [shared, Clock::OwnPace { parts: 100 }] {
-                    // Errors are expected here: a track may be too short or too long to be resampled.
+                    // Errors are allowed here: a track may be too short or too long to be resampled.
                     let _ =
                         to_steps(&tracks, &Stepping { clock, clip: None, users_max: None, steps_max: Some(10_000) });
                 }

@@ -1,4 +1,4 @@
-//! No target fails on mutations of its seeds, and libFuzzer has a program for each.
+//! Tests that no target fails on mutations of its seeds, and that libFuzzer has a program for each target.
 //!
 //! `MARIO_FUZZ_FACTOR=100 cargo test -p mario-fuzzing` runs a hundred times as many inputs.
 
@@ -58,7 +58,7 @@ fn run(name: &str) {
 }
 
 #[test]
-fn input_of_a_number_is_always_the_same() {
+fn an_input_is_determined_by_its_number() {
     for target in &TARGETS {
         for number in [0, 7] {
             assert_eq!(mario_fuzzing::input(target, number), mario_fuzzing::input(target, number), "{}", target.name);
